@@ -4,9 +4,9 @@ A declared name is not knowledge. It may become the name of a size without a nam
 an input without a name. The name must be free: no input has it, and no other size, unless it is proven equal.
 Everything else that a declared type says is a guard of the kind "declared": `_d0 == N`, declared of output 'a'. Names
 are given after the walk, outputs first, because only then all equalities of sizes are known. For the same reason a
-declared number of a data-dependent size is used in the next walk, and only if no node demands it: a second inference
-then finds in the file what the first one wrote, and makes the same statements. The same holds for a declared rank that
-selects one of two tensors.
+declared number of a data-dependent size, or of one with many names or a clamp, is used in the next walk, and only if no
+node demands it: a second inference then finds in the file what the first one wrote, and makes the same statements. The
+same holds for a declared rank that selects one of two tensors.
 
 If nothing is inferred about a value, not even its rank, its declared type is used. The sizes of inputs in it are guards
 of the kind "declared", too. A name in it that no input has stands for the size itself; the second time it is a guard.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from onnx_infer.engine.fresh_sizes import replacing
-from onnx_infer.laws.readable import has_many_names, is_unreadable
+from onnx_infer.laws.readable import has_many_names, is_long, is_unreadable
 from onnx_infer.types.join import sizes
 from symdim import DivisionByZero, Expr, Max, Var, leaf_count
 from symdim.algebra.caches import shared_cache
@@ -19,7 +19,6 @@ from symdim.algebra.evaluate import Substitution, replaced
 from symdim.algebra.order import order
 from symdim.algebra.origin import is_given
 from symdim.algebra.sums.long_division import cancelled
-from symdim.algebra.sums.monomial import has_extrema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -68,7 +67,7 @@ def shorter_sizes(scopes: Iterable[Scope], statements: Iterable[Statement], reso
 
 def _shortened(equations: Iterable[tuple[Dim, Dim]], values: Iterable[Value]) -> dict[Dim, Dim]:
     """The long sizes in some values that equations shorten."""
-    long = [size for size in dict.fromkeys(d for value in values for d in sizes(value)) if _is_long(size)]
+    long = [size for size in dict.fromkeys(d for value in values for d in sizes(value)) if is_long(size)]
     if not long:
         return {}
     known = Equations()
@@ -158,13 +157,6 @@ def _is_shorter(dim: Dim, than: Dim) -> bool:
 def _unknown(dim: Dim) -> set[Var]:
     """The sizes in an expression that only the data decide."""
     return {v for v in variables_of([dim]) if not is_given(v.origin)}
-
-
-def _is_long(size: Dim) -> bool:
-    """Whether a size has many names or a clamp."""
-    if not isinstance(size, Expr) or not size.height:
-        return False
-    return has_extrema(size) or has_many_names(size)
 
 
 def _rank(part: Expr) -> tuple[object, ...]:

@@ -16,7 +16,7 @@ from onnx_infer.engine.made_sizes import OwnSizes
 from onnx_infer.engine.outcome import Outcome
 from onnx_infer.engine.run_time_elements import RunTimeValues
 from onnx_infer.engine.scope import Scope
-from onnx_infer.laws.readable import has_many_names
+from onnx_infer.laws.readable import is_long
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.laws.statements import Statement
 from onnx_infer.model.graph import Graph, Model, Node, label_of, title_of
@@ -201,14 +201,14 @@ class Walk:
     def unconfirmed(self) -> frozenset[Belief]:
         """What declared types of values say and no node demands: a rank, or a number.
 
-        The number is that of a size that data decide, or of a long one.
+        The number is that of a size that data decide, or of one with many names or a clamp.
         """
         ranks = [(name, None) for name in self.unselected]
         if self.policy == "skip" or not self.claims:
             return frozenset(ranks)
         resolve = self.fresh_sizes.resolve
         claimed = ((c.value, c.declared, c.inferred or 0) for c in self.claims if isinstance(c.declared, int))
-        replaced = ((name, number, size) for name, number, size in claimed if is_fresh(size) or has_many_names(size))
+        replaced = ((name, number, size) for name, number, size in claimed if is_fresh(size) or is_long(size))
         numbers = [(name, number, found) for name, number, size in replaced if (found := resolve(size)) != number]
         demanded = self.shorter_sizes().of if numbers else {}
         return frozenset((*ranks, *((name, number) for name, number, size in numbers if demanded.get(size) != number)))

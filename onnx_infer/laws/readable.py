@@ -9,7 +9,7 @@ from symdim import Expr, Mul, leaf_count
 from symdim.algebra.dims import at_least
 from symdim.algebra.evaluate import parts_first, parts_of
 from symdim.algebra.expr import Extremum
-from symdim.algebra.sums.monomial import powers_of
+from symdim.algebra.sums.monomial import has_extrema, powers_of
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim
@@ -54,6 +54,11 @@ def is_unreadable(size: object, most: int = MOST_LEAVES) -> bool:
 def has_many_names(size: Dim) -> bool:
     """Whether the text of a size is long, so that a number takes its place where operators demand that number."""
     return leaf_count(size) > LEAVES_OF_A_LONG_SIZE
+
+
+def is_long(size: Dim) -> bool:
+    """Whether a size has many names, or a clamp."""
+    return isinstance(size, Expr) and bool(size.height) and (has_extrema(size) or has_many_names(size))
 
 
 def degree(size: Expr) -> int:

@@ -329,3 +329,20 @@ def test_a_number_in_place_of_a_clamp_stays():
     model.graph.input[0].type.tensor_type.shape.dim[1].dim_param = "max(N, 3)"
     once = infer_shapes(model)
     assert infer_shapes(once) == once
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_a_written_number_hides_no_bound_of_a_clamp(bidirectional: bool) -> None:
+    """The branch without elements has no index 0, so M <= 16. A file with the length 1 of `b` does not hide this."""
+    graph = """<ir_version: 8, opset_import: ["": 17]> g (float[M, 2] x) => (c, b, y)
+        <int64[1] zero = {0}, int64 most = {16}, int64 two = {2}> {
+        s = Shape(x) n = Gather(s, zero) c = Greater(n, most)
+        b = If(c) <then_branch = t () => (int64[K] e) { e = ConstantOfShape<value = int64[1] {0}>(zero) },
+                   else_branch = f () => (int64[1] z) { z = Identity(zero) }>
+        y = Gather(b, zero) rest = Sub(most, n) half = Div(rest, two) }"""
+    model = onnx.parser.parse_model(graph)
+    for _ in range(2):
+        result = infer(model, bidirectional=bidirectional)
+        assert [str(guard) for guard in result.guards] == ["M <= 16"]
+        assert [str(result.types[name]) for name in "cby"] == ["bool[1]={False}", "i64[1]={0}", "i64[1]={0}"]
+        model = infer_shapes(model, bidirectional=bidirectional)
