@@ -306,9 +306,9 @@ class Engine(Walk):
             values, statements = _with_names(outcome, names)
             outcome = Outcome(values, statements=statements + self.run_time.learnt(), rank=outcome.rank)
         stated = outcome.statements
-        if stated and not self.certain:  # what sizes rest on is kept, and what would make them simpler
+        if stated and not self.certain:  # kept is what sizes rest on, as no demand, and what would make them simpler
             self.doubtful += [(statement, node) for statement in stated]
-            stated = tuple([s for s in stated if s.kind == "assumed" or s.relation == "undecided"])
+            stated = tuple([s._replace(filled=()) for s in stated if s.kind == "assumed" or s.relation == "undecided"])
         if stated:
             self._state(stated, node, scope, teaches)
         return outcome

@@ -11,7 +11,7 @@ import onnx
 
 import onnx_infer
 from onnx_infer import InferenceResult
-from symdim import parse
+from symdim import Var, parse
 from tests.fuzz.growing import BASE_SIZES, OTHER_SIZES, Input
 from tests.onnx_infer.oracle import at
 
@@ -297,7 +297,8 @@ def _is_wrong(info: onnx.ValueInfoProto, actual: Any, symbols: Mapping[str, int]
 
 def _value(text: str, symbols: Mapping[str, int]) -> int | None:
     """The value of a symbol, or of a sum with one; None if it is not known."""
-    found = at(parse(text), symbols) if text and symbols else None
+    known = {name: Var.fresh(name, 0) for name in symbols if name.isidentifier()}
+    found = at(parse(text, known), symbols) if text and known else None
     return found if isinstance(found, int) else None
 
 

@@ -180,6 +180,13 @@ def test_what_is_known_of_runtimes_is_no_fault(text: str, outputs: str, runtime:
     assert faults(given, runtime) == set()
 
 
+def test_a_declared_sum_may_be_one_of_an_empty_size(runtime: Runtime) -> None:
+    model = parsed('g (float[N, M] x) => (float["N + 3", M] y) { y = Neg(x) }')
+    made = tried(model, [({"N": 0, "M": 3}, {"x": X[:0]})], runtime)
+    assert made.is_misdeclared(made.runs[0], {"N": 0, "M": 3})
+    assert not made.is_misdeclared(made.runs[0], {"M": 3})
+
+
 def test_a_number_beyond_its_type_is_found() -> None:
     (text,) = contradictions(SymTensor(7, (1,), (1 << 70,)), np.zeros(1, np.int64), {})
     assert text == f"element {1 << 70} is 0"

@@ -6,6 +6,7 @@ import numpy as np
 import onnx
 import pytest
 
+from onnx_infer import infer
 from symdim import Expr
 
 from .sessions import run, session_of
@@ -77,3 +78,15 @@ def test_sizes_are_those_of_runs_in_which_the_guards_hold(case: str) -> None:
                     True
                 ] * 2
     assert ran >= 3
+
+
+def test_a_law_about_tensors_with_elements_is_no_demand_of_a_branch_that_may_not_run() -> None:
+    """The branch of the Pad runs for M == 0 only, and fails there. Where M is 1, the other one runs."""
+    model = parsed(
+        """g (float[M, 4] x) => (y) <int64 one = {1}, int64[4] pads = {0, -1, -1, -1}> {
+        n = Size(x) c = Less(n, one)
+        y = If(c) <then_branch = t () => (float[A, B] p) { q = Pad<mode="edge">(x, pads) p = Neg(x) },
+                   else_branch = f () => (float[A, B] p) { p = Identity(x) }> }"""
+    )
+    guards = [(str(guard), guard.kind) for guard in infer(model, min_dim=0).guards]
+    assert guards == [("M >= 1", "required"), ("M >= 2", "assumed")]
