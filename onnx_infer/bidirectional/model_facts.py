@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onnx_infer.constraints.registration import Operand, bound_form
 from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.engine.claims import has_own_name
+from onnx_infer.engine.declared_types import FORCED_RANK
 from onnx_infer.laws.readable import NOT_CHOSEN
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.graph import label_of
@@ -164,11 +165,15 @@ class _ModelStatement:
         return isinstance(size, int) or all(v.name in self.given for v in size.variables())
 
     def facts(self) -> None:
-        """The statements of inference rules, except those that a run does not demand or that a form has stated."""
+        """The statements of inference rules, except those that a run does not demand or that a form has stated.
+
+        What follows from a found rank is a fact, too: the rows of the store have this rank.
+        """
         resolve = self.engine.fresh_sizes.resolve
         for statement, node in self.engine.stated():
             label = label_of(node)
-            if label in self._without or statement.kind != "required":
+            is_fact = statement.kind == "required" or statement.law.startswith(FORCED_RANK)
+            if label in self._without or not is_fact:
                 continue
             lhs, rhs, origin = resolve(statement.lhs), resolve(statement.rhs), Origin(label, text=statement.law)
             if statement.relation == "broadcast" and ((label, lhs, rhs) in self._joined or label in self._not_chosen):

@@ -36,6 +36,8 @@ Keeps = Literal["numbers", "nothing"] | frozenset[int | None]
 
 NAMELESS = "declared without a size"
 """The origin of a size for which a declared type has neither a number nor a name."""
+FORCED_RANK = "the rank that the model forces on"
+"""The law of a statement that follows from a rank which an earlier walk has found."""
 
 
 class DeclaredTypes:
@@ -150,7 +152,7 @@ class DeclaredTypes:
                 engine.assumed.append(str(Condition(relation, lhs, rhs)))
             return
         kind: Kind = "assumed" if name in self._trusted else "declared"
-        law = f"{'the rank that the model forces on' if kind == 'assumed' else 'declared rank of'} value '{name}'"
+        law = f"{FORCED_RANK if kind == 'assumed' else 'declared rank of'} value '{name}'"
         engine.state(Statement(relation, lhs, rhs, law, kind), node)
 
     def _doubt(self, claim: Claim) -> None:

@@ -38,8 +38,8 @@ ON_PURPOSE = (
     "SAME padding of a dilated pool",
     "the window of the pool exceeds the padded size",
     "what a backward slice to the largest integer means",
-    "the slope is larger than X",
-)
+    "the slope is larger than X", "the branches of If: ",  # onnx takes the size of the branch that it knows
+)  # fmt: skip
 """Reasons of sizes that are unknown because runtimes disagree."""
 
 OWN_LIMITS = (

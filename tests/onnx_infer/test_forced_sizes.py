@@ -192,3 +192,19 @@ def test_a_demanded_size_is_found_beside_a_declared_one() -> None:
     once = infer_shapes(model)
     assert dims(once.graph.output[2]) == [2, "M", "N - 3"]
     assert infer_shapes(once) == once
+
+
+def test_what_a_forced_rank_says_of_sizes_is_known_in_all_later_rounds() -> None:
+    """Gather needs an axis of v, which a turn of the Loop makes a scalar. So there is no turn, and s has no rows."""
+    model = parsed(
+        """g (int64[S] x) => (v, s, y) <int64[1] zero = {0}, int64[1] last = {-1}, bool yes = {1}> {
+        n = Squeeze(x, zero)
+        v, s = Loop(n, yes, zero) <body = b (int64 i, bool c, int64[] d) => (e, f, g) {
+            k = Constant<value_int = -1>() e = Identity(c) f = Gather(x, k) g = ConstantOfShape(x) }>
+        y = Gather(v, last) }"""
+    )
+    result = infer(model, bidirectional=True)
+    assert str(result.types["v"]) == "i64[1]={0}"
+    assert str(result.types["s"]).startswith("f32[0, ")
+    once = infer_shapes(model, bidirectional=True)
+    assert infer_shapes(once, bidirectional=True) == once
