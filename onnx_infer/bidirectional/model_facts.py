@@ -167,13 +167,14 @@ class _ModelStatement:
     def facts(self) -> None:
         """The statements of inference rules, except those that a run does not demand or that a form has stated.
 
-        What follows from a found rank is a fact, too: the rows of the store have this rank.
+        Which of two tensors a found rank selects is a fact, too: the rows of the store have this rank. That the length
+        of a vector is a found rank stays an assumption, so that no input gets this length.
         """
         resolve = self.engine.fresh_sizes.resolve
         for statement, node in self.engine.stated():
             label = label_of(node)
-            is_fact = statement.kind == "required" or statement.law.startswith(FORCED_RANK)
-            if label in self._without or not is_fact:
+            is_selected = statement.law.startswith(FORCED_RANK) and statement.relation != "equal"
+            if label in self._without or not (statement.kind == "required" or is_selected):
                 continue
             lhs, rhs, origin = resolve(statement.lhs), resolve(statement.rhs), Origin(label, text=statement.law)
             if statement.relation == "broadcast" and ((label, lhs, rhs) in self._joined or label in self._not_chosen):
