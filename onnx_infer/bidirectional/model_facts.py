@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.constraints.registration import Operand, bound_form
 from onnx_infer.diagnostics import Diagnostic
-from onnx_infer.engine.claims import has_own_name
-from onnx_infer.engine.declared_types import FORCED_RANK
+from onnx_infer.engine.claims import FORCED_RANK, has_own_name
 from onnx_infer.laws.readable import NOT_CHOSEN
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.graph import label_of

@@ -9,6 +9,7 @@ are excluded.
 
 from __future__ import annotations
 
+from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -118,8 +119,15 @@ class _Inference:
     def left_open(self, engine: Engine) -> frozenset[Belief]:
         """What declared types say and no walk up to the last one has shown."""
         said = self.first.left_open | engine.left_open
-        shapes = {name: getattr(engine.scope.get(name), "shape", None) or () for name, _ in said}
-        not_shown = {(name, number) for name, number in said if number is not None and number not in shapes[name]}
+        declared = self.front.view(copy(engine.symbols)).graph.declared if said else {}
+
+        def is_shown(name: str, number: int) -> bool:
+            written, shape = (getattr(x, "shape", None) or () for x in (declared.get(name), engine.scope.get(name)))
+            if len(written) != len(shape):
+                return number in shape
+            return all(found == number for dim, found in zip(written, shape, strict=True) if dim == number)
+
+        not_shown = {(name, number) for name, number in said if number is not None and not is_shown(name, number)}
         return engine.unconfirmed() | not_shown
 
     def with_only_rank(self, current: _Round) -> Found | None:

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
     from onnx_infer.model.graph import Node
 
+FORCED_RANK = "the rank that the model forces on"
+"""The law of a statement that follows from a rank which an earlier walk has found, in place of a declared rank."""
+
 
 class Claim(NamedTuple):
     """A declared size of a value and the inferred one (None: nothing is inferred). The node gives the value."""

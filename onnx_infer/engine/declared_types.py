@@ -7,7 +7,7 @@ from weakref import proxy
 
 from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.elements.conditions import Positive
-from onnx_infer.engine.claims import Claim, claimed_sizes, has_own_name
+from onnx_infer.engine.claims import FORCED_RANK, Claim, claimed_sizes, has_own_name
 from onnx_infer.laws.made import make_size
 from onnx_infer.laws.readable import is_long
 from onnx_infer.laws.sizes import differ, is_fresh
@@ -36,8 +36,6 @@ Keeps = Literal["numbers", "nothing"] | frozenset[int | None]
 
 NAMELESS = "declared without a size"
 """The origin of a size for which a declared type has neither a number nor a name."""
-FORCED_RANK = "the rank that the model forces on"
-"""The law of a statement that follows from a rank which an earlier walk has found."""
 
 
 class DeclaredTypes:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from onnx_infer.engine.claims import FORCED_RANK
 from onnx_infer.engine.implied_bounds import implied_bounds, of_one_symbol
 from onnx_infer.engine.topological_sort import captured
 from onnx_infer.laws.statements import Statement
@@ -90,12 +91,14 @@ def are_certain(walk: Walk) -> bool:
 def certain(walk: Walk) -> list[tuple[Statement, Node]]:
     """The statements of a walk that every run fulfils, with their nodes.
 
-    An assumed statement is one of them if the others imply it, or if no tensor that it is about can be empty.
+    An assumed statement is one of them if the others imply it, or if no tensor that it is about can be empty. What a
+    declared rank says is none, nor is what a found rank says. Other statements do not rest on either.
     """
     stated = walk.stated()
-    assumed = {i for i, (statement, _) in enumerate(stated) if statement.kind == "assumed"}
+    claimed = {i for i, (s, _) in enumerate(stated) if s.kind == "declared" or s.law.startswith(FORCED_RANK)}
+    assumed = {i for i, (statement, _) in enumerate(stated) if statement.kind == "assumed" and i not in claimed}
     if not assumed:
-        return stated
+        return [pair for i, pair in enumerate(stated) if i not in claimed]
     ends = implied_bounds(walk.statements[: min(assumed)])
     assumed = {i for i in assumed if not _holds(stated[i][0], ends)}
     while True:
@@ -103,7 +106,7 @@ def certain(walk: Walk) -> list[tuple[Statement, Node]]:
         found = [
             (statement if statement.kind == "required" else statement._replace(kind="required"), node)
             for i, (statement, node) in enumerate(stated)
-            if i not in uncertain and statement.kind != "declared"
+            if i not in uncertain and i not in claimed
         ]
         ends = implied_bounds(statement for statement, _ in found) if assumed else {}
         left = {i for i in assumed if not _holds(stated[i][0], ends)}

@@ -190,3 +190,16 @@ def test_declared_sizes_of_the_selected_tensor_are_claims(
     result = infer(model, bidirectional=bidirectional)
     assert [str(result.types[name]) for name in "zxw"] == [type, "f32[1, 3, H]", "f32[N]"]
     assert sorted(declared(result)) == guards
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_a_declared_number_is_believed_beside_the_same_number_that_a_node_forces(bidirectional: bool) -> None:
+    """The product forces the last size of v, not the first one."""
+    model = parsed(
+        """g (float[N] x, int64[3] t, float[1, 4] w) => (float[1, B, C] v, y) <int64[3] t = {1, 3, -1}> {
+        v = Reshape(x, t) y = MatMul(v, w) }"""
+    )
+    result = infer(model, bidirectional=bidirectional)
+    assert str(result.types["v"]) == "f32[1, B, 1]"
+    once = infer_shapes(model, bidirectional=bidirectional)
+    assert infer_shapes(once, bidirectional=bidirectional) == once

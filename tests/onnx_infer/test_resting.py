@@ -6,6 +6,8 @@ import numpy as np
 import onnx
 import pytest
 
+from onnx_infer import infer, infer_shapes
+
 from .sessions import run, session_of
 from .texts import both, parsed
 
@@ -59,3 +61,20 @@ def test_no_required_guard_fails_on_a_run_that_succeeds(case: str) -> None:
                 failed = result.check({"N": n, "K": 6, "M": m})
                 assert [str(v.guard) for v in failed if v.kind == "required"] == []
     assert ran >= 3
+
+
+def test_what_a_forced_rank_says_makes_no_later_bound_uncertain() -> None:
+    """The rank of u is known from its reader. Gather demands S >= 2, also where a function is called."""
+    model = parsed(
+        """g (float[S, 3] x, float[M] k, int64[1] zero, float scale, int8 point) => (u, int8[A, B] q, r, e)
+        <int64[1] zero = {0}, int64 first = {-5}, int64[1] two = {-2}, int64[1] end = {9223372036854775807}> {
+        v, i, j, c = Unique(x) u = ConstantOfShape(c) q = QuantizeLinear(u, scale, point)
+        r = Slice(j, two, end) e = com.acme.F(j) }"""
+    )
+    body = onnx.parser.parse_function(
+        '<domain: "com.acme", opset_import: ["": 18]> F (a) => (b) { n = Constant<value_int=-5>() b = Gather(a, n) }'
+    )
+    model.functions.append(body)
+    once = infer_shapes(model, bidirectional=True, min_dim=0)
+    assert str(infer(model, bidirectional=True, min_dim=0).types["r"]) == "i64[2]"
+    assert infer_shapes(once, bidirectional=True, min_dim=0) == once
