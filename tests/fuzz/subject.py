@@ -97,6 +97,13 @@ def large_extremum(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     return any(_largest(a) >= 2**31 for a in numbers if getattr(a, "dtype", None) == np.int64)
 
 
+def empty_part(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
+    """A Concat with a part of another rank that has no elements: onnxruntime leaves it out, the specification not."""
+    parts = [arrays.get(name) for name in node.input] if node.op_type == "Concat" else []
+    ranks = {getattr(part, "ndim", None) for part in parts}
+    return len(ranks) > 1 and any(getattr(part, "size", 1) == 0 for part in parts)
+
+
 def scalar_shape(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     """An Expand whose shape is a scalar: the specification demands a vector, onnxruntime does not look."""
     if node.op_type != "Expand":
@@ -152,7 +159,7 @@ def overflow(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
 
 QUIRKS = (
     no_turns, empty_reduction, empty_product, empty_integers, other_heads, broadcast_groups, large_slope,
-    large_extremum, scalar_shape, backward_to_the_end, large_count, large_reduction, overflow,
+    large_extremum, empty_part, scalar_shape, backward_to_the_end, large_count, large_reduction, overflow,
 )  # fmt: skip
 """Where onnxruntime departs from the specification, or a run from what inference assumes."""
 INNER_QUIRKS = (no_turns, large_extremum, scalar_shape, backward_to_the_end)

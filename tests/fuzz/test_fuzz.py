@@ -191,6 +191,17 @@ def test_onnx_may_take_the_size_of_the_branch_that_it_knows(runtime: Runtime) ->
     assert list(judges.known_by_onnx(made, runtime)) == []
 
 
+def test_onnxruntime_may_leave_out_a_part_without_elements(runtime: Runtime) -> None:
+    """The specification demands that all parts of a Concat have one rank."""
+    text = """g (float[N, M] x, float[N, M, 6, 2] z) => (d, f, y) { s = Shape(x) d = Sub(s, s) e = GlobalAveragePool(z)
+        f = Expand(e, d) y = Concat<axis=-1>(x, f) }"""
+    model = parsed(text, '<ir_version: 8, opset_import: ["": 10]>')
+    feeds = {"x": X, "z": np.zeros((2, 3, 6, 2), np.float32)}
+    (outcome,) = runtime.run(model.SerializeToString(), [feeds])
+    assert not isinstance(outcome, str)
+    assert tried(model, [({"N": 2, "M": 3}, feeds)], runtime).runs == []
+
+
 def test_a_declared_sum_may_be_one_of_an_empty_size(runtime: Runtime) -> None:
     model = parsed('g (float[N, M] x) => (float["N + 3", M] y) { y = Neg(x) }')
     made = tried(model, [({"N": 0, "M": 3}, {"x": X[:0]})], runtime)
