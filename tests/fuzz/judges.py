@@ -35,10 +35,10 @@ MOST_SIZES = 6
 """The most sizes of a model that are computed by nodes and compared."""
 
 ON_PURPOSE = (
-    "SAME padding of a dilated pool",
-    "the window of the pool exceeds the padded size",
+    "SAME padding of a dilated pool", "the window of the pool exceeds the padded size",
     "what a backward slice to the largest integer means",
-    "the slope is larger than X", "the branches of If: ",  # onnx takes the size of the branch that it knows
+    "the slope is larger than X",
+    "the branches of If: ", "which branch is taken",  # onnx takes the type of the branch that it knows
 )  # fmt: skip
 """Reasons of sizes that are unknown because runtimes disagree."""
 
