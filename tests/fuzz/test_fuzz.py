@@ -182,8 +182,9 @@ def test_what_is_known_of_runtimes_is_no_fault(text: str, outputs: str, runtime:
 
 @pytest.mark.parametrize("other", ["float[2] v = {1, 2}", "float v = {1}"])
 def test_onnx_may_take_the_type_of_the_branch_that_it_knows(other: str, runtime: Runtime) -> None:
-    text = """g (float[N, M] x, bool c, int64 k, bool e) => (y) 
-        <int64 k = {3}, bool e = {1}, float[4] w = {1, 2, 3, 4}, OTHER> { y = If(c) <then_branch = g1 () => (float[] a) {
+    text = """g (float[N, M] x, bool c, int64 k, bool e) => (y)
+        <int64 k = {3}, bool e = {1}, float[4] w = {1, 2, 3, 4}, OTHER> {
+        y = If(c) <then_branch = g1 () => (float[] a) {
             a = Loop(k, e, x) <body = g (int64 i, bool p, float[] d) => (q, f) { q = Identity(p) f = Identity(w) }> },
             else_branch = g2 () => (float[] b) { b = Identity(v) }> }""".replace("OTHER", other)
     model = parsed(text, '<ir_version: 8, opset_import: ["": 7]>')
