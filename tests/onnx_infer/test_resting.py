@@ -66,8 +66,8 @@ def test_no_required_guard_fails_on_a_run_that_succeeds(case: str) -> None:
 def test_what_a_forced_rank_says_makes_no_later_bound_uncertain() -> None:
     """The rank of u is known from its reader. Gather demands S >= 2, also where a function is called."""
     model = parsed(
-        """g (float[S, 3] x, float[M] k, int64[1] zero, float scale, int8 point) => (u, int8[A, B] q, r, e)
-        <int64[1] zero = {0}, int64 first = {-5}, int64[1] two = {-2}, int64[1] end = {9223372036854775807}> {
+        """g (float[S, 3] x, float scale, int8 point) => (u, int8[A, B] q, r, e)
+        <int64[1] two = {-2}, int64[1] end = {9223372036854775807}> {
         v, i, j, c = Unique(x) u = ConstantOfShape(c) q = QuantizeLinear(u, scale, point)
         r = Slice(j, two, end) e = com.acme.F(j) }"""
     )

@@ -39,7 +39,7 @@ def stable(found: Sum, given: tuple[Dim, ...]) -> Sum:
 
 
 def _may_change(unit: Expr, given: tuple[Dim, ...]) -> TypeGuard[FloorDiv | Extremum]:
-    """Not a polynomial, a maximum, minimum or clamp of polynomials, or one of these divided by a number."""
+    """Not a polynomial, a maximum or minimum of two polynomials, a clamp, or one of these divided by a number."""
     if not isinstance(unit, (FloorDiv, Extremum)) or unit.parts == given:
         return False
     if unit.height <= 1:
