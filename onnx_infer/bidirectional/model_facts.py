@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.constraints.registration import Operand, bound_form
 from onnx_infer.diagnostics import Diagnostic
-from onnx_infer.engine.claims import FORCED_RANK, has_own_name
+from onnx_infer.engine.claims import FORCED_RANK, has_own_name, needs_belief
 from onnx_infer.laws.readable import NOT_CHOSEN
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.graph import label_of
@@ -151,13 +151,11 @@ class _ModelStatement:
         """
         if known is declared or (self.engine.declared.trusts(name) and not has_own_name(declared)):
             return False
+        if isinstance(declared, int):
+            return needs_belief(known)
         if is_fresh(known):
             return True
-        return (
-            not isinstance(declared, int)
-            and self.is_given(known)
-            and (self.is_given(declared) or has_own_name(declared))
-        )
+        return self.is_given(known) and (self.is_given(declared) or has_own_name(declared))
 
     def is_given(self, size: Dim) -> bool:
         """Whether a size is a number or an expression of symbols that stay."""

@@ -22,6 +22,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onnx_infer.laws.readable import is_long
+from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.types.merge import size_pairs
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Value
 from symdim.algebra.dims import substituted, variables_of
@@ -60,6 +62,11 @@ def claimed_sizes(declared: Value, inferred: Value | None) -> Iterator[tuple[Dim
         says_more = ours is not UNKNOWN_SIZE and found is not UNKNOWN_SIZE and ours is not found
         if says_more and not (isinstance(ours, int) and isinstance(found, int)):
             yield ours, found
+
+
+def needs_belief(size: Dim) -> bool:
+    """Whether a declared number of a size is only used if it is believed: data decide the size, or it is long."""
+    return is_fresh(size) or is_long(size)
 
 
 def has_own_name(size: Dim) -> bool:

@@ -7,9 +7,8 @@ from weakref import proxy
 
 from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.elements.conditions import Positive
-from onnx_infer.engine.claims import FORCED_RANK, Claim, claimed_sizes, has_own_name
+from onnx_infer.engine.claims import FORCED_RANK, Claim, claimed_sizes, has_own_name, needs_belief
 from onnx_infer.laws.made import make_size
-from onnx_infer.laws.readable import is_long
 from onnx_infer.laws.sizes import differ, is_fresh
 from onnx_infer.laws.statements import Kind, Statement
 from onnx_infer.model.size_texts import GENERATED
@@ -278,7 +277,7 @@ def _kept(keeps: Keeps, trusted: bool = False) -> Callable[[Dim, Dim], bool]:
         if is_number(declared):
             if keeps == "nothing":
                 return differ(declared, inferred)  # which is told
-            return keeps == "numbers" or declared in keeps or not (is_fresh(inferred) or is_long(inferred))
+            return keeps == "numbers" or declared in keeps or not needs_belief(inferred)
         return not is_fresh(inferred) or (trusted and not has_own_name(declared))
 
     return kept

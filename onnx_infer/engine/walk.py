@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.diagnostics import Diagnostic
+from onnx_infer.engine.claims import needs_belief
 from onnx_infer.engine.fresh_sizes import FreshSizes, renew, replacing
 from onnx_infer.engine.implied_bounds import UndecidedSigns
 from onnx_infer.engine.long_sizes import Shorter, shorter_sizes
@@ -16,8 +17,6 @@ from onnx_infer.engine.made_sizes import OwnSizes
 from onnx_infer.engine.outcome import Outcome
 from onnx_infer.engine.run_time_elements import RunTimeValues
 from onnx_infer.engine.scope import Scope
-from onnx_infer.laws.readable import is_long
-from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.laws.statements import Statement
 from onnx_infer.model.graph import Graph, Model, Node, label_of, title_of
 from onnx_infer.operators.lookup import operators_of
@@ -208,7 +207,7 @@ class Walk:
             return frozenset(ranks)
         resolve = self.fresh_sizes.resolve
         claimed = ((c.value, c.declared, c.inferred or 0) for c in self.claims if isinstance(c.declared, int))
-        replaced = ((name, number, size) for name, number, size in claimed if is_fresh(size) or is_long(size))
+        replaced = ((name, number, size) for name, number, size in claimed if needs_belief(size))
         numbers = [(name, number, found) for name, number, size in replaced if (found := resolve(size)) != number]
         demanded = self.shorter_sizes().of if numbers else {}
         return frozenset((*ranks, *((name, number) for name, number, size in numbers if demanded.get(size) != number)))

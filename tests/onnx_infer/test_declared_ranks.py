@@ -203,3 +203,14 @@ def test_a_declared_number_is_believed_beside_the_same_number_that_a_node_forces
     assert str(result.types["v"]) == "f32[1, B, 1]"
     once = infer_shapes(model, bidirectional=bidirectional)
     assert infer_shapes(once, bidirectional=bidirectional) == once
+
+
+@pytest.mark.parametrize("size", ["max(N, 3)", "min(N, 9)"])
+def test_in_both_directions_the_number_of_a_clamp_stays_a_guard(size: str) -> None:
+    """As a fact it would change the input: a second inference would find the 5 that the first one did not know."""
+    model = parsed(f'g (float[K, "{size}"] x) => (float[K, 5] y) {{ y = Identity(x) }}')
+    once = infer_shapes(model, bidirectional=True)
+    result = infer(once, bidirectional=True)
+    assert [str(result.types[name]) for name in "xy"] == [f"f32[K, {size}]", "f32[K, 5]"]
+    assert declared(result) == ["N == 5"]
+    assert infer_shapes(once, bidirectional=True) == once
