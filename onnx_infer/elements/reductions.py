@@ -48,9 +48,13 @@ def _exact_sum(elements: list[Fraction], dtype: int | None) -> Fraction | int | 
 
 
 def _sums_exactly(elements: list[Element], dtype: int) -> bool:
-    """Whether every partial sum of floats that come from sizes fits into the significand."""
-    numerators = [found[0] for found in map(fraction, elements) if found is not None]
-    return sum([largest_magnitude(x, dtype) for x in numerators]) <= 1 << dt.SIGNIFICAND[dtype]
+    """Whether every partial sum of floats that come from sizes fits into the significand.
+
+    A denominator that depends on sizes gives a rounded term. The sum with it is not known in any case.
+    """
+    terms = [(num, den) for num, den in filter(None, map(fraction, elements)) if isinstance(den, int)]
+    scale = max([den for _, den in terms], default=1)
+    return sum([largest_magnitude(num, dtype) * scale // den for num, den in terms]) <= 1 << dt.SIGNIFICAND[dtype]
 
 
 def total(elements: list[Element], dtype: int | None) -> Element:

@@ -182,6 +182,12 @@ def test_bounds_tell_how_a_float_rounds() -> None:
             False,
         ),
         ("a = Cast<to=1>(n) b = Concat<axis=0>({4095.0}, a, {-4095.0}) c = ReduceSum(b) y = Cast<to=7>(c)", True),
+        (
+            "a = Cast<to=1>(n) b = Concat<axis=0>(a, {0.000244140625}, {65536.0}, {-0.000244140625}, {-65536.0}) "
+            "c = ReduceSum(b) y = Cast<to=7>(c)",
+            False,
+        ),
+        ("a = Cast<to=1>(n) b = Concat<axis=0>(a, {0.5}, {4095.0}, {-0.5}) c = ReduceSum(b) y = Cast<to=7>(c)", True),
         ("a = Cast<to=11>(n) b = Add(a, {16777216.0d}) c = Cast<to=1>(b) y = Cast<to=7>(c)", False),
     ],
 )
