@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.constraints.registration import Operand, bound_form
 from onnx_infer.diagnostics import Diagnostic
-from onnx_infer.engine.claims import FORCED_RANK, has_own_name, needs_belief
+from onnx_infer.engine.claims import has_own_name, is_of_found_rank, needs_belief
 from onnx_infer.laws.readable import NOT_CHOSEN
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.graph import label_of
@@ -170,7 +170,7 @@ class _ModelStatement:
         resolve = self.engine.fresh_sizes.resolve
         for statement, node in self.engine.stated():
             label = label_of(node)
-            is_selected = statement.law.startswith(FORCED_RANK) and statement.relation != "equal"
+            is_selected = is_of_found_rank(statement) and statement.relation != "equal"
             if label in self._without or not (statement.kind == "required" or is_selected):
                 continue
             lhs, rhs, origin = resolve(statement.lhs), resolve(statement.rhs), Origin(label, text=statement.law)

@@ -32,6 +32,7 @@ from symdim.algebra.origin import Declared
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from onnx_infer.laws.statements import Statement
     from onnx_infer.model.graph import Node
 
 FORCED_RANK = "the rank that the model forces on"
@@ -62,6 +63,11 @@ def claimed_sizes(declared: Value, inferred: Value | None) -> Iterator[tuple[Dim
         says_more = ours is not UNKNOWN_SIZE and found is not UNKNOWN_SIZE and ours is not found
         if says_more and not (isinstance(ours, int) and isinstance(found, int)):
             yield ours, found
+
+
+def is_of_found_rank(statement: Statement) -> bool:
+    """Whether a statement follows from a rank that an earlier walk has found."""
+    return statement.law.startswith(FORCED_RANK)
 
 
 def needs_belief(size: Dim) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from onnx_infer.engine.claims import FORCED_RANK
+from onnx_infer.engine.claims import is_of_found_rank
 from onnx_infer.engine.implied_bounds import implied_bounds, of_one_symbol
 from onnx_infer.engine.topological_sort import captured
 from onnx_infer.laws.statements import Statement
@@ -95,7 +95,7 @@ def certain(walk: Walk) -> list[tuple[Statement, Node]]:
     declared rank says is none, nor is what a found rank says. Other statements do not rest on either.
     """
     stated = walk.stated()
-    claimed = {i for i, (s, _) in enumerate(stated) if s.kind == "declared" or s.law.startswith(FORCED_RANK)}
+    claimed = {i for i, (s, _) in enumerate(stated) if s.kind == "declared" or is_of_found_rank(s)}
     assumed = {i for i, (statement, _) in enumerate(stated) if statement.kind == "assumed" and i not in claimed}
     if not assumed:
         return [pair for i, pair in enumerate(stated) if i not in claimed]
