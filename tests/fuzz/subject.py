@@ -16,7 +16,7 @@ from tests.fuzz.growing import BASE_SIZES, OTHER_SIZES, Input
 from tests.onnx_infer.oracle import at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from tests.fuzz.runtime import Feeds, Outcome, Runtime
 
@@ -60,11 +60,13 @@ def empty_product(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
 
 OF_INTEGERS = {"ConvInteger", "MatMulInteger", "QLinearConv", "QLinearMatMul"}
 OF_INTEGERS |= {"DynamicQuantizeMatMul", "MatMulIntegerToFloat", "QGemm"}
+RECURRENT = {"GRU", "LSTM", "RNN"}
 
 
-def empty_integers(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
-    """A product or convolution of integers that sums nothing: the result is memory that nobody has written."""
-    return node.op_type in OF_INTEGERS and any(getattr(arrays.get(name), "size", 1) == 0 for name in node.input)
+def empty_sum(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
+    """A sum of nothing, of integers or in a recurrent layer: the result is memory that nobody has written."""
+    sums = node.op_type in OF_INTEGERS | RECURRENT
+    return sums and any(getattr(arrays.get(name), "size", 1) == 0 for name in node.input)
 
 
 def other_heads(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
@@ -90,11 +92,7 @@ def large_slope(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
 
 def large_extremum(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     """A Max or Min of 64-bit integers beyond 32 bits: some elements are taken from the wrong operand."""
-    if node.op_type not in ("Max", "Min"):
-        return False
-    is_inner = not set(node.input) <= arrays.keys()  # the operands are not known: any value of the model may be one
-    numbers = arrays.values() if is_inner else [arrays[name] for name in node.input]
-    return any(_largest(a) >= 2**31 for a in numbers if getattr(a, "dtype", None) == np.int64)
+    return node.op_type in ("Max", "Min") and _has_large(_possible(node.input, arrays), 2**31)
 
 
 def empty_part(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
@@ -106,10 +104,7 @@ def empty_part(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
 
 def scalar_shape(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     """An Expand whose shape is a scalar: the specification demands a vector, onnxruntime does not look."""
-    if node.op_type != "Expand":
-        return False
-    name = node.input[1]  # in a body it may not be known: any value of the model may be it
-    return any(getattr(a, "ndim", 1) == 0 for a in ([arrays[name]] if name in arrays else arrays.values()))
+    return node.op_type == "Expand" and any(getattr(a, "ndim", 1) == 0 for a in _possible(node.input[1:], arrays))
 
 
 def backward_to_the_end(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
@@ -125,7 +120,7 @@ def backward_to_the_end(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool
 
 def large_count(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     """A TopK whose K is beyond 32 bits: only the lower 32 bits are read."""
-    return node.op_type == "TopK" and len(node.input) > 1 and _largest(arrays.get(node.input[1], np.zeros(1))) >= 2**32
+    return node.op_type == "TopK" and _has_large(_possible(node.input[1:], arrays), 2**32)
 
 
 def large_reduction(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
@@ -134,6 +129,17 @@ def large_reduction(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
         return False
     numbers = [arrays.get(name) for name in (node.input[0], node.output[0])]
     return any(_largest(a) >= 2**53 for a in numbers if a is not None and a.dtype == np.int64)
+
+
+def _possible(names: Iterable[str], arrays: Mapping[str, Any]) -> list[Any]:
+    """The values of these names. In a body they may not be known: then all values of the model."""
+    found = [arrays.get(name) for name in names]
+    return list(arrays.values()) if any(value is None for value in found) else found
+
+
+def _has_large(values: Iterable[Any], least: int) -> bool:
+    """Whether a tensor of 64-bit integers has a magnitude of `least` or more."""
+    return any(_largest(a) >= least for a in values if getattr(a, "dtype", None) == np.int64)
 
 
 def _largest(array: np.ndarray[Any, Any]) -> float:
@@ -158,11 +164,11 @@ def overflow(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
 
 
 QUIRKS = (
-    no_turns, empty_reduction, empty_product, empty_integers, other_heads, broadcast_groups, large_slope,
+    no_turns, empty_reduction, empty_product, empty_sum, other_heads, broadcast_groups, large_slope,
     large_extremum, empty_part, scalar_shape, backward_to_the_end, large_count, large_reduction, overflow,
 )  # fmt: skip
 """Where onnxruntime departs from the specification, or a run from what inference assumes."""
-INNER_QUIRKS = (no_turns, large_extremum, scalar_shape, backward_to_the_end)
+INNER_QUIRKS = (no_turns, large_extremum, scalar_shape, backward_to_the_end, large_count)
 """Those that are looked for in bodies, too. Few values in a body are known."""
 
 

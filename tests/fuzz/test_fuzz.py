@@ -142,6 +142,12 @@ def test_what_is_right_has_no_fault(runtime: Runtime) -> None:
             "big, y",
         ),
         ("big = Constant<value_ints=[8589934593]>() y, i = TopK(x, big)", "big, y"),  # it reads the lower 32 bits of K
+        (
+            "big = Constant<value_ints=[8589934593]>() c = Constant<value=bool {1}>() "
+            "y = If(c) <then_branch = g1 () => (float[] a) { a, i = TopK(x, big) }, "
+            "else_branch = g2 () => (float[] b) { b = Identity(x) }>",
+            "big, y",
+        ),
         ("big = Constant<value_ints=[4611686018427387905]>() y = ReduceProd<keepdims=0>(big)", "big, y"),  # a double
         (  # without a turn onnxruntime does not know the rank of what a Loop stacks
             "z = Constant<value=int64 {0}>() c = Constant<value=bool {1}>() k = Constant<value_ints=[1, 1, 1]>() "
@@ -173,6 +179,12 @@ def test_what_is_right_has_no_fault(runtime: Runtime) -> None:
             "s = Constant<value_float=1.0>() a = Constant<value_ints=[2]>() y = ReduceSum<keepdims=0>(s, a) z = Neg(x)",
             "y, z",
         ),
+        (
+            "s = Constant<value_float=1.0>() a = Constant<value_ints=[1]>() v = SequenceConstruct(x, s) "
+            "w = SequenceMap(v) <body = g (float[] p) => (float[] r) { r = ReduceSum(p, a) }> i = Size(s) "
+            "y = SequenceAt(w, i)",
+            "y",
+        ),
     ],
 )
 def test_what_is_known_of_runtimes_is_no_fault(text: str, outputs: str, runtime: Runtime) -> None:
@@ -202,6 +214,12 @@ def test_onnxruntime_may_leave_out_a_part_without_elements(runtime: Runtime) -> 
     (outcome,) = runtime.run(model.SerializeToString(), [feeds])
     assert not isinstance(outcome, str)
     assert tried(model, [({"N": 2, "M": 3}, feeds)], runtime).runs == []
+
+
+def test_a_recurrent_layer_without_features_gives_unwritten_memory(runtime: Runtime) -> None:
+    text = """e = Constant<value=float[1, 2, 0] {}>() w = Constant<value=float[1, 1, 0] {}>()
+        r = Constant<value=float[1, 1, 1] {1}>() y = RNN<hidden_size=1>(e, w, r)"""
+    assert subject(runtime, text, "y").runs == []
 
 
 def test_a_declared_sum_may_be_one_of_an_empty_size(runtime: Runtime) -> None:
