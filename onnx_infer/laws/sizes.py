@@ -196,8 +196,8 @@ def broadcast(*shapes: Shape) -> Shape:
     """The shape of several shapes broadcast together, axes aligned at the end.
 
     >>> from symdim import Var
-    >>> broadcast((Var("N"), 1), (5,), ())
-    (N, 5)
+    >>> broadcast((Var("N"), 1), (5,), ()), broadcast()
+    ((N, 5), ())
     """
     if len(shapes) == 2 and shapes[0] == shapes[1]:
         return shapes[0]

@@ -261,10 +261,8 @@ def test_a_variable_that_nobody_holds_is_made_again():
     data = pickle.dumps(Scope().var("v", 2, 9))
     scope, owner = Scope(), pickle.loads(data).scope
     clear_caches()
-    assert [(v.name, v.bounds()) for v in (pickle.loads(data), scope.restored("w", 2, 9, None, None))] == [
-        ("v", (2, 9)),
-        ("w", (2, 9)),
-    ]
+    made = pickle.loads(data), scope.restored("w", 2, 9, None, None)
+    assert [(v.name, v.bounds()) for v in made] == [("v", (2, 9)), ("w", (2, 9))]
     assert pickle.loads(data).scope is owner
     assert scope_of(1, 10**9).var("v").name == "v"
 
@@ -277,6 +275,14 @@ def test_a_variable_is_made_again_with_its_bound_and_its_origin():
     gc.collect()
     found = pickle.loads(data)
     assert (found.name, found.lo, found.at_most, found.origin) == ("v", 2, 2 * N, ("NonZero", 0))
+
+
+def test_a_held_variable_with_other_bounds_is_not_made_again():
+    scope = Scope()
+    v = scope.var("v", 2, 9)
+    assert scope.restored("v", 2, 9, None, None) is v
+    with pytest.raises(BoundsError):
+        scope.restored("v", 2, 8, None, None)
 
 
 class Size(IntEnum):
