@@ -98,6 +98,8 @@ def large_extremum(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
 def empty_part(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     """A Concat with a part of another rank that has no elements: onnxruntime leaves it out, the specification not."""
     parts = [arrays.get(name) for name in node.input] if node.op_type == "Concat" else []
+    if node.op_type == "ConcatFromSequence":
+        parts = arrays.get(node.input[0], [])
     ranks = {getattr(part, "ndim", None) for part in parts}
     return len(ranks) > 1 and any(getattr(part, "size", 1) == 0 for part in parts)
 
