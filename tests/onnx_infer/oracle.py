@@ -96,7 +96,7 @@ def _known(claimed: Any, sizes: Mapping[str, int]) -> Any:
     """A claimed element at these sizes."""
     if isinstance(claimed, Positive):
         size = at(claimed.size, sizes)
-        return size > 0 if isinstance(size, int) else None
+        return size > 0 if isinstance(size, int) and not _is_beyond_limit(claimed.size, size) else None
     if isinstance(claimed, Product):
         return Product(at(claimed.num, sizes), claimed.den, whole=claimed.whole)
     if isinstance(claimed, Ratio):
