@@ -82,7 +82,14 @@ def joined(body: Graph, values: Values, outside: list[Value]) -> list[Any] | Non
 
 
 def without_elements(value: Value, unknown: AbstractSet[Var]) -> Value:
-    """The value without elements that depend on unknown numbers."""
+    """The value without elements that depend on unknown numbers.
+
+    >>> from onnx_infer import Sequence
+    >>> from symdim import Var
+    >>> N, turn = Var("N"), Var("turn")
+    >>> without_elements(SymTensor(7, (2,), (N, N * turn)), {turn}), without_elements(Sequence(), {turn})
+    (i64[2]={N, ?}, seq(?))
+    """
 
     def known(x: object) -> bool:
         return unknown.isdisjoint(variables_of(parts_of(x)))

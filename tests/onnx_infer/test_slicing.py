@@ -118,3 +118,8 @@ def test_a_bound_within_a_known_axis_counts_as_it_is() -> None:
     assert slice_length(Var("N"), 0, 10**9 - 1, 1) == minimum(Var("N"), 10**9 - 1)
     large = Var.fresh("N", 2 * 10**9)
     assert slice_length(large, 0, 10**9, 1) == 10**9
+
+
+def test_one_bound_inside_the_axis_needs_no_maximum_with_0() -> None:
+    N, M = Var("N"), Var("M")
+    assert str(slice_length(N, 0, N - M, 1)) == "min(max(M, N) - N, 1)*N - min(M, 2*N) + N"

@@ -88,6 +88,14 @@ def test_a_bound_below_the_value_of_a_variable_moves_it():
     assert system.value(x)[0] >= 5 * system.value(x)[1]
 
 
+def test_a_variable_without_a_sum_is_within_its_bounds():
+    system = System()
+    x = system.variable(0, 9)
+    for lower, upper, value in ((3, 9, 3), (0, 9, 3), (0, 2, 2)):
+        system.restrict(x, lower, upper)
+        assert system.value(x) == (value, 1)
+
+
 def test_huge_coefficients_are_exact():
     """The case in which bounds in floating point are off by one."""
     big = 2**53 + 1

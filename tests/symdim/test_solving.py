@@ -65,6 +65,7 @@ def agrees(condition: Condition, limit: int = 100) -> None:
         ("equal", maximum(3 - N // 2, N // 4), 0, "never"),
         ("equal", maximum(N, 1), N, "always"),
         ("equal", minimum(N, 1), N, "N == 1"),
+        ("equal", minimum(N, M), 1, "min(M, N) == 1"),
         ("divides", 6, 3 * N, "N % 2 == 0"),
         ("divides", 4, 8 * N + 4, "always"),
         ("divides", 4, 8 * N + 2, "never"),

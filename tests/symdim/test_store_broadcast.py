@@ -218,6 +218,24 @@ def test_explanations():
     assert store.explain(x) == ("x == 5 (Conv_3, W, axis 1)",)
 
 
+def test_what_broadcasts_is_explained_where_its_interval_says_nothing_new():
+    store = Store()
+    operand = store.fresh("operand", 1, 5)
+    store.refine(5, operand, origin="an addition")
+    assert store.explain(operand) == (f"{operand} in (1, 5) (an addition)",)
+
+
+def test_guards_of_a_join_and_of_its_bound():
+    store = Store()
+    size = store.fresh("size", 1)
+    store.bcast(Row.of([size]), [Row.of([N]), Row.of([M])], origin="an addition")
+    store.bounds(size, hi=9)
+    assert [(guard.text, str(guard.origin)) for guard in store.guards()] == [
+        ("1 <= max(M, N) <= 9", "axis -1, an addition"),
+        ("N == M or 1 in (N, M)", "axis -1, an addition"),
+    ]
+
+
 def test_joins_are_facts_with_text():
     store, _ = join(Row.of([N]), Row.of([M]))
     store.propagate()
