@@ -36,21 +36,20 @@ def no_turns(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
 
 def empty_reduction(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     """A reduction of nothing, or a function or subgraph that may reduce nothing: the axis becomes one of size 0."""
-    bodies = [attribute.g for attribute in node.attribute if attribute.HasField("g")]
-    if node.domain == "local" or any(map(_reduces, bodies)):
+    if _may_have_inside(node, "Reduce", "Arg"):
         return any(getattr(arrays.get(name), "size", 1) == 0 for name in (*node.input, *node.output))
     return node.op_type.startswith(("Reduce", "Arg")) and getattr(arrays.get(node.input[0]), "size", 1) == 0
 
 
-def _reduces(graph: onnx.GraphProto) -> bool:
-    """Whether there is a reduction in a graph or in the graphs of its nodes."""
-    graphs = [graph]
+def _may_have_inside(node: onnx.NodeProto, *starts: str) -> bool:
+    """Whether there may be an operator whose name starts like this in the function or in the graphs of a node."""
+    graphs = [attribute.g for attribute in node.attribute if attribute.HasField("g")]
     while graphs:
-        for node in graphs.pop().node:
-            if node.op_type.startswith(("Reduce", "Arg")):
+        for inner in graphs.pop().node:
+            if inner.op_type.startswith(starts):
                 return True
-            graphs += [attribute.g for attribute in node.attribute if attribute.HasField("g")]
-    return False
+            graphs += [attribute.g for attribute in inner.attribute if attribute.HasField("g")]
+    return node.domain == "local"
 
 
 def empty_product(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
@@ -165,9 +164,15 @@ def overflow(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     return _largest(exact) >= (min(most, 2**53) if node.op_type == "Pow" else most)
 
 
+def large_power_inside(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
+    """A function or subgraph that may compute a power of integers beyond 2**53: it is computed as a double."""
+    return _may_have_inside(node, "Pow") and _has_large(map(arrays.get, (*node.input, *node.output)), 2**53)
+
+
 QUIRKS = (
     no_turns, empty_reduction, empty_product, empty_sum, other_heads, broadcast_groups, large_slope,
     large_extremum, empty_part, scalar_shape, backward_to_the_end, large_count, large_reduction, overflow,
+    large_power_inside,
 )  # fmt: skip
 """Where onnxruntime departs from the specification, or a run from what inference assumes."""
 INNER_QUIRKS = (no_turns, large_extremum, scalar_shape, backward_to_the_end, large_count)

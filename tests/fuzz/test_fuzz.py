@@ -129,6 +129,12 @@ def test_what_is_right_has_no_fault(runtime: Runtime) -> None:
             "e = Constant<value_int=7>() v = Pow(u, e) f = Constant<value_int=101>() y = Mod(v, f)",
             "u, e, v, y",
         ),
+        (  # so is one in a branch
+            "s = Shape<start=1>(x) k = Constant<value_int=7>() c = Constant<value=bool {1}>() "
+            "y = If(c) <then_branch = g1 () => (int64[1] a) { t = Pow(s, k) f = Constant<value_int=5>() "
+            "a = Pow(t, f) }, else_branch = g2 () => (int64[1] b) { b = Identity(s) }>",
+            "y",
+        ),
         (  # onnxruntime takes elements of the wrong operand of a Max beyond 2**31, in a branch, too
             "s = Shape(x) c = Constant<value=bool {1}>() big = Constant<value_ints=[2147483648]>() "
             "y = If(c) <then_branch = g1 () => (int64[2] a) { a = Max(big, s) }, "
