@@ -15,7 +15,7 @@ from onnx_infer.model.size_texts import GENERATED
 from onnx_infer.types.merge import merge, selected, with_numbers_only, without_claims
 from onnx_infer.values.one_of import OneOf
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value, substitute
-from symdim import Expr, Var, minimum
+from symdim import Expr, Var
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import variables_of
 
@@ -157,11 +157,7 @@ class DeclaredTypes:
 
         An earlier inference may have written this one under bounds that statements imply. Under these both are equal.
         """
-        declared, inferred = claim.declared, claim.inferred
-        if not isinstance(declared, Expr) or not isinstance(inferred, Expr) or differ(declared, inferred):
-            return
-        if declared.variables() == inferred.variables():
-            self._engine.undecided_signs.add(minimum(declared - inferred, inferred - declared), 0)
+        if claim.inferred is not None and self._engine.undecided_signs.doubt(claim.declared, claim.inferred):
             self._engine.singular += self._engine.depth
 
     def believed(self, name: str, declared: Value, node: Node) -> Value:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from symdim import Expr, Var
+from onnx_infer.laws.sizes import differ
+from symdim import Expr, Var, minimum
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import at_least, substituted
 
@@ -40,6 +41,15 @@ class UndecidedSigns:
         if isinstance(gap, Expr) and gap not in self._gaps:
             self._gaps[gap] = None
             self._untried.append(gap)
+
+    def doubt(self, a: Dim, b: Dim) -> bool:
+        """Record that it matters whether two different expressions of the same symbols are equal. False for others."""
+        if a is b or not isinstance(a, Expr) or not isinstance(b, Expr) or a.variables() != b.variables():
+            return False
+        if differ(a, b):
+            return False
+        self.add(minimum(a - b, b - a), 0)
+        return True
 
     def forget(self) -> None:
         """Read all statements again next time, because some of them were withdrawn."""

@@ -1,6 +1,7 @@
 """What the walks over a model have learnt. The next walk knows it from the start.
 
-A walk is worth repeating if its statements imply bounds of input sizes that decide a sign (`implied_bounds.py`), if
+A walk is worth repeating if its statements imply bounds of input sizes that decide a sign, or whether equations made a
+size shorter without changing it (`implied_bounds.py`), if
 later nodes force sizes of earlier values (`found.py`), or if a declared type says what no node forces: the number of a
 size that data decide or that is long, or the rank of one of two tensors. Only then it is believed. Only statements that
 hold in every run (`resting.py`) imply bounds, because all that the next walk states depends on these.
@@ -49,13 +50,14 @@ class Learnt(NamedTuple):
 
         Unless the caller `believes`, no declared type is believed.
         """
+        if shorter := walk.shorter_sizes():
+            walk.doubt_shortened(shorter)
         implied = walk.undecided_signs.implied(walk.statements)
         known = certain(walk) if implied else []
         if len(known) < len(walk.statements):  # some rest on assumptions
             implied = walk.undecided_signs.decided_by(statement for statement, _ in known)
         said = frozenset() if believes and implied else walk.unconfirmed() - self.believed
         unconfirmed, left_open = (said, self.left_open) if believes else (frozenset(), self.left_open | said)
-        shorter = walk.shorter_sizes()
         if shorter and any(statement.kind == "assumed" for statement in walk.statements):
             shorter = walk.shorter_sizes(statement for statement, _ in certain(walk))
         found = self.found if unconfirmed else walk.with_solved(self.found, shorter)

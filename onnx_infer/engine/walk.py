@@ -20,10 +20,10 @@ from onnx_infer.engine.scope import Scope
 from onnx_infer.laws.statements import Statement
 from onnx_infer.model.graph import Graph, Model, Node, label_of, title_of
 from onnx_infer.operators.lookup import operators_of
-from onnx_infer.types.join import NOTHING, variables_in
+from onnx_infer.types.join import NOTHING, sizes, variables_in
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from symdim import Expr, Var
-from symdim.algebra.dims import variables_of
+from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.evaluate import Substitution
 from symdim.algebra.origin import is_given
 
@@ -227,6 +227,14 @@ class Walk:
             self._map(shorter.put)
             resolve = self.fresh_sizes.resolve
             self.claims = [claim.substitute(shorter.sizes, resolve) for claim in self.claims]
+
+    def doubt_shortened(self, shorter: Shorter) -> None:
+        """Record that it matters whether shorter sizes equal the long ones: the next inference finds them declared."""
+        scopes = self.scope, *(s for _, s in self.inner)
+        values = dict.fromkeys(value for scope in scopes for value in scope.values())
+        shortened: Mapping[Any, Dim] = shorter.sizes
+        for size in dict.fromkeys(size for value in values for size in sizes(value)):
+            self.undecided_signs.doubt(substituted(size, shortened), size)
 
     def shorter_sizes(self, statements: Iterable[Statement] | None = None) -> Shorter:
         """What statements of operators, or all of them, give for the long sizes of all graphs."""
