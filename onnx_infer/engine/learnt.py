@@ -1,10 +1,10 @@
 """What the walks over a model have learnt. The next walk knows it from the start.
 
-A walk is worth repeating if its statements imply bounds of input sizes that decide a sign, or whether equations made a
-size shorter without changing it (`implied_bounds.py`), if
-later nodes force sizes of earlier values (`found.py`), or if a declared type says what no node forces: the number of a
-size that data decide or that is long, or the rank of one of two tensors. Only then it is believed. Only statements that
-hold in every run (`resting.py`) imply bounds, because all that the next walk states depends on these.
+A walk is worth repeating in three cases: its statements imply bounds of input sizes that decide a sign, or whether a
+size equals a shorter one (`implied_bounds.py`); later nodes force sizes of earlier values (`found.py`); or a declared
+type says what no node forces: the number of a size that data decide or that is long, or the rank of one of two tensors.
+Only then it is believed. Only statements that hold in every run (`resting.py`) imply bounds, because all that the next
+walk states depends on these.
 """
 
 from __future__ import annotations
