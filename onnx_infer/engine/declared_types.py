@@ -95,7 +95,7 @@ class DeclaredTypes:
         keeps: Keeps = "nothing" if self._engine.depth and not trusted else "numbers" if believes_all else believed
         value, conflicts, claimed = _merged(declared, inferred, policy, trusted, keeps)
         if said:
-            claimed = (*claimed, *said)
+            self._claim([Claim(name, ours, found, node) for ours, found in said], self.assumed)
         if not claimed and not conflicts:
             return self.opened(value)
         known = [Claim(name, ours, found, node) for ours, found in claimed if found is not None]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.limits import demand_at_least, demand_at_most
-from onnx_infer.laws.sizes import exact_quotient, of_rank, unify, unify_shapes
+from onnx_infer.laws.sizes import doubtful_sizes, exact_quotient, may_be_empty, of_rank, unify, unify_shapes
 from onnx_infer.laws.statements import Kind, conflicting, demand, fresh, state
 from onnx_infer.operators.registration import op
 from onnx_infer.values import dtype as dt
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Graph
 
 
-def split_heads(shape: Shape, heads: int | None, what: str) -> Shape:
+def split_heads(shape: Shape, heads: int | None, what: str, filled: Shape = ()) -> Shape:
     """(batch, length, heads * size) or (batch, heads, length, size) -> (batch, heads, length, size).
+
+    That the hidden size is a multiple of the heads is only assumed if the tensor of sizes `filled` may be empty.
 
     >>> from symdim import Var
     >>> split_heads((Var("B"), Var("S"), 64), 8, "query")
@@ -31,7 +33,9 @@ def split_heads(shape: Shape, heads: int | None, what: str) -> Shape:
     if not heads:
         law = f"the number of heads of {what} is needed where its rank is 3"
         return batch, conflicting(law), length, fresh(law)
-    return batch, heads, length, exact_quotient(hidden, heads, f"the hidden size of {what}")
+    kind: Kind = "assumed" if may_be_empty(filled) else "required"
+    law = f"the hidden size of {what}"
+    return batch, heads, length, exact_quotient(hidden, heads, law, kind, doubtful_sizes(filled))
 
 
 def _demand_mask(mask: Shape, scores: Shape, kind: Kind) -> None:

@@ -208,3 +208,19 @@ def test_what_a_forced_rank_says_of_sizes_is_known_in_all_later_rounds() -> None
     assert str(result.types["s"]).startswith("f32[0, ")
     once = infer_shapes(model, bidirectional=True)
     assert infer_shapes(once, bidirectional=True) == once
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_a_declared_sum_with_a_number_that_a_node_forces_stays_a_claim(bidirectional: bool) -> None:
+    """SkipLayerNormalization forces M to 3. That v has 8 rows is what its author says.
+
+    The product forces the last size of v, so the next walk knows this size from the start.
+    """
+    text = """g (float[L, K] x, float[3, M] z, int64[3] t) => (float["M + 5", D, 1] v, y, p)
+        <int64[3] t = {0, 0, -1}, float[1, 2] w = {1, 2}, float[3] b = {1, 2, 3}> {
+        v = Reshape(x, t) y = MatMul(v, w) p = com.microsoft.SkipLayerNormalization(z, z, b) }"""
+    model = parsed(text, '<ir_version: 10, opset_import: ["": 18, "com.microsoft": 1]>')
+    once = infer_shapes(model, bidirectional=bidirectional)
+    result = infer(once, bidirectional=bidirectional)
+    assert [str(result.types[name]) for name in "vp"] == ["f32[_d0, D, 1]", "f32[3, 3]"]
+    assert infer_shapes(once, bidirectional=bidirectional) == once

@@ -148,7 +148,8 @@ def _key_and_value(
     if value is None:
         _, others, heads, _, size = of_rank(key.shape, 5, "key, which holds the value too,")
         return (batch, length), hidden, (batch, heads, others, size), (batch, heads, others, size)
-    k, v = (split_heads(x.dims, num_heads, name) for x, name in ((key, "key"), (value, "value")))
+    # onnxruntime looks at no heads of an empty tensor
+    k, v = (split_heads(x.dims, num_heads, name, x.dims[:2]) for x, name in ((key, "key"), (value, "value")))
     return (batch, length), v[1] * v[3] if value.rank == 4 else value.dims[2], k, v
 
 
