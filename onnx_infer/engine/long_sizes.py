@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from onnx_infer.engine.fresh_sizes import replacing
 from onnx_infer.laws.readable import has_many_names, is_long, is_unreadable
 from onnx_infer.types.join import sizes
-from symdim import DivisionByZero, Expr, Max, Var, leaf_count
+from symdim import BoundsError, DivisionByZero, Expr, Max, Var, leaf_count
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import at_most, substituted, variables_of
 from symdim.algebra.evaluate import Substitution, replaced
@@ -43,6 +43,20 @@ class Shorter:
 
     def __bool__(self) -> bool:
         return bool(self.of)
+
+    def within(self, size: Dim) -> Dim:
+        """A size with shorter ones in it. It stays if a divisor would become 0: no run has such sizes.
+
+        >>> from symdim import maximum
+        >>> N, M = Var("N"), Var("M")
+        >>> shorter = Shorter({maximum(N, M): 3})
+        >>> shorter.within(maximum(N, M) * 2 + 1), shorter.within(N // (maximum(N, M) - 3))
+        (7, N//(max(M, N) - 3))
+        """
+        try:
+            return size.substitute(self.sizes) if isinstance(size, Expr) else size
+        except (BoundsError, DivisionByZero):
+            return size
 
 
 _NONE = Shorter({})

@@ -23,7 +23,7 @@ from onnx_infer.operators.lookup import operators_of
 from onnx_infer.types.join import NOTHING, sizes, variables_in
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from symdim import Expr, Var
-from symdim.algebra.dims import substituted, variables_of
+from symdim.algebra.dims import variables_of
 from symdim.algebra.evaluate import Substitution
 from symdim.algebra.origin import is_given
 
@@ -232,9 +232,8 @@ class Walk:
         """Record that it matters whether shorter sizes equal the long ones: the next inference finds them declared."""
         scopes = self.scope, *(s for _, s in self.inner)
         values = dict.fromkeys(value for scope in scopes for value in scope.values())
-        shortened: Mapping[Any, Dim] = shorter.sizes
         for size in dict.fromkeys(size for value in values for size in sizes(value)):
-            self.undecided_signs.doubt(substituted(size, shortened), size)
+            self.undecided_signs.doubt(shorter.within(size), size)
 
     def shorter_sizes(self, statements: Iterable[Statement] | None = None) -> Shorter:
         """What statements of operators, or all of them, give for the long sizes of all graphs."""
