@@ -18,6 +18,9 @@ Outcome = list[Any] | str
 CRASHED = "crashed: no answer"
 """The outcome if the process died or used up its time."""
 
+TOO_LARGE = ("Failed to allocate memory", "SafeIntOnOverflow")
+"""What onnxruntime says in its refusal if a tensor is too large: for the memory, or its bytes for an integer."""
+
 _LONGEST_WAIT = 120.0
 """The most seconds until there is an answer, or until onnxruntime is loaded."""
 

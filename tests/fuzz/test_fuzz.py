@@ -217,6 +217,13 @@ def test_onnxruntime_may_leave_out_a_part_without_elements(runtime: Runtime) -> 
     assert subject(runtime, parts, "v, y").runs == []
 
 
+def test_the_folded_model_may_run_where_a_tensor_that_nothing_reads_is_too_large(runtime: Runtime) -> None:
+    unread = "i = Constant<value_ints=[100000000, 1000000]>() u = ConstantOfShape(i) y = Neg(x)"
+    made = subject(runtime, unread, "y")
+    assert not made.runs[0].succeeded
+    assert list(judges.folded(made, runtime)) == []
+
+
 def test_a_recurrent_layer_without_features_gives_unwritten_memory(runtime: Runtime) -> None:
     text = """e = Constant<value=float[1, 2, 0] {}>() w = Constant<value=float[1, 1, 0] {}>()
         r = Constant<value=float[1, 1, 1] {1}>() y = RNN<hidden_size=1>(e, w, r)"""
