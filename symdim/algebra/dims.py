@@ -11,6 +11,7 @@ from symdim.algebra.expr import Expr
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any
 
     from symdim.algebra.expr import Dim
     from symdim.algebra.variable import Var
@@ -27,8 +28,8 @@ def variables_of(dims: Iterable[object]) -> tuple[Var, ...]:
     return tuple(dict.fromkeys([v for dim in dims if isinstance(dim, Expr) for v in dim.variables()]))
 
 
-def substituted(dim: Dim, values: Mapping[Var, Dim]) -> Dim:
-    """The dimension with values for some of its variables."""
+def substituted(dim: Dim, values: Mapping[Any, Dim]) -> Dim:
+    """The dimension with values for some of its variables, which are in `values` by themselves or by name."""
     return dim.substitute(values) if isinstance(dim, Expr) else dim
 
 

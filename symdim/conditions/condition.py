@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from symdim.algebra.bounds.intervals import is_empty, meet
 from symdim.algebra.dims import substituted, variables_of
@@ -72,7 +72,7 @@ class Condition(NamedTuple):
         """The variables of both sides, in the order of their first occurrence."""
         return variables_of(self[1:])
 
-    def substitute(self, sizes: Mapping[Var, Dim]) -> Condition:
+    def substitute(self, sizes: Mapping[Any, Dim]) -> Condition:
         """The condition with other sizes in place of variables."""
         return Condition(self.relation, substituted(self.lhs, sizes), substituted(self.rhs, sizes))
 

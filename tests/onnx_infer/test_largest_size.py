@@ -71,6 +71,17 @@ def test_a_search_that_ends_early_says_what_is_proved(monkeypatch: pytest.Monkey
     assert 0 < found.at_most < 7000
 
 
+def test_a_size_that_many_values_share_is_bounded_once_in_an_interval(monkeypatch: pytest.MonkeyPatch) -> None:
+    layers = " ".join(f"y{i + 1} = Relu(y{i or ''})" for i in range(60))
+    text = MODELS["falls"].replace("(y) <", "(y60) <").removesuffix("}") + layers + " }"
+    monkeypatch.setattr(largest, "_MOST_REBUILT", 300)
+    assert of(text, N=(1, 9000)).largest_size(9_000).size == 2233
+    monkeypatch.setattr(largest, "_MOST_REBUILT", 20)
+    ended = of(text, N=(1, 9000)).largest_size(9_000)
+    assert ended.size is None
+    assert 2233 <= ended.at_most < 9000
+
+
 def test_other_symbols_need_sizes() -> None:
     result = of("g (float[N, M] x) => (y) { y = Relu(x) }")
     assert result.largest_size(800, "N", {"M": 10}).size == 10

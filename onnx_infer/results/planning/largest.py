@@ -19,6 +19,7 @@ from onnx_infer.results.sources import without_computed
 from onnx_infer.values.tensor import Dim, SymTensor
 from symdim import Expr, SymdimError, UnboundName, Var
 from symdim.algebra.dims import at_least, at_most, bounds_of, differ, excludes, substituted
+from symdim.algebra.evaluate import Substitution
 from symdim.conditions.monotone import growth
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 _LARGEST = 2**31 - 1  # no size is larger
 _MOST_INTERVALS = 4_096
+_MOST_REBUILT = 50_000  # parts of sizes, in all intervals
 
 
 class LargestSize(NamedTuple):
@@ -68,16 +70,18 @@ class _Search:
         self.memory = MemoryPlan(result, inputs=True, initializers=True, upper=True)
         symbols = {v.name: v for v in (*result.sources.symbols, *self.memory.symbols)}
         self.symbol = _chosen(symbols, symbol, sizes)
-        fixed: dict[Var, Dim] = {symbols[name]: size for name, size in sizes.items() if name in symbols}
+        fixed = {symbols[name]: size for name, size in sizes.items() if name in symbols}
         guards = (*result.guards, *result.data_guards)
         known = {self.symbol, *fixed}
         self.guards = [guard for guard in guards if known.issuperset(guard.variables())]
-        self.conditions = [g.condition.substitute(fixed) for g in self.guards if g.kind == "required"]
-        self.bytes = {name: substituted(size, fixed) for name, size in self.memory.sizes.items()}
+        rest = Substitution(fixed)
+        self.conditions = [g.condition.substitute(rest) for g in self.guards if g.kind == "required"]
+        self.bytes = {name: substituted(size, rest) for name, size in self.memory.sizes.items()}
         proofs: dict[Dim, bool] = {}
-        self.falling = [name for name in self.bytes if not self._grows(result, name, fixed, proofs)]
+        self.falling = [name for name in self.bytes if not self._grows(result, name, rest, proofs)]
+        self.rebuilt = 0
 
-    def _grows(self, result: Inferred, name: str, fixed: Mapping[Var, Dim], proofs: dict[Dim, bool]) -> bool:
+    def _grows(self, result: Inferred, name: str, fixed: Substitution, proofs: dict[Dim, bool]) -> bool:
         """Whether the bytes of a value never fall as the symbol grows: none of its sizes falls or is negative."""
         value = result.types[name]
         assert isinstance(value, SymTensor)
@@ -99,7 +103,7 @@ class _Search:
         while pending:
             first, last = pending.pop()
             tried += 1
-            if tried > _MOST_INTERVALS:
+            if tried > _MOST_INTERVALS or self.rebuilt > _MOST_REBUILT:
                 return self._found(None, last)
             if first == last:
                 if not self._reason(last):
@@ -131,16 +135,18 @@ class _Search:
 
     def _is_excluded(self, first: int, last: int) -> bool:
         """Whether it is proved that no size of this interval fits."""
-        inside = Var.fresh(self.symbol.name, first, last)
+        inside = Substitution({self.symbol: Var.fresh(self.symbol.name, first, last)})
         try:
             counts = self.memory.bytes_at({**self.sizes, self.symbol: first})
         except ZeroDivisionError:
             return False
         for name in self.falling:
-            counts[name] = max(bounds_of(substituted(self.bytes[name], {self.symbol: inside}))[0] or 0, 0)
-        if max(self.memory.live_bytes(counts)) > self.limit:
-            return True
-        return any(surely_fails(condition.substitute({self.symbol: inside})) for condition in self.conditions)
+            counts[name] = max(bounds_of(substituted(self.bytes[name], inside))[0] or 0, 0)
+        excluded = max(self.memory.live_bytes(counts)) > self.limit or any(
+            surely_fails(condition.substitute(inside)) for condition in self.conditions
+        )
+        self.rebuilt += len(inside.rebuilt)
+        return excluded
 
 
 def _chosen(symbols: Mapping[str, Var], symbol: str | None, sizes: Mapping[str, int]) -> Var:
