@@ -43,6 +43,7 @@ class Subgraph:
         self._made: set[Var] = set()
         self._stated: list[tuple[Statement, Node]] = []
         self.refusal: str | None = None
+        self.breach: str | None = None
         if engine.depth == 0:
             engine.repeats.clear()
             engine.states.clear()
@@ -98,7 +99,7 @@ class Subgraph:
             self._end = engine.checkpoint()
             if reached is False:
                 self.forget()
-            self.refusal = self._refusal(certain=reached is True)
+            self._note_broken_laws(certain=reached is True)
         finally:
             engine.within.pop()
             engine.depth, engine.certain = engine.depth - 1, certain
@@ -115,31 +116,35 @@ class Subgraph:
         del self._engine.diagnostics[self._start.diagnostics : self._end.diagnostics]
         self._engine.unstate(self._start.statements, self._end.statements)
 
-    def _refusal(self, *, certain: bool) -> str | None:
-        """The first law that a node of the graph breaks in every run, or None.
+    def _note_broken_laws(self, *, certain: bool) -> None:
+        """Find the first law that a node of the graph breaks in every run.
 
-        It is an error only if the graph runs for certain. What nodes demand of sizes that rest on assumptions may be
-        no demand of a run.
+        It is `refusal` if every run fails there, and `breach` if a runtime may go on, because the law is assumed. It is
+        an error only if the graph runs for certain. What nodes demand of sizes that rest on assumptions may be no
+        demand of a run.
         """
         engine = self._engine
         assert self._start is not None
         told, start = engine.diagnostics, self._start.diagnostics
-        refusals = [d for d in told[start:] if isinstance(d, Refusal)]
+        self.refusal = self.breach = None
+        refusals: list[Diagnostic] = [d for d in told[start:] if isinstance(d, Refusal)]
         if not certain:
             told[start:] = [Diagnostic(*d) for d in told[start:]]
-        if not refusals and contradiction(engine.doubtful) is None:
-            return None
+        broken = [d for d in told[start:] if certain and d.severity == "error" and d.operator]
+        if not refusals and not broken and contradiction(engine.doubtful) is None:
+            return
         unsure = dependent_values(engine, engine.within)
         if unsure is None or unsure:
             engine.singular += engine.depth  # it depends on more than what the graph captures
         if unsure is None:
-            return None
+            return
         doubtful = engine.doubtful
+        surely = {label_of(node) for node in self.graph.nodes() if not reads(engine, node, unsure)}
         if unsure:
-            surely = {label_of(node) for node in self.graph.nodes() if not reads(engine, node, unsure)}
             refusals = [d for d in refusals if d.node in surely]
             doubtful = [(statement, node) for statement, node in doubtful if not reads(engine, node, unsure)]
-        return str(refusals[0]).partition("\n")[0] if refusals else contradiction(doubtful)
+        self.refusal = _first_line(refusals) or contradiction(doubtful)
+        self.breach = _first_line([d for d in broken if d.node in surely])
 
     def _input(self, declared: Value | None, value: Value, repeated: bool) -> Value:
         if declared is None:
@@ -227,6 +232,10 @@ class Subgraph:
             values += scope.values()
             scope = scope.parent
         return _variables(values)
+
+
+def _first_line(told: list[Diagnostic]) -> str | None:
+    return str(told[0]).partition("\n")[0] if told else None
 
 
 def _variables(values: Iterable[Value]) -> set[Var]:

@@ -109,6 +109,29 @@ def never_runs(what: str, graph: Graph, broken: str, condition: Element, *, runs
     demand_side(condition, first=not runs_if, law=f"{what} does not run: {broken}")
 
 
+class BrokenLaws:
+    """The first laws that nodes of a body break in single iterations, which certainly run if the node does.
+
+    The walk over any iteration knows less of the values, so it may find none. See `refusal` and `breach` of a graph.
+    """
+
+    def __init__(self) -> None:
+        self.refusal: str | None = None
+        self.breach: str | None = None
+
+    def take(self, body: Graph) -> None:
+        """Take those of the last walk."""
+        self.refusal = self.refusal or body.refusal
+        self.breach = self.breach or body.breach
+
+    def report(self, body: Graph) -> None:
+        """Report what the last walk, over any iteration, did not find."""
+        if self.refusal is not None and body.refusal is None:
+            contradict(self.refusal)
+        elif self.breach is not None and body.refusal is body.breach is None:
+            contradict(self.breach, "assumed")
+
+
 _BROKEN = {"at_least": "<", "at_most": ">", "divides": ","}
 """What stands between two numbers for which a relation does not hold, unless it is `!=`."""
 
@@ -171,21 +194,21 @@ def sequence_map(input_sequence: Value, additional_inputs: Values, body: Graph, 
         return results
 
     one_by_one: list[list[Value]] = []
-    refusal = None
+    broken = BrokenLaws()
     if isinstance(length, int) and length <= _MAX_MAPPED and any(x.items for x in sequences):
         for i in range(length):
             if not body.may_repeat():
                 one_by_one.clear()
                 break
             one_by_one.append(mapped([item_at(x, i) for x in inputs]))
-            refusal = refusal or body.refusal
+            broken.take(body)
             body.release(one_by_one[-1])
     general = mapped([any_element(body, x) for x in inputs])
     state_again(demands)
     if body.refusal is not None and runs is not True:
         never_runs("body", body, body.refusal, runs)
-    elif refusal is not None and body.refusal is None:
-        contradict(refusal)  # only some elements break it
+    else:
+        broken.report(body)
     if one_by_one:
         return [sequence_of(list(results)) for results in zip(*one_by_one, strict=True)]
     inside = body.locals(general, list(inputs))

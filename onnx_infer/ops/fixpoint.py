@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.elements.conditions import Positive, positive
 from onnx_infer.laws.sizes import at_least
-from onnx_infer.ops.control_flow import check_types, condition
+from onnx_infer.ops.control_flow import BrokenLaws, check_types, condition
 from onnx_infer.ops.trip_count import Windows, linear, without_windows
 from onnx_infer.types.branches import of_different_rank
 from onnx_infer.types.join import Meeting, join, kind_of, variables_in
@@ -62,7 +62,7 @@ class Fixpoint(NamedTuple):
     `limit` is a number of turns that are not exceeded, or None. `growth` are the changing sizes with a
     closed form; `first` has the initial values. `inside` are all sizes of the body's inside, including the turn and the
     changing sizes. `demands` are the statements of the first iteration about values outside, if it certainly runs.
-    `refusal` is the law that a node of the body breaks in the first iteration, or None.
+    `broken` has the laws that nodes of the body break in the first iteration.
     """
 
     state: list[Value]
@@ -74,7 +74,7 @@ class Fixpoint(NamedTuple):
     after: dict[Var, Dim]
     inside: frozenset[Var]
     demands: list[Statement]
-    refusal: str | None
+    broken: BrokenLaws
 
     def at(self, turn: Dim) -> dict[Var, Dim]:
         """The changing sizes with a closed form, and the turn, in an iteration; all changing sizes in the first one."""
@@ -151,7 +151,7 @@ def fixpoint(
     In an iteration the condition was true. Without a condition input some runtimes ignore the body's condition.
     """
     demands: list[Statement] = []
-    refusal: str | None = None
+    broken = BrokenLaws()
     index, condition = number_of(body, turn), scalar(body, 1, dt.BOOL, True)
     last, inside = body.remembered()
     state = [condition, *(likely_state(body, turn, initial, last, inside) if last else initial)]
@@ -160,7 +160,8 @@ def fixpoint(
             break
         outputs = body(index, *state, repeated=True, reached=reached)
         if not i and not last:
-            demands, refusal = body.demands({turn: 0}, initial), body.refusal
+            demands = body.demands({turn: 0}, initial)
+            broken.take(body)
         after: dict[Var, Dim] = {}
         again = outputs[: len(state)]
         if not unconditional:
@@ -175,15 +176,16 @@ def fixpoint(
             inside |= {turn}
             growth = closed_forms(first, after, turn, limit, inside)
             demands += body.demands({turn: 0, **first}, initial)
-            refusal = refusal or body.refusal
-            return Fixpoint(state[1:], outputs, turn, limit, growth, first, after, inside, demands, refusal)
+            broken.take(body)
+            return Fixpoint(state[1:], outputs, turn, limit, growth, first, after, inside, demands, broken)
         state = wider
     state = [kind_of(x) for x in state]
     body.remember([], frozenset())
     outputs = body(index, *state, repeated=True, reached=reached)
     demands += body.demands({turn: 0}, initial)
+    broken.take(body)
     inside = body.locals(outputs, initial) | {turn}
-    return Fixpoint(state[1:], outputs, turn, limit, {}, {}, {}, inside, demands, refusal or body.refusal)
+    return Fixpoint(state[1:], outputs, turn, limit, {}, {}, {}, inside, demands, broken)
 
 
 def of_two_ranks(

@@ -55,6 +55,10 @@ class Graph(Protocol):
     def refusal(self) -> str | None:
         """The law that a node broke in the last walk, so that every run of the graph fails; or None."""
 
+    @property
+    def breach(self) -> str | None:
+        """The assumed law that a node broke in the last walk. A runtime may go on. None if the graph may not run."""
+
     def forget(self) -> None:
         """Remove the errors and the assumptions of the last walk."""
 

@@ -62,19 +62,20 @@ def loop(
     if trips.number == 0:
         body.forget()
         return none_at_all(v_initial, found.outputs[1 + count :])
-    if found.refusal is not None and not trips.once:
-        never_runs("body", body, found.refusal, begins(limit, starts, endless=endless))
+    refusal = found.broken.refusal
+    if refusal is not None and not trips.once:
+        never_runs("body", body, refusal, begins(limit, starts, endless=endless))
         return none_at_all(v_initial, found.outputs[1 + count :])
-    if found.refusal is not None and body.refusal is None:
-        contradict(found.refusal)  # only the first turn breaks it
     demand_again(found, trips, body, list(v_initial))
     unrolled = None
     most = trips.number if isinstance(trips.number, int) else limit
     if not settled(found, trips) and starts is True and (endless or few(body, most)) and body.may_repeat():
-        unrolled = one_by_one(body, limit, cond is None, list(v_initial), reached)
+        unrolled = one_by_one(body, limit, cond is None, list(v_initial), reached, found.broken)
         # another general walk, so that the types written into the body hold in every iteration
         index, true = number_of(body, turn), scalar(body, 1, dt.BOOL, True)
         body(index, true, *found.state, repeated=True, reached=reached)
+    if trips.once:
+        found.broken.report(body)
     if unrolled is None:
         counts = isinstance(M, Unknown) and starts is True and goes_on is True
         trips = trips.counted(maximum(element("M"), 0) if counts else None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.laws.sizes import is_fresh, unify
-from onnx_infer.ops.control_flow import condition, stacked
+from onnx_infer.ops.control_flow import BrokenLaws, condition, stacked
 from onnx_infer.ops.fixpoint import scalar
 from onnx_infer.types.join import parts_of
 from onnx_infer.values import dtype as dt
@@ -32,9 +32,17 @@ def few(body: Graph, limit: Dim | None) -> bool:
 
 
 def one_by_one(
-    body: Graph, limit: Dim | None, unconditional: bool, initial: list[Value], reached: bool | None
+    body: Graph,
+    limit: Dim | None,
+    unconditional: bool,
+    initial: list[Value],
+    reached: bool | None,
+    broken: BrokenLaws,
 ) -> list[Value] | None:
-    """The results of a loop of few iterations with known conditions; None for other loops."""
+    """The results of a loop of few iterations with known conditions; None for other loops.
+
+    The laws that these iterations break are added to `broken`.
+    """
     count, values = len(initial), initial
     items: list[list[Value]] = []
     for i in range(min(MAX_UNROLLED, _MAX_VISITED // max(body.node_count(), 1))):
@@ -42,6 +50,7 @@ def one_by_one(
             return None
         index, true = scalar(body, 0, dt.INT64, i), scalar(body, 1, dt.BOOL, True)
         goes_on, *results = body(index, true, *values, repeated=True, reached=reached)
+        broken.take(body)
         values = results[:count]
         items.append(results[count:])
         go = condition(goes_on)

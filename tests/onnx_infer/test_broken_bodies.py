@@ -131,6 +131,43 @@ def test_a_body_that_fails_for_one_element_of_a_sequence() -> None:
     assert "Concat-13 'n': sizes at axis 1 differ: 3 != 2" in told.message
 
 
+@pytest.mark.parametrize(("min_dim", "runs"), [(1, False), (0, True)])
+def test_an_assumed_law_that_one_element_breaks_is_an_error(min_dim: int, runs: bool) -> None:
+    """If there may be no rows, the law is assumed: onnxruntime skips a part without elements."""
+    text = """g (float[N, 1] x) => (seq(float[]) y) <float[2, 2] w = {1, 2, 3, 4}> { s = SequenceConstruct(w, x)
+        y = SequenceMap(s) <body = b (float[] c) => (float[] n) { n = Concat<axis=0>(c, w) }> }"""
+    model = parsed(text)
+    result = infer(model, min_dim=min_dim)
+    assert [(d.severity, d.operator) for d in result.diagnostics] == [("error", "SequenceMap-17")]
+    assert "Concat-13 'n': sizes at axis 1 differ: " in result.diagnostics[0].message
+    assert (run(session_of(model), {"x": np.ones((min_dim, 1), np.float32)}) is not None) is runs
+
+
+@pytest.mark.parametrize(
+    ("turns", "numbers", "severities"),
+    [("int64 n = {3}", "1, 2", ["error"]), ("int64 n = {3}", "1", []), ("int64 n = {1}", "1, 2", []), ("", "1, 2", [])],
+    ids=["second of three", "none", "only one", "perhaps only one"],
+)
+def test_a_law_that_a_later_turn_breaks(turns: str, numbers: str, severities: list[str]) -> None:
+    """A turn makes twice as many rows: 2, 4, 8. To the 4 rows of the second one no two numbers are added."""
+    constant = f"float[{numbers.count(',') + 1}] w = {{{numbers}}}"
+    text = f"""g (float[1] x, int64 n) => (y) <bool t = {{1}}, {constant}> {{ y = Loop(n, t, x)
+        <body = b (i, go, c) => (k, o) {{ k = Identity(go) f = Concat<axis=0>(c, c) z = Add(f, w) o = Identity(f) }}> }}"""
+    text = text.replace(", int64 n)", ")").replace("<bool", f"<{turns}, bool") if turns else text
+    result = infer(parsed(text))
+    assert [(d.severity, d.operator) for d in result.diagnostics] == [(x, "Loop-16") for x in severities]
+
+
+def test_a_branch_whose_loop_breaks_a_law_in_a_later_turn_is_not_taken() -> None:
+    text = """g (float[2] x, bool v) => (y) <int64 n = {2}, bool t = {1}, float[4] w = {1, 2, 3, 4}> {
+        y = If(v) <then_branch = a () => (p) { p = Loop(n, t, x) <body = b (i, go, c) => (k, o) {
+            k = Identity(go) f = Concat<axis=0>(c, c) z = Add(f, w) o = Identity(f) }> },
+                   else_branch = e () => (q) { q = Neg(x) }> }"""
+    result = infer(parsed(text))
+    assert str(result.types["y"]) == "f32[2]"
+    assert "error" not in [d.severity for d in result.diagnostics]
+
+
 def test_a_law_that_a_runtime_does_not_demand_proves_nothing() -> None:
     """onnxruntime skips an operand without elements when it joins tensors, whatever its other sizes are."""
     text = """g (float[N, D] x, bool v) => (y) { z = Constant<value_ints=[0]>() o = Constant<value_ints=[1]>()
