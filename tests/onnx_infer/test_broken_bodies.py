@@ -152,7 +152,7 @@ def test_a_law_that_a_later_turn_breaks(turns: str, numbers: str, severities: li
     """A turn makes twice as many rows: 2, 4, 8. To the 4 rows of the second one no two numbers are added."""
     constant = f"float[{numbers.count(',') + 1}] w = {{{numbers}}}"
     text = f"""g (float[1] x, int64 n) => (y) <bool t = {{1}}, {constant}> {{ y = Loop(n, t, x)
-        <body = b (i, go, c) => (k, o) {{ k = Identity(go) f = Concat<axis=0>(c, c) z = Add(f, w) o = Identity(f) }}> }}"""
+        <body = b (i, go, c) => (k, o) {{ k = Identity(go) o = Concat<axis=0>(c, c) z = Add(o, w) }}> }}"""
     text = text.replace(", int64 n)", ")").replace("<bool", f"<{turns}, bool") if turns else text
     result = infer(parsed(text))
     assert [(d.severity, d.operator) for d in result.diagnostics] == [(x, "Loop-16") for x in severities]
