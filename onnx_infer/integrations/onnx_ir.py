@@ -156,9 +156,9 @@ def write_model(front: OnnxIRFrontEnd, engine: Engine, inputs: Mapping[str, tupl
         values = chain(graph.handle.inputs, given_values(graph.handle)) if isinstance(graph.handle, ir.Graph) else ()
         return ((names[v], declared_sizes(v)) for v in values)
 
-    former = FormerNames(engine.scope, engine.inner, declared)
-    bodies = {id(function.handle) for function in engine.model.functions.values()}
     kept = not_written(engine)
+    former = FormerNames(engine.scope, engine.inner, declared, kept)
+    bodies = {id(function.handle) for function in engine.model.functions.values()}
     for graph, scope in ((engine.model.graph, engine.scope), *engine.inner):
         if isinstance(graph.handle, ir.Graph):  # not the body of an operator's schema
             scope.touch(graph.literals)

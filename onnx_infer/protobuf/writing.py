@@ -39,7 +39,7 @@ def write_model(model: ModelProto, engine: Engine, inputs: Mapping[str, tuple[Si
     if engine.inner:
         same = model.graph is engine.model.graph.handle and all(_around(s) is engine.scope for _, s in engine.inner)
         copies = {id(g.handle): g.handle for g, _ in engine.inner} if same else counterparts(engine.model, model)
-        named = _named(engine, copies) if engine.symbols.count else None
+        named = _named(engine, copies, kept) if engine.symbols.count else None
         for graph, scope in engine.inner:
             proto = copies.get(id(graph.handle))
             if isinstance(proto, GraphProto):
@@ -63,7 +63,7 @@ def _around(scope: Scope) -> Scope:
 
 
 def _named(
-    engine: Engine, copies: Mapping[int, GraphProto | FunctionProto]
+    engine: Engine, copies: Mapping[int, GraphProto | FunctionProto], kept: frozenset[str]
 ) -> Callable[[Scope], Mapping[str, Value]] | None:
     """A function that gives the values of an inner graph with the names that are written; None if no graph has any."""
     written = {id(graph): lists for graph, _ in engine.inner if (lists := _written(graph, copies))}
@@ -77,7 +77,7 @@ def _named(
                 if any(map(is_fresh, shape_of(scope.get(name)))):  # only these may take a name from them
                     yield name, dims
 
-    return FormerNames(engine.scope, engine.inner, declared).values
+    return FormerNames(engine.scope, engine.inner, declared, kept).values
 
 
 def _written(

@@ -79,3 +79,22 @@ def test_what_the_model_says_stays() -> None:
 def test_from_opset_11_on_everything_is_written() -> None:
     written = {info.name: dims(info) for info in infos(infer_shapes(model_of("from around", 11)).graph)}
     assert [written[name] for name in "sprua"] == [[2], [1], ["M*N"], ["M*N"], ["M*N"]]
+
+
+@pytest.mark.parametrize("front_end", ["ModelProto", "onnx_ir"])
+def test_a_size_that_only_a_function_writes_keeps_its_name(front_end: str) -> None:
+    """The main graph has the size, too, but does not write it. So a second inference may number it otherwise there."""
+    head = '<ir_version: 10, opset_import: ["": 10, "com.acme": 1]>'
+    main = """g (float[N, M] x, float[K] k, bool c) => (y) { i = NonZero(k) j = com.acme.F(x)
+        y = If(c) <then_branch = t () => (a) { a = Neg(j) }, else_branch = e () => (b) { b = Shape(x) }> }"""
+    model = parsed(f'{main}\n<domain: "com.acme", opset_import: ["": 10]> F (p) => (q) {{ q = NonZero(p) }}', head)
+
+    def again(model: onnx.ModelProto) -> onnx.ModelProto:
+        of_ir = front_end == "onnx_ir"
+        return ir.to_proto(onnx_ir.infer_shapes(ir.from_proto(model))) if of_ir else infer_shapes(model)
+
+    once = again(model)
+    (q,) = (info for info in once.functions[0].value_info if info.name == "q")
+    assert dims(q) == [2, "_d1"]
+    assert "j" not in [info.name for info in once.graph.value_info]
+    assert again(once) == once
