@@ -124,7 +124,7 @@ class Equations:
         if not isinstance(gap, Expr):
             return
         terms = {gap: 1} if gap.terms is None else gap.terms
-        part = max(terms, key=_rank)
+        part = max(terms, key=lambda part: _rank(part, terms[part]))
         if not part.height or abs(terms[part]) != 1:
             return
         rest = part - terms[part] * gap  # since k * part + other terms == 0 for k = 1 or -1
@@ -173,6 +173,9 @@ def _unknown(dim: Dim) -> set[Var]:
     return {v for v in variables_of([dim]) if not is_given(v.origin)}
 
 
-def _rank(part: Expr) -> tuple[object, ...]:
-    """A sort key under which an atom comes after everything that it contains, whatever the names of symbols."""
-    return leaf_count(part), part.height, bool(_unknown(part)), order(part)
+def _rank(part: Expr, factor: int) -> tuple[object, ...]:
+    """A sort key under which an atom comes after everything that it contains.
+
+    Of parts that are equally large the one counts whose factor is 1 or -1. Only then names decide.
+    """
+    return leaf_count(part), part.height, bool(_unknown(part)), abs(factor) == 1, order(part)

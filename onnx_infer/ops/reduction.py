@@ -24,7 +24,7 @@ from onnx_infer.elements.samples import cumulated_samples
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.lengths import demand_one_element
 from onnx_infer.laws.sizes import at_least, normalize_axis, sizes_unless_broken
-from onnx_infer.laws.statements import fresh, is_contradicted, reported
+from onnx_infer.laws.statements import demand, fresh, is_contradicted, reported
 from onnx_infer.operators.registration import op
 from onnx_infer.values.tensor import SymTensor
 from symdim import maximum
@@ -51,22 +51,22 @@ def reduce(data: AnyRank, axes: Ints | Unknown | None, keepdims: int, noop_with_
         raise Unknown("the rank of data is not known")
     rank = len(data.shape)
     if not rank and not isinstance(axes, Unknown):
-        axes = tuple(axis for axis in axes or () if axis is not None)  # a scalar stays one
+        for axis in axes or ():
+            # "Input tensors of rank zero are valid": the axes may be those of a vector, and no runtime looks at them
+            demand(axis in (None, 0, -1), f"axis {axis} is out of range for a scalar", kind="assumed")
+        return ()
     if isinstance(axes, Unknown) or (axes and None in axes):
         return _unknown_axes(data.shape, None if isinstance(axes, Unknown) else axes, keepdims)
     if every:
-        reduced = set() if noop_with_empty_axes else set(range(rank))
-    else:
-        # a scalar has no axis but may be reduced ("Input tensors of rank zero are valid")
-        return _reduced_shape(data.shape, axes or (), keepdims, max(rank, 1))
-    return _without(data.shape, reduced, keepdims)
+        return _without(data.shape, set() if noop_with_empty_axes else set(range(rank)), keepdims)
+    return _reduced_shape(data.shape, axes or (), keepdims)
 
 
-def _reduced_shape(shape: Shape, axes: Ints, keepdims: int, rank: int) -> Shape:
+def _reduced_shape(shape: Shape, axes: Ints, keepdims: int) -> Shape:
     """The shape without these axes. If axes do not exist, only the rank is known."""
-    gone = 0 if keepdims else len(set(axes))
+    rank, gone = len(shape), 0 if keepdims else len(set(axes))
     return sizes_unless_broken(
-        max(len(shape) - gone, 0), lambda: _without(shape, {normalize_axis(axis, rank) for axis in axes}, keepdims)
+        max(rank - gone, 0), lambda: _without(shape, {normalize_axis(axis, rank) for axis in axes}, keepdims)
     )
 
 
@@ -127,8 +127,8 @@ def _reduced(function: Callable[[list[Element], int | None], Element]) -> Callab
             return _over_axes(of_one, data, set(), keepdims)
         if axes and None in axes:
             return None
-        reduced = {normalize_axis(axis, max(data.ndim, 1)) for axis in axes or range(data.ndim)}
-        return _over_axes(of_row, data, reduced if data.ndim else set(), keepdims)
+        reduced = {normalize_axis(axis, data.ndim) for axis in axes or ()} if data.ndim else set()
+        return _over_axes(of_row, data, reduced if axes else set(range(data.ndim)), keepdims)
 
     return elements
 
@@ -181,7 +181,7 @@ op("ReduceLogSum", "ReduceLogSumExp")(reduce)
 @op("ArgMin", data=_positions(-1))
 def positions(data: SymTensor, axis: int, keepdims: int) -> Shape:
     """The data's shape with size 1 at the axis, or without it (ArgMax, ArgMin-1 to 13)."""
-    return _reduced_shape(data.dims, (axis,), keepdims, data.rank)
+    return _reduced_shape(data.dims, (axis,), keepdims)
 
 
 @op("CumProd", data=_cumulated(arithmetic.multiply, 1))

@@ -128,8 +128,7 @@ def large_reduction(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     """A sum or a product of 64-bit integers beyond 2**53: it is computed as a double."""
     if node.op_type not in ("ReduceSum", "ReduceProd"):
         return False
-    numbers = [arrays.get(name) for name in (node.input[0], node.output[0])]
-    return any(_largest(a) >= 2**53 for a in numbers if a is not None and a.dtype == np.int64)
+    return _has_large([*_possible(node.input[:1], arrays), arrays.get(node.output[0])], 2**53)
 
 
 def _possible(names: Iterable[str], arrays: Mapping[str, Any]) -> list[Any]:
@@ -175,7 +174,7 @@ QUIRKS = (
     large_power_inside,
 )  # fmt: skip
 """Where onnxruntime departs from the specification, or a run from what inference assumes."""
-INNER_QUIRKS = (no_turns, large_extremum, scalar_shape, backward_to_the_end, large_count)
+INNER_QUIRKS = (no_turns, large_extremum, scalar_shape, backward_to_the_end, large_count, large_reduction)
 """Those that are looked for in bodies, too. Few values in a body are known."""
 
 

@@ -230,6 +230,13 @@ def test_a_recurrent_layer_without_features_gives_unwritten_memory(runtime: Runt
     assert subject(runtime, text, "y").runs == []
 
 
+def test_a_large_sum_in_a_body_is_rounded(runtime: Runtime) -> None:
+    text = """k = Constant<value=int64 {1}>() t = Constant<value=bool {1}>()
+        e = Constant<value_ints=[-1, 9223372036854775807]>() y = Loop(k, t, k) <body = b (int64 i, bool c, int64 d)
+            => (bool q, int64 f) { q = Identity(c) f = ReduceSum<keepdims=0>(e) }>"""
+    assert subject(runtime, text, "y").runs == []
+
+
 def test_a_declared_sum_may_be_one_of_an_empty_size(runtime: Runtime) -> None:
     model = parsed('g (float[N, M] x) => (float["N + 3", M] y) { y = Neg(x) }')
     made = tried(model, [({"N": 0, "M": 3}, {"x": X[:0]})], runtime)

@@ -325,3 +325,11 @@ def test_the_name_of_a_symbol_does_not_decide_which_size_is_replaced(name: str) 
             g1 = Identity(g0) w = Neg(v) u = Identity(x) }}> y = Add(x, t) }}"""
     result = infer(parsed(text))
     assert [str(result.types[value]) for value in "ty"] == [f"f32[0, max({name}, 3)]"] * 2
+
+
+@pytest.mark.parametrize("names", ["NM", "MN"])
+def test_names_do_not_decide_which_part_an_equation_replaces(names: str) -> None:
+    n, m = (Var.fresh(name, 0) for name in names)
+    known = Equations()
+    known.add(2 * m * minimum(n, 1), n * minimum(n, 1))
+    assert known.rewritten(n * minimum(n, 1) + 1) == 2 * m * minimum(n, 1) + 1
