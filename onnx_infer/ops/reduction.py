@@ -53,7 +53,8 @@ def reduce(data: AnyRank, axes: Ints | Unknown | None, keepdims: int, noop_with_
     if not rank and not isinstance(axes, Unknown):
         for axis in axes or ():
             # "Input tensors of rank zero are valid": the axes may be those of a vector, and no runtime looks at them
-            demand(axis in (None, 0, -1), f"axis {axis} is out of range for a scalar", kind="assumed")
+            known = isinstance(axis, int)
+            demand(not known or axis in (0, -1), f"axis {axis} is out of range for a scalar", kind="assumed")
         return ()
     if isinstance(axes, Unknown) or (axes and None in axes):
         return _unknown_axes(data.shape, None if isinstance(axes, Unknown) else axes, keepdims)
