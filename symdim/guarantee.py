@@ -29,7 +29,7 @@ from symdim.algebra.sums.monomial import powers_of
 from symdim.algebra.sums.polynomial import sum_of
 from symdim.algebra.texts.patterns import Pattern, patterns
 from symdim.algebra.texts.written import leaf_count
-from symdim.algebra.variable import Var
+from symdim.algebra.variable import Var, narrowed
 from symdim.conditions.monotone import growth
 from symdim.errors import BoundsError, DivisionByZero, RankError, UnsupportedDynamicShape
 
@@ -217,7 +217,7 @@ class UpperBounds:
         if (least is not None and least >= 0) or (most is not None and most <= 0):
             return low if least is None or least < 0 else high
         # `at_most` may exceed every value of the variable, so `dim` must be monotone up to its bound
-        free = Var.fresh(variable.name, start, variable.hi)
+        free = narrowed(variable, start, variable.hi)
         step = dim.substitute({variable: free + 1}) - dim.substitute({variable: free})
         for end, gap in ((high, step), (low, -step)):
             if end is not None and self._is_never_negative(gap):

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Literal
 
 from onnx_infer.laws.sizes import differ
 from symdim import Expr, Var, minimum
+from symdim.algebra.bounds.intervals import is_empty, meet
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import at_least, substituted
+from symdim.algebra.variable import narrowed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from onnx_infer.laws.statements import Statement
     from onnx_infer.values.tensor import Dim
+    from symdim.algebra.expr import Interval
     from symdim.conditions.condition import Condition
-
-    Interval = tuple[int, int | None]
 
 
 class Undecided(Exception):  # noqa: N818  (a signal inside the engine)
@@ -102,7 +103,7 @@ def _is_decided(gap: Expr, ends: Mapping[Var, Interval]) -> bool:
     key = gap, *ends.items()
     found: bool | None = _decided.get(key)
     if found is None:
-        narrow = substituted(gap, {v: Var.fresh(v.name, low, high) for v, (low, high) in ends.items()})
+        narrow = substituted(gap, {v: narrowed(v, low, high) for v, (low, high) in ends.items()})
         found = _decided[key] = at_least(narrow, 0) or at_least(-narrow, 1)
     return found
 
@@ -156,10 +157,9 @@ def _narrow(found: dict[Var, Interval], condition: Condition) -> None:
     relation, var, number = condition
     if not isinstance(var, Var) or not isinstance(number, int):
         return
-    low, high = before = found.get(var, (var.lo or 0, var.hi))
-    if relation in ("at_least", "equal"):
-        low = max(low, number)
-    if relation in ("at_most", "equal"):
-        high = number if high is None else min(high, number)
-    if (low, high) != before and (high is None or low <= high):
-        found[var] = low, high
+    before = found.get(var, (var.lo, var.hi))
+    low = number if relation in ("at_least", "equal") else None
+    high = number if relation in ("at_most", "equal") else None
+    ends = meet(before, (low, high))
+    if ends != before and not is_empty(ends):
+        found[var] = ends

@@ -68,7 +68,7 @@ class Learnt(NamedTuple):
             for statement, node in known
             if any(v in implied for v in implied_bounds([statement]))
         ]
-        bounds = {**self.bounds, **{v.name: ends for v, ends in implied.items()}}
+        bounds = {**self.bounds, **{v.name: (low or 0, high) for v, (low, high) in implied.items()}}
         claims = () if found is None else _replaced(walk, found, shorter, to_first)
         return Learnt(
             found, bounds, self.believed | unconfirmed, (*self.stated, *stated), left_open, (*self.claims, *claims)

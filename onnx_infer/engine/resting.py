@@ -24,10 +24,10 @@ from symdim.algebra.dims import at_least
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Set
 
-    from onnx_infer.engine.implied_bounds import Interval
     from onnx_infer.engine.walk import Walk
     from onnx_infer.model.graph import Graph, Node
     from onnx_infer.values.tensor import Dim
+    from symdim.algebra.expr import Interval
 
 
 def resting(walk: Walk, assumed: Collection[int]) -> set[int]:

@@ -128,8 +128,9 @@ def _reduced(function: Callable[[list[Element], int | None], Element]) -> Callab
             return _over_axes(of_one, data, set(), keepdims)
         if axes and None in axes:
             return None
-        reduced = {normalize_axis(axis, data.ndim) for axis in axes or ()} if data.ndim else set()
-        return _over_axes(of_row, data, reduced if axes else set(range(data.ndim)), keepdims)
+        chosen = axes or range(data.ndim)
+        reduced = {normalize_axis(axis, data.ndim) for axis in chosen} if data.ndim else set()  # see `reduce`
+        return _over_axes(of_row, data, reduced, keepdims)
 
     return elements
 

@@ -15,6 +15,7 @@ from onnx_infer.types.join import sizes
 from onnx_infer.values.tensor import Dim, SymTensor, Value, substitute
 from symdim import Expr, Var
 from symdim.algebra.dims import substituted
+from symdim.algebra.variable import narrowed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,9 +44,7 @@ def deciding_conditions(engine: Engine, node: Node, inputs: frozenset[Var]) -> t
         bounds = assumed_bounds(relations)
         if bounds.impossible:
             return False
-        new: dict[Any, Dim] = {
-            v: low if low == high else Var.fresh(v.name, low, high) for v, (low, high) in bounds.of.items()
-        }
+        new: dict[Any, Dim] = {v: narrowed(v, low, high) for v, (low, high) in bounds.of.items()}
         values = tuple(None if value is None else substitute(value, new) for value in operands)
         if attributes.has_graphs:
             return not any(map(_open_conditions, values))

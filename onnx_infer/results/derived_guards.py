@@ -14,6 +14,7 @@ from onnx_infer.results.guards import Guard, NodeName
 from onnx_infer.results.least_sizes import LeastSizes
 from onnx_infer.results.sources import without_computed
 from symdim import Var
+from symdim.algebra.variable import narrowed
 from symdim.conditions.condition import Condition
 from symdim.conditions.solving import solve
 
@@ -183,7 +184,7 @@ def _under_bounds(guard: Guard, index: _Index) -> list[Guard]:
     for variable in guard.variables():
         low, high = _demanded(variable, guard, index)
         if (low, high) != (variable.lo, variable.hi) and low is not None and (high is None or low <= high):
-            narrow[variable] = low if low == high else Var.fresh(variable.name, low, high)
+            narrow[variable] = narrowed(variable, low, high)
     found = solve(guard.condition.substitute(narrow)) if narrow else None
     if found is None:
         return [guard]

@@ -18,6 +18,7 @@ from onnx_infer.types.join import sizes
 from onnx_infer.values.tensor import Dim, Shape, substitute
 from symdim import Var
 from symdim.algebra.dims import at_least, variables_of
+from symdim.algebra.variable import narrowed
 from symdim.conditions.condition import Condition
 from symdim.conditions.solving import solve
 
@@ -68,7 +69,7 @@ class LeastSizes:
         if not found or any((v.lo or 0) > low for v in found):
             return None  # only the data decide this size, or an earlier walk excluded such sizes already
         self._left -= self._nodes
-        narrow: dict[Var, Dim] = {v: low if low == high else Var.fresh(v.name, low, high) for v in found}
+        narrow: dict[Var, Dim] = {v: narrowed(v, low, high) for v in found}
         inputs = [(name, kind and substitute(kind, narrow)) for name, kind in graph.inputs]
         model = engine.model._replace(graph=graph._replace(inputs=inputs))
         walk = Engine(model, copy(engine.symbols), engine.policy, is_cautious=True)
@@ -87,7 +88,7 @@ def _contradicted(walk: Engine) -> Refusing | None:
         for s, node in walk.stated()
     ]
     ends = implied_bounds(statement for statement, _ in stated)
-    narrow: dict[Var, Dim] = {v: low if low == hi else Var.fresh(v.name, low, hi) for v, (low, hi) in ends.items()}
+    narrow: dict[Var, Dim] = {v: narrowed(v, low, high) for v, (low, high) in ends.items()}
     for statement, node in stated:
         relation, lhs, rhs, _, kind, filled = statement.substitute(narrow)
         if relation == "undecided" or (kind != "required" and not _all_filled(filled)):

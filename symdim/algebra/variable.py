@@ -192,6 +192,17 @@ def make_variable(
     return node
 
 
+def narrowed(v: Var, lo: int | None, hi: int | None) -> Dim:
+    """The variable between these bounds: the number if there is only one, else a new variable of the same name.
+
+    An integer may be negative, or without a lower bound (`lo=None`).
+
+    >>> narrowed(Var("N"), 3, 3), narrowed(Var("N"), -3, -2).bounds()
+    (3, (-3, -2))
+    """
+    return lo if lo is not None and lo == hi else make_variable(Scope(), v.name, lo, hi)
+
+
 def scope_of(owner: int | str, serial: int) -> Scope:
     """The scope with this identity, alive or made again. A pickle has it, or a text that says what names stand for."""
     with _lock:

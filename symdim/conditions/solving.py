@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra.bounds.intervals import meet
+from symdim.algebra.bounds.intervals import is_empty, meet
 from symdim.algebra.dims import sign, substituted
 from symdim.algebra.expr import Expr, FloorDiv, Max, Min, Mod, Mul
 from symdim.algebra.minmax.lattice import as_extremum
@@ -31,7 +31,7 @@ from symdim.algebra.sums.long_division import cancelled
 from symdim.algebra.sums.monomial import powers_of, terms_of
 from symdim.algebra.sums.polynomial import add, multiply, scale, subtract, sum_of, total
 from symdim.algebra.texts.display import operands_of
-from symdim.algebra.variable import Var
+from symdim.algebra.variable import Var, narrowed
 from symdim.conditions.condition import Condition, as_conditions, interval_of, union_of
 from symdim.conditions.monotone import threshold
 from symdim.errors import DivisionByZero
@@ -327,9 +327,9 @@ def is_one_where(size: Dim, other: Dim) -> bool:
             found[variable] = meet(found.get(variable, (variable.lo, variable.hi)), ends)
     narrow: dict[Var, Dim] = {}
     for variable, (low, high) in found.items():
-        if low is None or (high is not None and low > high):
+        if is_empty((low, high)):
             return False
-        narrow[variable] = low if low == high else Var.fresh(variable.name, low, high)
+        narrow[variable] = narrowed(variable, low, high)
     try:
         return substituted(size, narrow) == 1
     except DivisionByZero:

@@ -7,6 +7,10 @@ import onnx
 import pytest
 
 from onnx_infer import infer, infer_shapes
+from onnx_infer.engine.implied_bounds import implied_bounds
+from onnx_infer.laws.statements import Statement
+from symdim import Scope, minimum
+from symdim.algebra.variable import make_variable
 
 from .sessions import run, session_of
 from .texts import both, parsed
@@ -78,3 +82,11 @@ def test_what_a_forced_rank_says_makes_no_later_bound_uncertain() -> None:
     once = infer_shapes(model, bidirectional=True, min_dim=0)
     assert str(infer(model, bidirectional=True, min_dim=0).types["r"]) == "i64[2]"
     assert infer_shapes(once, bidirectional=True, min_dim=0) == once
+
+
+def test_an_integer_without_a_lower_bound_gets_none() -> None:
+    v = make_variable(Scope(), "v", None, None)
+    stated = [Statement("at_most", v, 5, ""), Statement("equal", v, minimum(v, 3), "")]
+    assert implied_bounds(stated[:1]) == {v: (None, 5)}
+    assert implied_bounds(stated) == {v: (None, 3)}
+    assert implied_bounds([*stated, Statement("at_least", v, -2, "")]) == {v: (-2, 3)}

@@ -187,6 +187,12 @@ def test_a_size_is_not_known_to_be_1_where_it_has_no_value_or_no_least_one() -> 
     assert union_of([(N, (None, 3)), (N, (4, 5))]) == (N, (1, 5))
 
 
+@pytest.mark.parametrize("lhs", [ANY // -2, (ANY + 5) // 2, maximum((ANY + 3) // 2, H), ANY - 5])
+def test_an_integer_may_be_below_0_where_a_side_is_1(lhs: Expr) -> None:
+    agrees(Condition("broadcast", lhs, H), limit=9)
+    agrees(Condition("broadcast_to", lhs, H), limit=9)
+
+
 def test_growth_contains_every_step_and_thresholds_are_exact() -> None:
     random = Random(0)
     for _ in range(150):
