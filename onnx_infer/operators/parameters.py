@@ -28,7 +28,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from onnx_infer.elements.conditions import decided
-from onnx_infer.errors import ShapeInferenceError, Unknown, require
+from onnx_infer.errors import ShapeInferenceError, Unknown
+from onnx_infer.laws.statements import contradict
 from onnx_infer.operators.annotations import annotation_texts
 from onnx_infer.operators.schema import COLLECTIONS, SPECIAL, Schema
 from onnx_infer.values import dtype as dt
@@ -138,8 +139,10 @@ def _count(given: Value) -> Dim | None:
 
 
 def _sizes(given: Value, name: str) -> tuple[Any, ...] | Unknown:
-    if isinstance(given, SymTensor) and given.shape is not None:
-        require(given.rank == 1, f"rank of {name} is not 1", given.rank)
+    if isinstance(given, SymTensor) and given.shape is not None and given.rank != 1:
+        # onnxruntime takes the elements of a matrix or a scalar in some operators
+        contradict(f"rank of {name} is not 1: {given.rank}", "assumed")
+        return Unknown(f"the rank of {name} is not 1")
     return _vector(given, name)
 
 
