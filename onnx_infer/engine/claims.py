@@ -13,9 +13,10 @@ of the kind "declared", too. A name in it that no input has stands for the size 
 If the length of a vector is the rank (the target of a Reshape, the axes of an Unsqueeze), the declared rank is a guard
 of this length, and the sizes are data-dependent ones with claims.
 
-Sizes that a body declares replace no inferred ones: it may not run, and no guard could tell its claims. Of a value
-about which nothing is inferred there, the declared rank and numbers are used. What a declared rank says is a guard if
-the body runs wherever the model does.
+Sizes that a body declares replace no inferred ones: it may not run, and no guard could tell its claims. Only the number
+that a value of the main graph claims for the same size is used, since a guard tells that claim. Of a value about which
+nothing is inferred there, the declared rank and numbers are used. What a declared rank says is a guard if the body runs
+wherever the model does.
 """
 
 from __future__ import annotations

@@ -69,6 +69,10 @@ class DeclaredTypes:
         """Whether the declared type of a value counts as known."""
         return self.assumed or (self._engine.depth == 0 and name in self._trusted)
 
+    def believes(self, name: str, number: int) -> bool:
+        """Whether a number that a value declares for a data-dependent or long size is used."""
+        return self._policy != "skip" and (self._believes_all or number in self._believed.get(name, ()))
+
     def merged(self, name: str, declared: Value, inferred: Value, node: Node, rank: Dim | None = None) -> Value:
         """The declared and the inferred type of a value, merged. `rank` is its rank as a function of sizes."""
         if declared is inferred or self._policy == "override" or is_equal(declared, inferred):

@@ -16,7 +16,8 @@ from symdim import BoundsError, DivisionByZero, Expr, Max, Var, leaf_count
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import at_most, substituted, variables_of
 from symdim.algebra.evaluate import Substitution, replaced
-from symdim.algebra.order import order
+from symdim.algebra.expr import Extremum, FloorDiv
+from symdim.algebra.order import kind_number, order
 from symdim.algebra.origin import is_given
 from symdim.algebra.sums.long_division import cancelled
 
@@ -176,6 +177,10 @@ def _unknown(dim: Dim) -> set[Var]:
 def _rank(part: Expr, factor: int) -> tuple[object, ...]:
     """A sort key under which an atom comes after everything that it contains.
 
-    Of parts that are equally large the one counts whose factor is 1 or -1. Only then names decide.
+    Of parts that are equally large the one counts whose factor is 1 or -1; of these a minimum or a maximum before a
+    floor division, then the one with larger numbers in it. Only then names decide.
     """
-    return leaf_count(part), part.height, bool(_unknown(part)), abs(factor) == 1, order(part)
+    form: tuple[object, ...] = ()
+    if isinstance(part, (Extremum, FloorDiv)):
+        form = kind_number(part), sorted([x if isinstance(x, int) else x.const for x in part.parts])
+    return leaf_count(part), part.height, bool(_unknown(part)), abs(factor) == 1, form, order(part)

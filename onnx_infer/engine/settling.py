@@ -9,7 +9,7 @@ from onnx_infer.engine.claims import Claim
 from onnx_infer.laws.sizes import differ, is_fresh
 from onnx_infer.laws.statements import Statement
 from onnx_infer.model.size_texts import is_name
-from onnx_infer.types.merge import size_pairs
+from onnx_infer.types.merge import merge, size_pairs, without_claims
 from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
 from symdim.algebra.origin import Declared
@@ -32,6 +32,7 @@ def settle(engine: Engine) -> list[str]:
     assumed: list[str] = []
     if not engine.claims:
         return assumed
+    _use_numbers_of_bodies(engine)
     names = _Names(engine)
     for claim, declared, size in names.equalities():
         if engine.declared.assumed:
@@ -57,6 +58,32 @@ def settle(engine: Engine) -> list[str]:
                 symbols[axis] = symbols[name] = engine.symbols.renamed(axis, name)
         engine.rename(symbols, {size: name for size, name in names.of.items() if is_fresh(size)})
     return assumed
+
+
+def _use_numbers_of_bodies(engine: Engine) -> None:
+    """Use the numbers that bodies declare for sizes, where values of the main graph claim the same and are believed.
+
+    So a second inference in both directions keeps what the first one has found for a size of both graphs.
+    """
+    known: dict[Dim, Dim] = {}
+    for claim in engine.claims:
+        size = 0 if claim.inferred is None else claim.inferred
+        if isinstance(claim.declared, int) and is_fresh(size) and engine.declared.believes(claim.value, claim.declared):
+            known.setdefault(size, claim.declared)
+    if not known:
+        return
+
+    def kept(declared: Dim, inferred: Dim) -> bool:
+        return known.get(inferred) == declared
+
+    functions = {id(function.handle) for function in engine.model.functions.values()}
+    for graph, scope in engine.inner:
+        body = graph if id(graph.handle) in functions else engine.view(graph.handle)  # a record has no declared types
+        for name, declared in body.declared.items():
+            found = scope.get(name)
+            if found is not None and any(size is not None and kept(n, size) for n, size in size_pairs(declared, found)):
+                told: list[str] = []  # the walk has told where the two types contradict each other
+                scope[name] = merge(without_claims(declared, found, kept), found, "refine", told.append)
 
 
 class _Names:

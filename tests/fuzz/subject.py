@@ -261,14 +261,15 @@ class Subject:
         return any(_is_wrong(info, outputs.get(info.name), symbols) for info in declared)
 
     def lost_branches(self, run: Run, folded: onnx.ModelProto) -> bool:
-        """Whether onnxruntime does not load the model because of a branch, and the folded model has fewer Ifs.
+        """Whether onnxruntime does not load the model because of a branch of which the folded model has less.
 
-        It infers branches that no run takes, too. The folded model does not have them. Before If-11 it takes the sizes
-        of one branch for both.
+        It infers branches that no run takes and nodes that nothing reads, too. The folded model does not have them.
+        Before If-11 it takes the sizes of one branch for both, and later those of one if the other has unknown ones.
         """
         opset = next(o.version for o in self.model.opset_import if o.domain in ("", "ai.onnx"))
         texts = (DEAD_BRANCH, SHAPES) if opset < 11 else (DEAD_BRANCH,)
-        return any(text in str(run.outcome) for text in texts) and _count_ifs(folded) < _count_ifs(self.model)
+        is_refused = any(text in str(run.outcome) for text in texts)
+        return is_refused and not _in_bodies(self.model) <= _in_bodies(folded)
 
     def failing(self, run: Run, result: InferenceResult | None = None) -> list[onnx_infer.Violation]:
         """The guards that fail at the sizes of a run."""
@@ -277,8 +278,9 @@ class Subject:
         return result.check({name: size for name, size in run.sizes.items() if name in known})
 
 
-def _count_ifs(model: onnx.ModelProto) -> int:
-    return sum(node.op_type == "If" for node in (*model.graph.node, *_inner_nodes(model)))
+def _in_bodies(model: onnx.ModelProto) -> set[tuple[str, ...]]:
+    """The outputs of each node in a function or a subgraph."""
+    return {tuple(node.output) for node in _inner_nodes(model)}
 
 
 def _inner_nodes(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:

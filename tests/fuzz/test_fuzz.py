@@ -224,6 +224,24 @@ def test_the_folded_model_may_run_where_a_tensor_that_nothing_reads_is_too_large
     assert list(judges.folded(made, runtime)) == []
 
 
+def test_a_model_without_a_branch_node_that_onnx_refuses_may_run(runtime: Runtime) -> None:
+    """onnx gives `v` the rank of the one branch whose rank it knows, which has no axis 0."""
+    text = """g (float[N, M] x, bool c, int64[R] s) => (v, y) <int64[1] zero = {0}, float one = {1}> {
+        v = If(c) <then_branch = b1 () => (a) { a = Identity(one) }, else_branch = b2 () => (b) { b = Reshape(x, s) }>
+        y = If(c) <then_branch = b3 () => (d) { p = Slice(v, zero, zero, zero) d = Neg(x) },
+            else_branch = b4 () => (e) { q = Slice(v, zero, zero, zero) e = Abs(x) }> }"""
+    model = parsed(text, '<ir_version: 8, opset_import: ["": 11]>')
+    feeds = [({"N": 2, "M": 3}, {"x": X, "c": np.array(False), "s": np.array([6])})]
+    made = tried(model, feeds, runtime)
+    assert not made.runs[0].succeeded
+    assert not made.lost_branches(made.runs[0], model)
+    smaller = type(model).FromString(model.SerializeToString())
+    for attribute in smaller.graph.node[1].attribute:
+        del attribute.g.node[0]
+    assert tried(smaller, feeds, runtime).runs[0].succeeded
+    assert made.lost_branches(made.runs[0], smaller)
+
+
 def test_a_recurrent_layer_without_features_gives_unwritten_memory(runtime: Runtime) -> None:
     text = """e = Constant<value=float[1, 2, 0] {}>() w = Constant<value=float[1, 1, 0] {}>()
         r = Constant<value=float[1, 1, 1] {1}>() y = RNN<hidden_size=1>(e, w, r)"""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx
 import onnxruntime as ort
 import pytest
 
@@ -94,3 +95,38 @@ def test_a_rank_declared_in_a_body_that_runs_is_a_guard(node: str, guard: str, c
     text = branches(condition, "?, ?", node, "q = Identity (rows)")
     result = both(parsed(f"g ({INPUTS}) => (y) {CONSTANTS} {{ {text} }}"))
     assert declared(result) == ([guard] if condition == "yes" else [])
+
+
+IN_BODY = {
+    "If": "w = If (k) <then_branch = c () => (int64[1, {n}] p) {{ p = Neg (a) }},"
+    " else_branch = d () => (int64[1, {n}] q) {{ q = Abs (a) }}>",
+    "Loop": "u, w = Loop (turns, k, x) <body = b (int64 i, bool d, float[N] r) => (bool e, float[N] s, int64[1, {n}] p)"
+    " {{ e = Identity (d)  s = Neg (r)  p = Neg (a) }}>",
+}
+
+
+def last_sizes(graph: onnx.GraphProto) -> list[int | str]:
+    """The sizes of the last output of a graph."""
+    return [size.dim_param or size.dim_value for size in graph.output[-1].type.tensor_type.shape.dim]
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize("operator", IN_BODY)
+def test_a_number_of_a_body_is_used_if_the_main_graph_claims_it(operator: str, bidirectional: bool) -> None:
+    for number, expected in (("7", 7), ("6", "_d0"), ("J", "_d0")):
+        node = IN_BODY[operator].format(n=number)
+        text = f"g (float[N] x, bool k, int64 turns) => (int64[1, 7] y, w) {{ a = NonZero (x)  y = Abs (a)  {node} }}"
+        written = infer_shapes(parsed(text), bidirectional=bidirectional)
+        body = written.graph.node[2].attribute[0].g
+        assert last_sizes(body) == [1, expected]
+        assert infer_shapes(written, bidirectional=bidirectional) == written
+
+
+def test_a_second_inference_keeps_the_number_that_both_directions_found_for_a_body() -> None:
+    text = """g (float[L, K, "K + L"] x, float[2] t, int64[1] axes, float[1, 3] z, float[8, 2] weights) => (y) {
+      w = Scan <num_scan_inputs = 1, body = b (s) => (o) { r = ReduceSum (t, axes)  o = Identity (r) }> (z)
+      y = Add (x, w)  last = Constant <value_ints = [-1]> ()
+      sums = ReduceSum <keepdims = 0> (x, last)  u = MatMul (sums, weights) }"""
+    written = infer_shapes(parsed(text), bidirectional=True)
+    assert last_sizes(written.graph.node[0].attribute[1].g) == [1]
+    assert infer_shapes(written, bidirectional=True) == written

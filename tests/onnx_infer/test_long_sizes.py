@@ -333,3 +333,13 @@ def test_names_do_not_decide_which_part_an_equation_replaces(names: str) -> None
     known = Equations()
     known.add(2 * m * minimum(n, 1), n * minimum(n, 1))
     assert known.rewritten(n * minimum(n, 1) + 1) == 2 * m * minimum(n, 1) + 1
+
+
+@pytest.mark.parametrize("names", ["NM", "MN"])
+def test_an_equation_replaces_a_maximum_and_no_quotient_that_is_equally_large(names: str) -> None:
+    n, m = (Var.fresh(name, 0) for name in names)
+    known = Equations()
+    known.add((n + 1) // 2, maximum(m, 3))
+    assert known.rewritten((maximum(m, 3) + 2) // 3) == (n + 5) // 6
+    known.add(maximum(n, 4), maximum(m, 2))
+    assert known.rewritten(maximum(n, 4)) == maximum(m, 2)
