@@ -1,7 +1,8 @@
 """Everything for writing rules, in one place: `from onnx_infer.rules import SymTensor, op, require`.
 
 op, registry                                          registering rules
-SymTensor, AnyRank, Variadic, AnyRanks, Value, Values, Elements, Ints, Sizes, Floats, Strings, Dim, Graph, Windows
+SymTensor, AnyRank, Variadic, AnyRanks, Value, Values, Elements, Ints, Sizes, FlatSizes, Floats, Strings, Dim, Graph,
+Windows
                                                       kinds of parameters (`onnx_infer/operators/parameters.py`)
 Shape                                                 what a rule returns: a tuple of sizes
 Map, Optional, Sequence, Sparse                       types of values other than tensors
@@ -36,6 +37,7 @@ from onnx_infer.ops.kinds import (
     AnyRanks,
     Dim,
     Elements,
+    FlatSizes,
     Floats,
     Graph,
     Ints,
@@ -54,8 +56,8 @@ from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse
 from symdim import ceildiv, maximum, minimum, product
 
 __all__ = [
-    "SAME", "AnyRank", "AnyRanks", "Dim", "Elements", "Floats", "Graph", "Ints", "Map", "Optional", "Sequence",
-    "Shape", "Sizes", "Sparse", "Strings", "SymTensor", "Unknown", "Value", "Values", "Variadic", "Windows",
+    "SAME", "AnyRank", "AnyRanks", "Dim", "Elements", "FlatSizes", "Floats", "Graph", "Ints", "Map", "Optional",
+    "Sequence", "Shape", "Sizes", "Sparse", "Strings", "SymTensor", "Unknown", "Value", "Values", "Variadic", "Windows",
     "broadcast", "ceildiv", "conflicting", "demand", "dtype", "element", "exact_quotient", "fresh", "lift",
     "maximum", "minimum", "normalize_axes", "normalize_axis", "of_rank", "op", "product", "registry", "require",
     "run_case", "slice_length", "unify", "unify_shapes",

@@ -128,7 +128,8 @@ def _of_choices(
 ) -> Outcome:
     """Apply a rule to inputs that are one of two tensors: to the first ones and to the second ones.
 
-    What both results share is known. If one side breaks a law, the result is that of the other side.
+    What both results share is known. If one side breaks a law, the result is that of the other side. If that is an
+    assumed law, runtimes may run both sides, so nothing is chosen.
     """
 
     first, second = [
@@ -152,9 +153,16 @@ def _of_choices(
         first.note or second.note or next(iter(trace.notes), None),
         tuple([statement for statement in first.statements if statement in second.statements]),
         (*first.fresh, *second.fresh, *trace.fresh),
-        first.error or second.error,
+        _error_of_both(first.error, second.error),
         first.refused,
     )
+
+
+def _error_of_both(first: tuple[str, str] | None, second: tuple[str, str] | None) -> tuple[str, str] | None:
+    """What is wrong with a node of two sides: a run of which one side has an error may be one of the other side."""
+    if first is None or second is None:
+        return next((x for x in (first, second) if x is not None and x[0] != "error"), None)
+    return second if first[0] == "warning" else first
 
 
 def _failed(unknown: tuple[Value, ...], severity: str, message: str) -> Outcome:

@@ -7,6 +7,7 @@ collects several attributes; the rule chooses its name. The annotation selects t
     Variadic          the rest of the inputs, ranked  Variadic[AnyRank], Variadic[Value]   the same, unchecked
     Ints Floats       a vector: the attribute, or the data of the input (None for an unknown element)
     Sizes             likewise, for an input that must have rank 1
+    FlatSizes         likewise, but a runtime may take the elements of a matrix, too
     int float Dim     a scalar: the attribute, or the only element of the input
     str Strings       strings                          Value          any value: a tensor, a sequence, a map ...
     Elements          a tensor with its data, any rank Values         the rest of the inputs, with theirs
@@ -28,8 +29,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from onnx_infer.elements.conditions import decided
-from onnx_infer.errors import ShapeInferenceError, Unknown
-from onnx_infer.laws.statements import contradict
+from onnx_infer.errors import ShapeInferenceError, Unknown, require
+from onnx_infer.laws.statements import demand
 from onnx_infer.operators.annotations import annotation_texts
 from onnx_infer.operators.schema import COLLECTIONS, SPECIAL, Schema
 from onnx_infer.values import dtype as dt
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
-_VECTORS = {"Ints", "Sizes", "Floats", "Strings"}
+_VECTORS = {"Ints", "Sizes", "FlatSizes", "Floats", "Strings"}
 _SCALARS = {"int", "float", "Dim", "bool", "str"}
 PLAIN = _VECTORS | _SCALARS | {""}
 """What an attribute may be given for, also to a parameter without an annotation."""
@@ -139,10 +140,14 @@ def _count(given: Value) -> Dim | None:
 
 
 def _sizes(given: Value, name: str) -> tuple[Any, ...] | Unknown:
-    if isinstance(given, SymTensor) and given.shape is not None and given.rank != 1:
-        # onnxruntime takes the elements of a matrix or a scalar in some operators
-        contradict(f"rank of {name} is not 1: {given.rank}", "assumed")
-        return Unknown(f"the rank of {name} is not 1")
+    if isinstance(given, SymTensor) and given.shape is not None:
+        require(given.rank == 1, f"rank of {name} is not 1", given.rank)
+    return _vector(given, name)
+
+
+def _flat_sizes(given: Value, name: str) -> tuple[Any, ...] | Unknown:
+    if isinstance(given, SymTensor) and given.shape is not None:
+        demand(given.rank == 1, f"rank of {name} is not 1", given.rank, kind="assumed")
     return _vector(given, name)
 
 
@@ -188,6 +193,7 @@ _READERS: dict[str, Callable[[Value, str], Any]] = {
     **dict.fromkeys(("Value", "Values", "Variadic[Value]"), _any),
     **dict.fromkeys(("SymTensor", "Variadic"), _ranked),
     "Sizes": _sizes,
+    "FlatSizes": _flat_sizes,
 }
 """Form of an argument -> the function that makes it from a value and the name of the parameter."""
 

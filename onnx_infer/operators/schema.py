@@ -24,7 +24,7 @@ ATTRIBUTES = {
     AttributeProto.INT: ("int", "Dim", "bool"),
     AttributeProto.FLOAT: ("float",),
     AttributeProto.STRING: ("str",),
-    AttributeProto.INTS: ("Ints", "Sizes", "IntVector", "tuple[int, ...]"),
+    AttributeProto.INTS: ("Ints", "Sizes", "FlatSizes", "IntVector", "tuple[int, ...]"),
     AttributeProto.FLOATS: ("Floats", "tuple[float, ...]"),
     AttributeProto.STRINGS: ("Strings", "tuple[str, ...]"),
     AttributeProto.GRAPH: ("Graph",),

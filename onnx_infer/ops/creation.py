@@ -23,7 +23,7 @@ from onnx_infer.values.tensor import Sparse, SymTensor
 from symdim import Expr, ceildiv, maximum
 
 if TYPE_CHECKING:
-    from onnx_infer.ops.kinds import AnyRank, Dim, Elements, Floats, Ints, Shape, Sizes, Strings, Value
+    from onnx_infer.ops.kinds import AnyRank, Dim, Elements, FlatSizes, Floats, Ints, Shape, Strings, Value
 
 
 @op("Constant")
@@ -65,7 +65,7 @@ def _value_dtype(value: SymTensor | None) -> int | None:
 
 
 @op("ConstantOfShape", dtype=_value_dtype)
-def constant_of_shape(input: Sizes | Unknown, value: SymTensor | None) -> SymTensor:
+def constant_of_shape(input: FlatSizes | Unknown, value: SymTensor | None) -> SymTensor:
     """sizes -> a tensor of these sizes; every element is that of `value`, or 0.0 (ConstantOfShape-9 to 25)."""
     if value is not None and value.shape is not None:  # broken sizes of an attribute are reported anyway
         demand(value.size == 1, "value does not have one element", value)

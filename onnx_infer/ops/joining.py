@@ -33,7 +33,7 @@ from symdim.algebra.dims import at_most
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from onnx_infer.ops.kinds import AnyRank, AnyRanks, Dim, Ints, Shape, Sizes
+    from onnx_infer.ops.kinds import AnyRank, AnyRanks, Dim, FlatSizes, Ints, Shape
 
     Array = NDArray[Any]
 
@@ -225,7 +225,7 @@ def _center_data(input_data: Array, shape: Ints, axes: Ints | None, output_dtype
 
 
 @op("CenterCropPad", data=_center_data)
-def center_crop_pad(input_data: AnyRank, shape: Sizes | Unknown, axes: Ints | None) -> Shape:
+def center_crop_pad(input_data: AnyRank, shape: FlatSizes | Unknown, axes: Ints | None) -> Shape:
     """The sizes at `axes`, or at all axes, are those in `shape` (CenterCropPad-18)."""
     if input_data.shape is None and (axes is not None or isinstance(shape, Unknown)):
         raise Unknown("the rank of input_data is not known")

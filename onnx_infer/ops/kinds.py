@@ -30,6 +30,8 @@ Ints: TypeAlias = Annotated[tuple[Dim, ...], "Ints"]
 """A vector of integers: an attribute, or the data of an input. An unknown element is None."""
 Sizes: TypeAlias = Annotated[tuple[Dim, ...], "Sizes"]
 """As `Ints`, but an input must have rank 1."""
+FlatSizes: TypeAlias = Annotated[tuple[Dim, ...], "FlatSizes"]
+"""As `Sizes`, but that an input has rank 1 is an assumed law: onnxruntime takes the elements of a matrix, too."""
 Floats: TypeAlias = Annotated[tuple[float, ...], "Floats"]
 """A vector of floats, like `Ints`."""
 Strings: TypeAlias = Annotated[tuple[str, ...], "Strings"]
@@ -94,6 +96,6 @@ class Graph(Protocol):
 
 
 __all__ = [
-    "AnyRank", "AnyRanks", "Dim", "Elements", "Floats", "Graph", "IntVector", "Ints", "Scalar", "Shape",
+    "AnyRank", "AnyRanks", "Dim", "Elements", "FlatSizes", "Floats", "Graph", "IntVector", "Ints", "Scalar", "Shape",
     "Sizes", "Strings", "SymTensor", "Value", "Values", "Variadic", "Windows",
 ]  # fmt: skip

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, Sizes, SymTensor
+    from onnx_infer.ops.kinds import AnyRank, Dim, FlatSizes, Ints, Shape, SymTensor
 
     Array = NDArray[Any]
 
@@ -98,7 +98,7 @@ def _expand_data(input: Array, shape: Ints) -> Array:
 
 
 @op("Expand", data=_expand_data, moves=True)
-def expand(input: SymTensor, shape: Sizes | Unknown) -> Shape:
+def expand(input: SymTensor, shape: FlatSizes | Unknown) -> Shape:
     """input, shape -> the two broadcast to each other (Expand-8, 13)."""
     if isinstance(shape, Unknown):
         raise shape.of_rank(lambda count: maximum(count, input.rank))

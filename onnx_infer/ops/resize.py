@@ -19,7 +19,7 @@ from onnx_infer.ops.window import given_sizes, spatial_rank
 from symdim import maximum, minimum
 
 if TYPE_CHECKING:
-    from onnx_infer.ops.kinds import AnyRank, Dim, Floats, Shape, Sizes
+    from onnx_infer.ops.kinds import AnyRank, Dim, FlatSizes, Floats, Ints, Shape, Sizes
 
 POLICIES = ("stretch", "not_larger", "not_smaller")
 
@@ -71,7 +71,7 @@ def kept_aspect(sizes: Shape, targets: Shape, policy: str) -> Shape:
     return tuple(out)
 
 
-def _repeated(X: Any, scales: Floats | None, sizes: Sizes | None, mode: str = "nearest", nearest_mode: str = "",
+def _repeated(X: Any, scales: Floats | None, sizes: Ints | None, mode: str = "nearest", nearest_mode: str = "",
               coordinate_transformation_mode: str = "", axes: tuple[int, ...] = (),
               keep_aspect_ratio_policy: str = "stretch", since_version: int = 0) -> Any:  # fmt: skip
     """The nearest element if it is unambiguous: every element is repeated an integral number of times.
@@ -96,8 +96,8 @@ def _repeated(X: Any, scales: Floats | None, sizes: Sizes | None, mode: str = "n
 
 
 @op("Resize", data=_repeated)
-def resize(X: AnyRank, scales: Floats | Unknown | None, sizes: Sizes | Unknown | None, *, axes: tuple[int, ...] = (),
-           keep_aspect_ratio_policy: str = "stretch") -> Shape:  # fmt: skip
+def resize(X: AnyRank, scales: Floats | Unknown | None, sizes: FlatSizes | Unknown | None, *,
+           axes: tuple[int, ...] = (), keep_aspect_ratio_policy: str = "stretch") -> Shape:  # fmt: skip
     """floor(size * scale), or `sizes`, at each of `axes` (Resize-10, 11, 13, 18, 19); an empty input is none."""
     given: Any = scales if scales not in (None, ()) else sizes
     if X.shape is None and (axes or not isinstance(given, tuple)):
@@ -106,7 +106,7 @@ def resize(X: AnyRank, scales: Floats | Unknown | None, sizes: Sizes | Unknown |
     return sizes_unless_broken(len(shape), lambda: _resized(shape, scales, sizes, axes, keep_aspect_ratio_policy))
 
 
-def _resized(shape: Shape, scales: Floats | Unknown | None, sizes: Sizes | Unknown | None, axes: tuple[int, ...],
+def _resized(shape: Shape, scales: Floats | Unknown | None, sizes: Ints | Unknown | None, axes: tuple[int, ...],
              policy: str) -> Shape:  # fmt: skip
     by_scale, by_size = scales not in (None, ()), sizes not in (None, ())
     require(by_scale != by_size, "one of scales and sizes must be given")

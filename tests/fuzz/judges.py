@@ -61,7 +61,7 @@ LENIENT = (
     r"(Loop-\d+ '\w+': .* of the iterations|com.microsoft::Skip\w+-1 '\w+': sizes of skip .*axis 0) .*differ",
     r"\w+Window-17 '\w+': size is not positive",
     r"(\w+-\d+ '\w+': )?Reduce\w+-\d+ '\w+': axis -?\d+ is out of range for a scalar",
-    r"(Loop-\d+ '\w+': )?ConstantOfShape-\d+ '\w+': rank of input is not 1",  # it takes the elements of a matrix
+    r"(\w+-\d+ '\w+': )?(ConstantOfShape|Expand|Resize|CenterCropPad)-\d+ '\w+': rank of \w+ is not 1",  # a matrix
     r"Reshape-\d+ '\w+': allowzero with both 0 and -1",
     r"(\w+-\d+ '\w+': )?Concat\w*-\d+ '\w+': sizes.*at axis \d+ differ(: 0 |.* 0\n|.*\n.*\[([^\]]*, )?0[,\]])",  # empty
 )

@@ -113,3 +113,26 @@ def test_the_body_of_a_loop_of_one_turn_knows_its_number(turns: int, is_known: b
     once = infer_shapes(parsed(graph))
     types = {info.name: info.type for node in once.graph.node for a in node.attribute for info in a.g.value_info}
     assert types["inner"].tensor_type.HasField("shape") == is_known
+
+
+@pytest.mark.parametrize(
+    ("number", "node", "expected", "guards", "is_run"),
+    [
+        (1, "y = Expand(x, z)", "f32[3, _d2]", [], True),  # onnxruntime takes the element of a scalar
+        (-1, "y = Reshape(x, z)", "f32[3*D]", ["T >= 1"], False),
+    ],
+)
+def test_sizes_that_are_a_scalar_without_turns(
+    number: int, node: str, expected: str, guards: list[str], is_run: bool
+) -> None:
+    """A node behind the Loop has an error only if it has one for both ranks."""
+    text = f"""g (float[3, D] x, float[T] u) => (y)
+        <bool on = {{1}}, int64 one = {{1}}, int64[1] vector = {{{number}}}> {{
+        h = Shape(u) t = Squeeze(h) z = Loop(t, on, one) <body = b (int64 i, bool go, c) => (k, o) {{
+            k = Identity(go) o = Identity(vector) }}> {node} }}"""
+    model = parsed(text)
+    result = infer(model, min_dim=0)
+    assert messages(result) == []
+    assert (str(result.types["y"]), [str(guard) for guard in result.guards]) == (expected, guards)
+    runs = [run(session_of(model), {"x": np.ones((3, 2), np.float32), "u": np.ones(n, np.float32)}) for n in (0, 2)]
+    assert [found is not None for found in runs] == [is_run, True]
