@@ -160,9 +160,9 @@ def _of_choices(
 
 def _error_of_both(first: tuple[str, str] | None, second: tuple[str, str] | None) -> tuple[str, str] | None:
     """What is wrong with a node of two sides: a run of which one side has an error may be one of the other side."""
-    if first is None or second is None:
-        return next((x for x in (first, second) if x is not None and x[0] != "error"), None)
-    return second if first[0] == "warning" else first
+    told = [x for x in (first, second) if x is not None]
+    others = [x for x in told if x[0] != "error"]
+    return next(iter(others if others or len(told) < 2 else told), None)
 
 
 def _failed(unknown: tuple[Value, ...], severity: str, message: str) -> Outcome:
