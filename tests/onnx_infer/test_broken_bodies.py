@@ -143,6 +143,15 @@ def test_an_assumed_law_that_one_element_breaks_is_an_error(min_dim: int, runs: 
     assert (run(session_of(model), {"x": np.ones((min_dim, 1), np.float32)}) is not None) is runs
 
 
+@pytest.mark.parametrize("size", [0, 1])
+def test_a_law_that_one_element_breaks_is_not_told_beside_one_that_all_break(size: int) -> None:
+    """Without rows the second law is an assumed one, too."""
+    text = f"""g (float[N, 1] x, float[{size}, 3] f) => (seq(float[]) y) <float[2, 2] w = {{1, 2, 3, 4}}> {{
+        s = SequenceConstruct(w, x) y = SequenceMap(s) <body = b (float[] c) => (float[] n) {{
+            n = Concat<axis=0>(c, w) q = Concat<axis=0>(w, f) }}> }}"""
+    assert [d.node for d in infer(parsed(text), min_dim=0).diagnostics] == ["q"]
+
+
 @pytest.mark.parametrize(
     ("turns", "numbers", "severities"),
     [("int64 n = {3}", "1, 2", ["error"]), ("int64 n = {3}", "1", []), ("int64 n = {1}", "1, 2", []), ("", "1, 2", [])],

@@ -41,6 +41,14 @@ def sizes(result: InferenceResult) -> list[str]:
     return [str(result.shapes[f"z{i}"][0]) for i in range(COUNT)]
 
 
+def test_a_fresh_size_of_two_may_be_0_if_one_of_them_may() -> None:
+    more = "one = Constant<value_floats=[1.0]>() a = Concat<axis=0>(x0, one) b = Add(a, y0)"
+    result = infer(of_pairs(COUNT, more), min_dim=0)
+    (size,) = result.shapes["b"]
+    assert isinstance(size, Var)
+    assert size.bounds() == (0, None)
+
+
 def test_after_many_choices_further_ones_are_fresh_sizes() -> None:
     result = infer(of_pairs(COUNT))
     found = [result.shapes[f"z{i}"][0] for i in range(COUNT)]

@@ -194,6 +194,14 @@ def test_elements_of_a_mapped_sequence(sequence: str, body: str, expected: str) 
     assert found == expected
 
 
+def test_a_sequence_beside_one_of_unknown_length() -> None:
+    text = """g (seq(float[N]) s, float[M] x) => (y) { e = SequenceConstruct(x)
+        y = SequenceMap(s, e) <body = b (float[] u, float[] v) => (o) { o = Concat<axis=0>(u, v) }> }"""
+    result = infer(parsed(text))
+    assert str(result.types["y"]) == "seq(f32[M + N])"
+    assert result.diagnostics == []
+
+
 def test_other_inputs_of_a_sequence_map() -> None:
     body = "o = Concat<axis=0>(e, f)"
     assert sequence_map("SequenceConstruct(x, w)", body, ", x", ", float[p, r] f") == [
