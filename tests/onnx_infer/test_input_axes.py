@@ -179,3 +179,19 @@ def test_a_negative_size_in_a_branch_is_left_out() -> None:
     sizes = {info.name: dims(info) for info in fixed.graph.node[0].attribute[0].g.value_info}
     assert sizes == {"p": [1], "q": [1], "r": [None]}
     assert str(infer(fixed).types["y"]) == "f32[1]"
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [("1", None), ("1, 1, 1", 3), ("1, 1, 1, 1", 4)],
+)
+def test_the_only_rank_at_which_a_model_runs_is_found_by_trials(numbers: str, expected: int | None) -> None:
+    """Add and Softmax allow the ranks 2 to 4. As many numbers, or one, are added to the elements of the shape."""
+    text = f"""g (float[] x, float[1, 3, 4, 5] t, float k) => (y) {{ s = Softmax<axis=1>(x) y = Add(x, t) n = Shape(x)
+        q = Constant<value_ints=[{numbers}]>() m = Add(n, q) u = Expand(k, m) }}"""
+    model = parsed(text)
+    assert "x" not in infer(model).shapes
+    found = infer(model, bidirectional=True).shapes.get("x")
+    assert (None if found is None else [str(size) for size in found]) == (
+        None if expected is None else [f"x_dim_{axis}" for axis in range(expected)]
+    )

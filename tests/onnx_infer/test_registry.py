@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from inspect import Parameter, signature
 from types import FunctionType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import onnx.defs
 import pytest
 
 from onnx_infer import OpShapeInferenceRegistry, op, registry
+from onnx_infer.operators.annotations import annotation_texts
 from onnx_infer.operators.families import families_of
 from onnx_infer.operators.known_schemas import read_schema
 from onnx_infer.operators.lookup import bind
@@ -156,3 +157,25 @@ def test_rules_of_a_page_or_a_test_are_not_in_the_table(module: str, monkeypatch
     monkeypatch.setitem(registry._rules, ("com.acme", "Twice"), {1: Rule("com.acme", "Twice", 1, twice)})
     assert ("com.acme", "Twice", 1) in registry.supported()
     assert table() == before
+
+
+RULE = """from onnx_infer.rules import AnyRank, Dim, FlatSizes, Ints, Shape, SymTensor, Unknown, Variadic
+
+def rule(
+    data: SymTensor, axes: Ints | Unknown | None, size: Dim, extra: "AnyRank | None", rest: Variadic,
+    flat: FlatSizes | None, keepdims: int | None = None, kernel: tuple[int, ...] = (), mode: str = "",
+) -> Shape: ...
+"""
+
+
+def test_annotations_of_a_rule_may_be_evaluated() -> None:
+    """A module without `from __future__ import annotations` gives the aliases themselves."""
+    texts = []
+    for first_line in ("", "from __future__ import annotations\n"):
+        names: dict[str, Any] = {}
+        exec(compile(first_line + RULE, "rule.py", "exec", dont_inherit=True), names)
+        texts.append(annotation_texts(names["rule"]))
+    evaluated, written = texts
+    different = {name: (evaluated[name], text) for name, text in written.items() if evaluated[name] != text}
+    assert different.pop("return")[1] == "Shape"
+    assert different == {"size": ("int | Expr", "Dim")}  # both ask for a scalar
