@@ -22,7 +22,7 @@ def dims_of(text: str, names: Collection[str] | Mapping[str, Var] = ()) -> list[
     [N, max(N, 3), 4]
     """
     start, stop = len(text) - len(text.lstrip()), len(text.rstrip())
-    if text[start : start + 1] != "[" or text[stop - 1 : stop] != "]" or stop - start < 2:
+    if text[start : start + 1] != "[" or text[stop - 1 : stop] != "]":
         raise ParseError(text, start, "a shape is written [...]")
     dims: list[Dim] = []
     written = Written()

@@ -9,7 +9,7 @@ import pytest
 from symdim import Expr, Facts, Var, maximum, prove, simplify, total
 from symdim.algebra.sums.monomial import terms_of
 from symdim.prover import simplification
-from symdim.prover.budget import Budget, OutOfBudget, TooLarge
+from symdim.prover.budget import Budget, OutOfBudget, TooLarge, words_in, words_of
 from symdim.prover.elimination import positive_divisors, solved
 from symdim.prover.hypotheses import Hypothesis, Refuted, problem_of
 from symdim.prover.linear import System
@@ -66,6 +66,13 @@ def test_large_numbers_are_paid():
         small.replace({x: 2**300 * z}, frozenset())
 
 
+@pytest.mark.parametrize(("bits", "words"), [(63, 1), (64, 2), (127, 2), (128, 3)])
+def test_words_have_64_bits(bits, words):
+    number = 2 ** (bits - 1)
+    assert words_in([number]) == words
+    assert words_of(x + number) == words_of(x - number) == words + 1
+
+
 def test_powers_of_sums_are_paid_before_they_are_made():
     """Each is multiplied out until it has too many terms."""
     powers = (x + y) ** 600 * (x + 2 * y) ** 600 * (x + 3 * y) ** 600
@@ -101,6 +108,11 @@ def hard():
     facts = Facts(["(5*x) % 8 == y % 8 + x//y", "x*y % 7 == 3"])
     parts = [maximum(x // k + y, y // (k + 1) + z, z // (k + 2) + x * z) // (k + 1) for k in range(2, 6)]
     return total([*parts, (x // y) % 8, maximum(x, 2 * y), (5 * x) % 8]), facts
+
+
+@pytest.mark.parametrize("size", [x, y, x + 1, y + 1])
+def test_simplify_keeps_a_size_beside_an_equally_long_one(size):
+    assert simplify(size, Facts(["x == y"])) is size
 
 
 def test_simplify_has_one_budget(monkeypatch):

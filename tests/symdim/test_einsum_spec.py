@@ -211,7 +211,7 @@ def test_subscripts_of_numpy(text, expected):
 
 @pytest.mark.parametrize(
     "text, position",
-    [("ij->ik", 5), ("ij->ii", 5), ("i...j...", 5), ("i.j", 1), ("i->j->k", 3), ("i1", 1), ("i->i,i", 4)],
+    [("ij->ik", 5), ("ij->ii", 5), ("i...j...", 5), ("i.j", 1), ("i->j->k", 3), ("i1", 1), ("i->i,i", 4), ("ié", 1)],
 )
 def test_subscripts_that_numpy_refuses(text, position):
     with pytest.raises(ParseError) as caught:
@@ -240,6 +240,10 @@ def test_subscripts_that_numpy_refuses(text, position):
 def test_4_27_discardable_labels(text, expected):
     """4.27: for all shapes on the other side, some axis, all of its components: the complement shares a label."""
     assert "".join(sorted(discardable(parse_spec(text)))) == expected
+
+
+def test_nothing_is_discardable_in_a_text_of_shapes():
+    assert discardable(parse_spec("a^b")) == frozenset()
 
 
 def test_cases_written_as_data():

@@ -304,3 +304,10 @@ def test_a_maximum_and_a_minimum_are_the_two_arguments_in_products_too(a: Expr, 
     assert a * high + b * high - a * b is high * high
     assert a * low + b * low - a * b is low * low
     assert a * high - a * a - a * b is -a * low
+
+
+def test_clauses_that_have_leaves_in_common_are_in_one_group():
+    a, b, c, d, e = (Var(name) for name in "abcde")
+    assert lattice._groups([(a, b), (b, c), (c, d)]) == [[(a, b), (b, c), (c, d)]]
+    assert lattice._groups([(a, b), (c, d), (e,)]) == [[(a, b)], [(c, d)], [(e,)]]
+    assert lattice._groups([(a, b), (c, d), (e,), (b, c)]) == [[(e,)], [(c, d), (a, b), (b, c)]]

@@ -43,6 +43,20 @@ def test_4_44_arguments_of_a_contradiction():
     assert {str(fact.origin) for fact in error.chain} == {"bound", "value"}
 
 
+def test_a_value_outside_of_an_interval_is_explained_by_the_bound_before_what_it_follows_from():
+    store = Store()
+    a, b = store.fresh("a"), store.fresh("b")
+    store.eq(2 * a, 14, origin="twice")
+    store.propagate()
+    store.bounds(b, hi=4, origin="bound")
+    store.propagate()
+    store.eq(a, b, origin="equal")
+    with pytest.raises(Contradiction) as caught:
+        store.propagate()
+    assert caught.value.message == f"{b} would be 7, outside of 0..4"
+    assert [str(fact.origin) for fact in caught.value.chain] == ["equal", "bound", "twice"]
+
+
 def test_a_rank_is_explained_by_both_of_its_bounds():
     store, row = Store(), Row.unknown("r")
     store.rank(row, 2, 2, origin="two axes")
