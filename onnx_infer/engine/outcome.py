@@ -159,10 +159,14 @@ def _of_choices(
 
 
 def _error_of_both(first: tuple[str, str] | None, second: tuple[str, str] | None) -> tuple[str, str] | None:
-    """What is wrong with a node of two sides: a run of which one side has an error may be one of the other side."""
+    """The error of a node that has these errors for the first and the second tensors. Warnings and defects come first.
+
+    An error for one of them only is left out: a run may have the other tensors.
+    """
     told = [x for x in (first, second) if x is not None]
-    others = [x for x in told if x[0] != "error"]
-    return next(iter(others if others or len(told) < 2 else told), None)
+    if len(told) == 2 and all(severity == "error" for severity, _ in told):
+        return first
+    return next((x for x in told if x[0] != "error"), None)
 
 
 def _failed(unknown: tuple[Value, ...], severity: str, message: str) -> Outcome:

@@ -7,7 +7,7 @@ collects several attributes; the rule chooses its name. The annotation selects t
     Variadic          the rest of the inputs, ranked  Variadic[AnyRank], Variadic[Value]   the same, unchecked
     Ints Floats       a vector: the attribute, or the data of the input (None for an unknown element)
     Sizes             likewise, for an input that must have rank 1
-    FlatSizes         likewise, but a runtime may take the elements of a matrix, too
+    FlatSizes         likewise, but the law is assumed: a runtime may take the elements at other ranks, too
     int float Dim     a scalar: the attribute, or the only element of the input
     str Strings       strings                          Value          any value: a tensor, a sequence, a map ...
     Elements          a tensor with its data, any rank Values         the rest of the inputs, with theirs

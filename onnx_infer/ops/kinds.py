@@ -31,7 +31,7 @@ Ints: TypeAlias = Annotated[tuple[Dim, ...], "Ints"]
 Sizes: TypeAlias = Annotated[tuple[Dim, ...], "Sizes"]
 """As `Ints`, but an input must have rank 1."""
 FlatSizes: TypeAlias = Annotated[tuple[Dim, ...], "FlatSizes"]
-"""As `Sizes`, but that an input has rank 1 is an assumed law: onnxruntime takes the elements of a matrix, too."""
+"""As `Sizes`, but rank 1 is an assumed law: onnxruntime takes the elements of tensors of other ranks, too."""
 Floats: TypeAlias = Annotated[tuple[float, ...], "Floats"]
 """A vector of floats, like `Ints`."""
 Strings: TypeAlias = Annotated[tuple[str, ...], "Strings"]
