@@ -1,4 +1,4 @@
-"""All measurements: `python benchmarks/report.py` prints the tables and draws the pictures that the README shows.
+"""All measurements: `python benchmarks/report.py` prints the tables and draws the pictures of docs/peers.md.
 
 What was measured is kept in `benchmarks/results.json`; `--draw` draws that again, `--only` measures some parts anew.
 Pictures need matplotlib; they are written to `docs/images`, each for a light and a dark page.

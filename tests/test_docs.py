@@ -105,7 +105,7 @@ def test_the_commands_of_a_page_exist(page: str, text: str) -> None:
 def check_program(words: list[str]) -> None:
     """Check that a program has the module, script, extra or options with which it is called."""
     program, *arguments = words
-    program = program.removeprefix(".venv/bin/").removesuffix("3.11")
+    program = program.removeprefix(".venv/bin/").replace("python3", "python")
     if program == "python" and arguments[0] == "-m":
         program, arguments = ("pip", arguments[2:]) if arguments[1] == "pip" else (arguments[1], arguments[2:])
         assert program in ("pip", "coverage") or find_spec(program), words
