@@ -45,8 +45,15 @@ def state(
     the stride.
     """
     patterns = spec.shapes
-    if spec.operands is None or len(shapes) != len(patterns):
-        raise SpecError("arity", f"{spec} has {len(patterns) - 1} operands and a result, not {len(shapes)} shapes")
+    if spec.operands is None:
+        raise SpecError(
+            "arity",
+            f"{spec} is the pattern of one shape: operands are separated by ';', and the result follows '=>', as in "
+            "'ab; bc => ac'. parse_subscripts reads NumPy's notation, 'ab,bc->ac'",
+        )
+    if len(shapes) != len(patterns):
+        count = len(patterns) - 1
+        raise SpecError("arity", f"{spec} takes {count} operand{'s' * (count != 1)}, not {len(shapes) - 1}")
     names = Names({**(sizes or {})}, {**(rows or {})})
     may_be_empty = discardable(spec)
     for name in spec.labels():

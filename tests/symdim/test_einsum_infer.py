@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symdim import EinsumSpec, Row, Store, Var
-from symdim.einsum import SpecError, parse_spec, parse_subscripts
+from symdim.einsum import SpecError, parse_spec, parse_subscripts, plan
 from symdim.einsum.constraints import state
 from symdim.store.errors import Contradiction
 from tests.counting import calls_of
@@ -89,7 +89,11 @@ def test_4_17_number_of_operands():
     with pytest.raises(SpecError, match="2 operands") as caught:
         EinsumSpec("ij;jk=>ik").infer([3, 4])
     assert caught.value.kind == "arity"
-    with pytest.raises(SpecError, match="0 operands"):
+    with pytest.raises(SpecError, match="ab; bc => ac takes 2 operands, not 1"):
+        EinsumSpec("ab; bc => ac").infer(["N", 3])
+    with pytest.raises(SpecError, match=r"pattern of one shape: .* parse_subscripts reads NumPy's notation"):
+        plan("ab, bc -> ac", [["N", "K"], ["K", "M"]])
+    with pytest.raises(SpecError, match="pattern of one shape"):
         EinsumSpec("ij").infer([3, 4])
 
 
