@@ -1,6 +1,6 @@
 """The drop-ins under the packages that they serve, and the packages under them. `docs/coming_from_*.md` run with them:
 
-    python -m pip install -e '.[integrations]'
+    python -m pip install -e '.[test]' --group integrations
     python -m pytest -W default docs/coming_from_*.md integration_tests
 
 The packages are large, so these tests are no part of the default ones; a job of CI runs them.
@@ -8,6 +8,6 @@ The packages are large, so these tests are no part of the default ones; a job of
 What results become elsewhere: emitted code under the compilers that are found (cc, rustc, node), the page in Chromium,
 the dialects of JAX and SymPy. Another job runs them:
 
-    python -m pip install -e '.[forms]'
+    python -m pip install -e '.[test]' --group forms
     python -m pytest -W default integration_tests/test_{emission,jax,page,sympy}.py
 """

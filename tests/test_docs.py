@@ -108,7 +108,7 @@ def check_program(words: list[str]) -> None:
     program = program.removeprefix(".venv/bin/").replace("python3", "python")
     if program == "python" and arguments[0] == "-m":
         program, arguments = ("pip", arguments[2:]) if arguments[1] == "pip" else (arguments[1], arguments[2:])
-        assert program in ("pip", "coverage") or find_spec(program), words
+        assert program in ("pip", "coverage", "pre_commit") or find_spec(program), words
     if program == "python":
         assert (ROOT / arguments[0]).is_file(), words
     elif program in ("onnx-infer", "onnx_infer"):
@@ -116,8 +116,10 @@ def check_program(words: list[str]) -> None:
     elif program == "pip":
         known = PROJECT["project"]["optional-dependencies"]
         assert all(extra in known for word in arguments for extra in extras_of(word)), words
+        groups = [word for before, word in zip(arguments, arguments[1:]) if before == "--group"]
+        assert all(group in PROJECT["dependency-groups"] for group in groups), words
     else:
-        assert program in ("venv", "pytest", "coverage", "ruff", "mypy") or find_spec(program), words
+        assert program in ("venv", "pytest", "coverage", "pre_commit", "ruff", "mypy") or find_spec(program), words
 
 
 def extras_of(word: str) -> list[str]:
