@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.cli.arguments import WrongCall
 from onnx_infer.errors import ArgumentError
-from onnx_infer.results.report.layout import folded, limited, text_of
+from onnx_infer.results.report.layout import limited, text_of
 from onnx_infer.results.report.plain_data import head_json, plain
-from onnx_infer.results.report.table import HEADINGS, guard_line
+from onnx_infer.results.report.table import guard_section
 from onnx_infer.transforms.dynamic.making import Dynamic, make_dynamic
 
 if TYPE_CHECKING:
@@ -56,13 +56,12 @@ def report(made: Dynamic, options: Namespace, limit: int | None, width: int | No
         heading = "changed:" if options.apply else "changes that free what constants pin (--apply makes them):"
         sections.append([heading, *limited([f"  {change}" for change in made.changes], limit)])
     if made.pins:
-        pins = [line for pin in made.pins for line in folded(f"  {pin}", width)]
+        pins = [f"  {pin}" for pin in made.pins]
         sections.append(["what pins a free size, and needs a person:", *limited(pins, limit)])
     if made.doubts:
         heading = "numbers that the trace may have decided; right if meant at every size:"
         sections.append([heading, *limited(grouped(made.doubts), limit)])
-    if guards := [guard_line(guard) for guard in made.result.guards if guard.kind == "required"]:
-        sections.append([HEADINGS["required"], *limited(list(dict.fromkeys(guards)), limit)])
+    sections.append(guard_section("required", made.result.guards, limit, width))
     sections.append(["outputs:", *outputs])
     if is_done(made, options):
         sections.append(list(_FREE))

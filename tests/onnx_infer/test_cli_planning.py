@@ -50,9 +50,9 @@ def test_costs_by_layer_and_node(path: str, capsys: pytest.CaptureFixture[str]) 
         "blocks/block.1  2      0           512*(H//4)**2*N",
         "(no layer)      1      0           0",
         "",
-        "node                         parameters  multiply-adds",
-        "MatMul 'blocks/block.1/mix'  0           512*(H//4)**2*N",
-        "Conv 'stem/conv'             0           3072*(H//4)*N",
+        "node                operator  parameters  multiply-adds",
+        "blocks/block.1/mix  MatMul    0           512*(H//4)**2*N",
+        "stem/conv           Conv      0           3072*(H//4)*N",
     ]
 
 

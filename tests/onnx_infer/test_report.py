@@ -43,7 +43,8 @@ def test_errors_come_first_and_what_follows_is_counted() -> None:
     lines = table(onnx_infer.infer(broken(60))).splitlines()
     assert lines[0].startswith("error: Conv-11 'c': the rank must be at least 3: 2")
     assert lines[2].strip().startswith("behind it: ")
-    assert sum("the rank must be" in line for line in lines) <= 2  # the error, and the reason of the output z
+    assert sum("the rank must be" in line for line in lines) == 3  # the error, the reason of the output z, the end
+    assert lines[-3:] == ["1 error:", f"  {lines[0].removeprefix('error: ')}", "  next: --explain c"]
     assert not any(" v30 " in line for line in lines)
     assert any("that an error leaves unknown (--all)" in line for line in lines)
 

@@ -95,6 +95,12 @@ class Causes:
                 found[key] = found[key]._replace(values=found[key].values + 1)
         return list(found.values())
 
+    def value_at(self, error: Diagnostic) -> str | None:
+        """The value to look at for an error: the first one that its node gives, or the value itself."""
+        return next(
+            (name for name in (*self._outputs.get(error.node, ()), error.node) if name in self._result.types), None
+        )
+
     def _before(self, error: Diagnostic) -> str | None:
         """The node with the error that causes this one, or None."""
         outputs = self._outputs.get(error.node) or [error.node]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.results.report.layout import limited, text_of
 from onnx_infer.results.report.plain_data import guard_json, head_json, type_json
-from onnx_infer.results.report.table import guard_line
+from onnx_infer.results.report.table import guard_parts
 
 if TYPE_CHECKING:
     from onnx_infer.results.comparison import Comparison, TypeDifference
@@ -31,7 +31,7 @@ def differences_text(found: Comparison, limit: int | None, width: int | None) ->
 
 
 def _guards(sign: str, guards: list[Guard]) -> list[str]:
-    return [f"{sign}{guard_line(guard)[1:]}" for guard in guards]
+    return [f"{sign}{''.join(guard_parts(guard))[1:]}" for guard in guards]
 
 
 def _types(differences: list[TypeDifference]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.model.graph import Node, label_of, title_of
 from onnx_infer.results.report.causes import Causes
-from onnx_infer.results.report.layout import WIDTH, cut, type_text
+from onnx_infer.results.report.layout import WIDTH, beside, wrapped
 from onnx_infer.results.verdicts import is_exact, lacks_elements, variables
 from onnx_infer.values.text import printable, text
 
@@ -74,22 +74,21 @@ def _is_open(operand: Value, cause: Reason | None, causes: Causes) -> bool:
 
 
 def explain(result: Inferred, name: str, width: int | None = WIDTH, write: Write = str) -> str:
-    """The steps as text, in lines of at most `width` characters (None: any width). `write` makes the texts of sizes.
+    """The steps as text, wrapped at `width` characters (None: never). `write` makes the texts of sizes.
 
     Raises KeyError for a name that the main graph does not have.
     """
     lines = [line for step in steps(result, name) for line in _lines(result, step, width, write)]
-    return "\n".join(cut(printable(line), width) for line in lines)
+    return "\n".join(part for line in lines for part in wrapped(printable(line), width))
 
 
 def _lines(result: Inferred, step: Step, width: int | None, write: Write) -> list[str]:
     types = result.types
 
-    def typed(name: str, indent: int) -> str:
-        head = f"{' ' * indent}{name}: "
-        return head + type_text(types[name], None if width is None else max(width - len(head), width // 2), write)
+    def typed(name: str, indent: int) -> list[str]:
+        return beside(f"{' ' * indent}{name}: ", types[name].spelled(write), width)
 
-    lines = [typed(step.value, 0)]
+    lines = typed(step.value, 0)
     lines += [f"  {error.severity}: {line.strip()}" for error in step.errors for line in str(error).splitlines()[:1]]
     lines += [f"  {variable.name}: {origin_text(variable)}" for variable in step.fresh]
     if step.cause is not None and not _is_told(step, step.cause):
@@ -98,7 +97,7 @@ def _lines(result: Inferred, step: Step, width: int | None, write: Write) -> lis
         lines.append("  given: a graph input or an initializer")
         return lines
     lines.append(f"  {_node_text(step.node)}")
-    lines += [typed(operand, 4) for operand in step.operands]
+    lines += [line for operand in step.operands for line in typed(operand, 4)]
     lines += [f"  {guard.kind}: {guard.condition.spelled(write)} ({guard.law})" for guard in step.guards]
     return lines
 

@@ -1,98 +1,128 @@
-"""Texts within a width: a type keeps its rank; an expression is cut in the middle and never wrapped."""
+"""Texts within a width. Sentences are wrapped, names are cut at the left, and sizes are never cut.
+
+What does not fit beside its name stands on a line of its own.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import SymTensor, Value
 from onnx_infer.values.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any, TypeAlias
 
+    from onnx_infer.values.tensor import Value
+
     Write: TypeAlias = Callable[[Any], str]
 
 WIDTH = 120
 """The width of texts without a terminal."""
 
+_LONGEST = 4000
+"""Characters of a line that is wrapped. A longer one has a hostile name in it, and its middle is left out."""
+
 _GAP = " ... "
+_DOTS = "..."
 _SHORTEST = 16
-_SLACK = 12
+_INDENT = 4
 
 
-def cut(text: str, width: int | None) -> str:
-    """The text, with its middle left out if it is too wide. It is cut at spaces if there are any near.
+def cut(text: str, most: int) -> str:
+    """The text, with its middle left out if it has more characters.
 
-    >>> cut("heads*(batch + 1) + seq//2 + past//2 + 1", 24)
-    'heads*(bat ... + 1'
-    >>> cut("short", 24)
-    'short'
+    >>> cut("heads*(batch + 1) + seq//2 + past//2 + 1", 24), cut("short", 24)
+    ('heads*(bat ... st//2 + 1', 'short')
     """
-    if width is None or len(text) <= width:
+    if len(text) <= most:
         return text
-    room = max(width - len(_GAP), 2)
-    head, tail = text[: (room + 1) // 2], text[len(text) - room // 2 :]
-    space = head.rfind(" ")
-    if space > len(head) - _SLACK and space > 0:
-        head = head[:space]
-    space = tail.find(" ")
-    if 0 <= space < min(_SLACK, len(tail) - 1):
-        tail = tail[space + 1 :]
-    return f"{head}{_GAP}{tail}"
+    room = max(most - len(_GAP), 2)
+    return f"{text[: (room + 1) // 2]}{_GAP}{text[len(text) - room // 2 :]}"
 
 
-def folded(text: str, width: int | None) -> list[str]:
-    """A message in two lines if it is too wide for one, the second set in: broken at its last colon that fits.
+def cut_names(names: Sequence[str], most: int | None) -> list[str]:
+    """Names of at most this many characters, cut at the left; a name that another one would equal then stays whole.
 
-    >>> folded("MatMul 'y': inner sizes differ: past + seq != seq", 40)
+    >>> cut_names(["encoder/layer.3/attention/MatMul", "encoder/layer.4/attention/MatMul", "y"], 28)
+    ['...layer.3/attention/MatMul', '...layer.4/attention/MatMul', 'y']
+    >>> cut_names(["encoder/layer.3/attention/MatMul", "encoder/layer.4/attention/MatMul"], 19)
+    ['encoder/layer.3/attention/MatMul', 'encoder/layer.4/attention/MatMul']
+    """
+    if most is None:
+        return list(names)
+    short = {name: _without_start(name, most) for name in names}
+    counts = Counter(short.values())
+    return [short[name] if counts[short[name]] == 1 else name for name in names]
+
+
+def _without_start(name: str, most: int) -> str:
+    """The end of a name, from a separator on if there is one near."""
+    if len(name) <= most:
+        return name
+    tail = name[-max(most - len(_DOTS), 1) :]
+    places = [place for sign in "/._:" if 0 <= (place := tail.find(sign)) < len(tail) // 4]
+    return f"{_DOTS}{tail[min(places) + 1 if places else 0 :]}"
+
+
+def wrapped(line: str, width: int | None) -> list[str]:
+    """A line in several if it is too wide: broken at its last colon that fits, then at blanks, the rest set in.
+
+    >>> wrapped("MatMul 'y': inner sizes differ: past + seq != seq", 40)
     ["MatMul 'y': inner sizes differ:", '    past + seq != seq']
-    >>> folded("short: text", 40)
-    ['short: text']
+    >>> wrapped("  a run fails where a token is outside of the table", 30)
+    ['  a run fails where a token is', '      outside of the table']
     """
-    if width is None or len(text) <= width or text.startswith(" ") or (place := text.rfind(": ", 0, width)) < 0:
-        return [text]
-    return [text[: place + 1], f"    {text[place + 2 :]}"]
+    line = cut(line, _LONGEST)
+    if width is None or len(line) <= width:
+        return [line]
+    indent = " " * (len(line) - len(line.lstrip()) + _INDENT)
+    place = line.rfind(": ", 0, width)
+    if place > len(indent) - _INDENT:
+        head, rest = [line[: place + 1]], line[place + 2 :]
+    else:
+        head, rest = [], line.lstrip()
+    start = indent if head else indent[_INDENT:]
+    return head + wrap(
+        rest, max(width, len(indent) + _SHORTEST), initial_indent=start, subsequent_indent=indent,
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
 
 
-def type_text(value: Value, width: int | None, write: Write = str) -> str:
-    """A type within a width: long sizes are cut, so the rank and the short sizes stay. `write` makes texts of sizes.
+def beside(first: str, rest: str, width: int | None) -> list[str]:
+    """Two parts in one line, or the second one in lines of its own.
 
-    >>> from symdim import Var
-    >>> B, S = Var("batch"), Var("sequence")
-    >>> type_text(SymTensor(1, (B, (B * S + 7 * S + 3 * B + 1) // 2, 64)), 36)
-    'f32[batch, batch + ... sequence, 64]'
+    >>> beside("  N == M   ", "Add 'y': broadcast", 40), beside("  N == M   ", "Add 'y': broadcast", 25)
+    (["  N == M   Add 'y': broadcast"], ['  N == M', "      Add 'y': broadcast"])
     """
-    whole = value.spelled(write)
-    if width is None or len(whole) <= width or not isinstance(value, SymTensor) or not value.shape:
-        return cut(whole, width)
-    sizes = [printable(write(size)) for size in value.shape]
-    head = dt.text(value.dtype)
-    longest = min(max(map(len, sizes)), width + 2 * _SLACK)  # a cut takes up to `_SLACK` characters from each part
-    while longest > _SHORTEST:
-        longest -= 1
-        text = f"{head}[{', '.join([cut(size, longest) for size in sizes])}]"
-        if len(text) <= width:
-            return text
-    return cut(whole, width)
+    if width is None or len(first) + len(rest) <= width:
+        return [first + rest]
+    indent = " " * (len(first) - len(first.lstrip()) + _INDENT)
+    return [*wrapped(first.rstrip(), width), *wrapped(indent + rest, width)]
 
 
-def rows(lines: Sequence[tuple[str, Value]], width: int | None, write: Write = str) -> list[str]:
-    """Names and types in two columns; names take at most two fifths of the width."""
+def rows(lines: Sequence[tuple[str, Value]], width: int | None, write: Write = str) -> list[list[str]]:
+    """The lines of each name with its type, in two columns. Names take at most two fifths of the width.
+
+    A type that does not fit stands below its name. `write` makes the texts of sizes.
+    """
     widest = None if width is None else max(width * 2 // 5, _SHORTEST)
-    names = [cut(printable(name), widest) for name, _ in lines]
-    column = max(map(len, names), default=0)
-    rest = None if width is None else width - column - 4
+    names = cut_names([printable(name) for name, _ in lines], widest)
+    fitting = [len(name) for name in names if widest is None or len(name) <= widest + len(_DOTS)]
+    column = max(fitting, default=0)
+    types = [printable(value.spelled(write)) for _, value in lines]
     return [
-        f"  {name:{column}}  {type_text(value, rest, write)}" for name, (_, value) in zip(names, lines, strict=True)
+        beside(f"  {name:{column}}  ", kind, width) if len(name) <= column else [f"  {name}", f"      {kind}"]
+        for name, kind in zip(names, types, strict=True)
     ]
 
 
 def text_of(sections: Iterable[list[str]], width: int | None) -> str:
-    """The sections with empty lines between them. Empty sections are left out, and long lines are cut."""
+    """The sections with empty lines between them. Empty sections are left out, and long lines are wrapped."""
     lines = [line for section in sections if section for line in ["", *section]][1:]
-    return "\n".join(cut(printable(line), width) for line in lines)
+    return "\n".join(part for line in lines for part in wrapped(printable(line), width))
 
 
 def limited(lines: list[str], limit: int | None) -> list[str]:

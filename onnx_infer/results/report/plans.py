@@ -8,7 +8,7 @@ from onnx_infer.results.planning.costs import NodeCost, costs
 from onnx_infer.results.planning.layers import Layer, layers
 from onnx_infer.results.planning.memory import MemoryPlan, Step
 from onnx_infer.results.planning.planner import byte_size
-from onnx_infer.results.report.layout import cut, limited, text_of
+from onnx_infer.results.report.layout import cut_names, limited, more, text_of
 from onnx_infer.results.report.plain_data import plain
 from onnx_infer.values.text import printable
 from symdim import Expr, total
@@ -56,10 +56,10 @@ class Plans:
         if limit is not None:
             counted = [node for node in nodes if node.multiply_adds]
             nodes = sorted(counted, key=lambda node: -_sample(node.multiply_adds or 0))[:_TOP_NODES]
-        each = [(f"{n.operator} '{n.node}'", n.parameters, _known(n.multiply_adds)) for n in nodes]
+        each = [(n.node, n.operator, n.parameters, _known(n.multiply_adds)) for n in nodes]
         tables = [
             _Table(("layer", "nodes", "parameters", "multiply-adds"), rows if len(rows) > 1 else [], limit),
-            _Table(("node", "parameters", "multiply-adds"), each, None),
+            _Table(("node", "operator", "parameters", "multiply-adds"), each, None),
         ]
         return text_of([head, *(table.lines(width) for table in tables)], width)
 
@@ -147,27 +147,39 @@ def largest_json(found: LargestSize) -> dict[str, Any]:
 
 
 class _Table(NamedTuple):
-    """A table with aligned columns. The first one takes at most two fifths of the width; long cells are cut."""
+    """A table with aligned columns. Names in the first one are cut at the left; numbers and sizes are never cut."""
 
     heading: tuple[str, ...]
     rows: Sequence[tuple[object, ...]]
     limit: int | None
 
     def lines(self, width: int | None) -> list[str]:
-        """The heading and the rows; nothing without rows."""
+        """The heading and the rows; nothing without rows. What is too wide for a row stands below its name."""
         if not self.rows:
             return []
-        texts = [[printable(str(cell)) for cell in row] for row in (self.heading, *self.rows)]
-        if width is not None:
-            columns = list(zip(*texts, strict=True))
-            longest = [min(max(map(len, columns[0])), width * 2 // 5)]
-            for i, column in enumerate(columns[1:], 1):
-                rest = width - sum(longest) - 2 * len(longest)
-                longest.append(min(max(map(len, column)), max(rest // (len(columns) - i) - 2, 8)))
-            texts = [[cut(cell, most) for cell, most in zip(row, longest, strict=True)] for row in texts]
-        filled = [max(map(len, column)) for column in zip(*texts, strict=True)][:-1]
-        lines = ["  ".join([*(t.ljust(w) for t, w in zip(row, filled, strict=False)), row[-1]]) for row in texts]
-        return limited(lines, None if self.limit is None else self.limit + 1)
+        shown = self.rows if self.limit is None else self.rows[: self.limit]
+        texts = [[printable(str(cell)) for cell in row] for row in (self.heading, *shown)]
+        names = cut_names([row[0] for row in texts], None if width is None else width * 2 // 5)
+        texts = [[name, *rest] for name, (_, *rest) in zip(names, texts, strict=True)]
+        fitting = [row for row in texts if self._fits(row, width)]
+        filled = [max(map(len, column)) for column in zip(*fitting, strict=True)]
+        lines = []
+        for row in texts:
+            if row in fitting:
+                lines.append("  ".join(cell.ljust(size) for cell, size in zip(row, filled, strict=True)).rstrip())
+            else:
+                lines += [
+                    row[0],
+                    *(f"    {head}: {cell}" for head, cell in zip(self.heading[1:], row[1:], strict=True)),
+                ]
+        return lines if len(shown) == len(self.rows) else [*lines, more(len(self.rows) - len(shown))]
+
+    def _fits(self, row: list[str], width: int | None) -> bool:
+        """Whether the cells of a row stand beside each other; those of the heading do."""
+        if width is None or row[1:] == list(self.heading[1:]):
+            return True
+        most = max(width * 3 // 5 // (len(row) - 1) - 2, 8)
+        return len(row[0]) <= width * 2 // 5 + 3 and all(len(cell) <= most for cell in row[1:])
 
 
 def _bytes(result: Inferred, names: Iterable[str]) -> Dim:

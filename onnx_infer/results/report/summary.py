@@ -18,10 +18,8 @@ _ENDS = 3
 def summary(result: Inferred) -> str:
     """The inputs and outputs, the number of known values, and the number of errors."""
     causes = Causes(result)
-    errors = sum(d.severity != "warning" for d in result.diagnostics)
-    told = f"; {errors} {'error' if errors == 1 else 'errors'}" if errors else ""
     ends = f"{_ends(result, result.inputs)} -> {_ends(result, result.outputs)}"
-    return f"{ends}; {count_of([causes.verdict(name) for name in result.types])}{told}"
+    return f"{ends}; {count_of([causes.verdict(name) for name in result.types], result)}"
 
 
 def _ends(result: Inferred, names: list[str]) -> str:

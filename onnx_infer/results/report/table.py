@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from onnx_infer.results.data_laws import data_laws
 from onnx_infer.results.report.causes import Causes, Root
-from onnx_infer.results.report.layout import WIDTH, folded, limited, more, rows, text_of
+from onnx_infer.results.report.layout import WIDTH, beside, limited, more, rows, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.results.guards import Guard
@@ -27,13 +28,16 @@ HEADINGS = {
 
 _VERDICTS = ("exact", "data-dependent", "unknown")
 
+_MOST_ENDS = 3
+"""The errors that the last lines of a table repeat."""
+
 
 def table(result: Inferred, limit: int | None = 40, width: int | None = WIDTH, write: Write = str) -> str:
-    """Errors and warnings, a summary, the types of inputs, outputs and inner values, and guards with their nodes.
+    """Errors and warnings, a summary, types of inputs, outputs and inner values, guards with their nodes, errors again.
 
     A value whose sizes are not functions of the input sizes is shown with the reason. Errors that others cause, and the
     values that they make unknown, are only counted. Inner values that are not exact come before the exact ones. There
-    are at most `limit` lines of each kind (None: all), of at most `width` characters (None: any width).
+    are at most `limit` entries of each kind (None: all). Sentences are wrapped at `width` characters (None: never).
     `write` makes the texts of sizes in types and guards.
     """
     return text_of(_Table(result, limit, width, write).sections(), width)
@@ -45,6 +49,7 @@ class _Table:
     def __init__(self, result: Inferred, limit: int | None, width: int | None, write: Write) -> None:
         self.result, self.limit, self.width, self.write = result, limit, width, write
         self.causes = Causes(result)
+        self.roots = self.causes.roots()
         self.verdicts = {name: self.causes.verdict(name) for name in result.types}
 
     def sections(self) -> list[list[str]]:
@@ -52,17 +57,18 @@ class _Table:
         inputs = list(dict.fromkeys(self.result.inputs))
         outputs = [name for name in dict.fromkeys(self.result.outputs) if name in self.result.types]
         return [
-            [part for line in self._errors() for part in folded(line, self.width)],
+            self._errors(),
             self._summary(),
             self._values("inputs:", inputs),
             self._values("outputs:", outputs),
             self._inner({*inputs, *outputs}),
             *(self._guards(kind) for kind in HEADINGS),
             self._data_laws(),
+            self._end(),
         ]
 
     def _errors(self) -> list[str]:
-        roots = [line for root in self.causes.roots() for line in root_lines(root, spelled=self.limit is None)]
+        roots = [line for root in self.roots for line in root_lines(root, spelled=self.limit is None)]
         warnings = [d for d in self.result.diagnostics if d.severity == "warning"]
         told = Counter((d.operator, d.message) for d in warnings)
         firsts = {(d.operator, d.message): d for d in reversed(warnings)}
@@ -70,7 +76,7 @@ class _Table:
         return roots + limited(lines, self.limit)
 
     def _summary(self) -> list[str]:
-        lines = [count_of(self.verdicts.values())]
+        lines = [count_of(self.verdicts.values(), self.result)]
         if symbols := sorted(self.causes.inputs, key=lambda v: v.name):
             lines.append(f"symbols: {', '.join(map(interval, symbols))}")
         return lines
@@ -81,12 +87,8 @@ class _Table:
         types = self.result.types
         for name, row in zip(names, rows([(n, types[n]) for n in names], self.width, self.write), strict=True):
             cause = None if self.verdicts[name] == "exact" else self.causes.of(name)
-            if cause is None:
-                lines.append(row)
-            elif self.width is not None and len(row) + len(cause.text) + 5 > self.width:
-                lines += [row, f"      ({cause.text})"]
-            else:
-                lines.append(f"{row}   ({cause.text})")
+            lines += row[:-1]
+            lines += [row[-1]] if cause is None else beside(f"{row[-1]}   ", f"({cause.text})", self.width)
         lines += rest or []
         return [heading, *lines] if lines else []
 
@@ -110,8 +112,7 @@ class _Table:
         return self._values("inner values:", shown[: self.limit] + exact, rest)
 
     def _guards(self, kind: str) -> list[str]:
-        guards = [guard_line(guard, self.write) for guard in self.result.guards if guard.kind == kind]
-        return [HEADINGS[kind], *limited(list(dict.fromkeys(guards)), self.limit)] if guards else []
+        return guard_section(kind, self.result.guards, self.limit, self.width, self.write)
 
     def _data_laws(self) -> list[str]:
         laws = [f"  {law}" for law in data_laws(self.result, self.causes.nodes)]
@@ -119,12 +120,42 @@ class _Table:
             ["a run is refused for its values, whatever the sizes are, where they break a law:", *laws] if laws else []
         )
 
+    def _end(self) -> list[str]:
+        """The errors again, below what may be longer than a screen, and what to ask next."""
+        if not self.roots:
+            return []
+        lines = [f"{_count(len(self.roots), 'error')}:"]
+        lines += [f"  {str(root.diagnostic).splitlines()[0]}" for root in self.roots[:_MOST_ENDS]]
+        if len(self.roots) > _MOST_ENDS:
+            lines.append(f"  and {len(self.roots) - _MOST_ENDS} more, at the top")
+        value = next((name for root in self.roots if (name := self.causes.value_at(root.diagnostic))), None)
+        return lines if value is None else [*lines, f"  next: --explain {quote(value)}"]
 
-def count_of(verdicts: Collection[str]) -> str:
-    """The number of values, in all and with each verdict."""
+
+def guard_section(
+    kind: str, guards: Iterable[Guard], limit: int | None, width: int | None, write: Write = str
+) -> list[str]:
+    """The guards of one kind below their heading; nothing if there are none."""
+    found = dict.fromkeys(guard_parts(guard, write) for guard in guards if guard.kind == kind)
+    if not found:
+        return []
+    shown = list(found) if limit is None else list(found)[:limit]
+    lines = [line for parts in shown for line in beside(*parts, width)]
+    return [HEADINGS[kind], *lines, *([more(len(found) - len(shown))] if len(found) > len(shown) else [])]
+
+
+def counts_of(verdicts: Collection[str]) -> dict[str, int]:
+    """How many values there are, in all (`values`) and with each verdict."""
     counts = Counter(verdicts)
+    return {"values": len(verdicts), **{word: counts[word] for word in _VERDICTS}}
+
+
+def count_of(verdicts: Collection[str], result: Inferred) -> str:
+    """The number of errors if there are any, and the number of values, in all and with each verdict."""
+    counts = counts_of(verdicts)
+    errors = _count(sum(d.severity != "warning" for d in result.diagnostics), "error")
     parts = [f"{counts[word]} {word}" for word in _VERDICTS if counts[word]]
-    return f"{len(verdicts)} values: {', '.join(parts) or 'none'}"
+    return f"{errors}{'; ' * bool(errors)}{len(verdicts)} values: {', '.join(parts) or 'none'}"
 
 
 def root_lines(root: Root, spelled: bool = False) -> list[str]:
@@ -150,18 +181,18 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}{'s' * (number != 1)}" if number else ""
 
 
-def guard_line(guard: Guard, write: Write = str) -> str:
-    """The condition, the nodes that state it, and the law.
+def guard_parts(guard: Guard, write: Write = str) -> tuple[str, str]:
+    """The condition; the nodes that state it, and the law.
 
     >>> from onnx_infer.results.guards import Guard, NodeName
     >>> from symdim import Var
-    >>> print(guard_line(Guard("equal", Var("K"), Var("M"), "inner sizes", (NodeName("MatMul", "scores"),))))
-      K == M   MatMul 'scores': inner sizes
+    >>> guard_parts(Guard("equal", Var("K"), Var("M"), "inner sizes", (NodeName("MatMul", "scores"),)))
+    ('  K == M   ', "MatMul 'scores': inner sizes")
     """
     others = len(guard.origins) - 1
     first = f"{guard.origins[0]}: " if guard.origins else ""
     more_nodes = f" (and {_count(others, 'more node')})" if others > 0 else ""
-    return f"  {guard.condition.spelled(write)}   {first}{guard.law}{more_nodes}"
+    return f"  {guard.condition.spelled(write)}   ", f"{first}{guard.law}{more_nodes}"
 
 
 def interval(variable: Var) -> str:
