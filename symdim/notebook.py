@@ -26,4 +26,5 @@ def html_table(caption: object, headings: Sequence[str], rows: Iterable[Sequence
     lines = [line("th", headings), *(line("td", row) for row in listed[:MOST_ROWS])]
     if len(listed) > MOST_ROWS:
         lines.append(line("td", [f"... and {len(listed) - MOST_ROWS} more"]))
-    return f"<table><caption>{escape(str(caption))}</caption>{''.join(lines)}</table>"
+    head = f"<caption>{escape(str(caption))}</caption>" if str(caption) else ""
+    return f"<table>{head}{''.join(lines)}</table>"

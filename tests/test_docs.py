@@ -9,6 +9,7 @@ import sys
 import tomllib
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -116,7 +117,7 @@ def check_program(words: list[str]) -> None:
     elif program == "pip":
         known = PROJECT["project"]["optional-dependencies"]
         assert all(extra in known for word in arguments for extra in extras_of(word)), words
-        groups = [word for before, word in zip(arguments, arguments[1:]) if before == "--group"]
+        groups = [word for before, word in pairwise(arguments) if before == "--group"]
         assert all(group in PROJECT["dependency-groups"] for group in groups), words
     else:
         assert program in ("venv", "pytest", "coverage", "pre_commit", "ruff", "mypy") or find_spec(program), words

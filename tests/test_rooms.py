@@ -140,7 +140,9 @@ def circles(edges: Mapping[str, frozenset[str]]) -> set[frozenset[str]]:
 def cure(module: str, other: str, edges: Mapping[str, frozenset[str]]) -> str:
     """What to write in place of an import from a room above."""
     allowed = sorted(m for m in edges[other] if m not in FREE and floor(m) <= floor(module))
-    instead = f"import from where its names are defined: {', '.join(allowed)}" if allowed else "move what both need down"
+    instead = (
+        f"import from where its names are defined: {', '.join(allowed)}" if allowed else "move what both need down"
+    )
     return f"{module} imports {other}, which is a room above it: {instead}"
 
 

@@ -51,30 +51,33 @@ EXAMPLES = {
 
 HEAD = """# The command
 
-`onnx-infer [OPTION ...] FILE` infers a model and prints a table: errors first, then inputs, outputs, inner values and guards.
-`python -m onnx_infer` is the same command. Made from the options by `python -m tests.onnx_infer.command_page`; a test keeps it current.
+`onnx-infer [OPTION ...] FILE` infers a model and prints a table: errors first, then inputs, outputs, inner values and
+guards. `python -m onnx_infer` is the same command. Made from the options by `python -m
+tests.onnx_infer.command_page`; a test keeps it current.
 
-If something is unknown, the table gives the reason: the error of a node, an input without a declared rank, an operator without a rule, or
-data. The consequences of an error are only counted.
+If something is unknown, the table gives the reason: the error of a node, an input without a declared rank, an
+operator without a rule, or data. The consequences of an error are only counted.
 """
 
 FOOT = """
 ## Files and pipes
 
-FILE is a path, or `-` for standard input. With `-o -` the model goes to standard output, and all else to standard error:
+FILE is a path, or `-` for standard input. With `-o -` the model goes to standard output, and all else to standard
+error:
 
 ```sh
 onnx-infer - -o - < model.onnx > typed.onnx
 ```
 
-Weights beside the model are never read. onnx finds them only in the model's folder and below. If `-o` writes to a folder from which they
-would not be found, nothing is written without `--copy-data`. A file is written completely or not at all. `-o` may name the input, and the
-last line says so; no other file of the call, such as the weights, is written over.
+Weights beside the model are never read. onnx finds them only in the model's folder and below. If `-o` writes to a
+folder from which they would not be found, nothing is written without `--copy-data`. A file is written completely or
+not at all. `-o` may name the input, and the last line says so; no other file of the call, such as the weights, is
+written over.
 
 ## Terminals
 
-`pip install 'onnx-symdim[cli]'` adds colours on a terminal (rich); `NO_COLOR` turns them off, `FORCE_COLOR` turns them on elsewhere.
-`COLUMNS` sets the width of lines.
+`pip install 'onnx-symdim[cli]'` adds colours on a terminal (rich); `NO_COLOR` turns them off, `FORCE_COLOR` turns
+them on elsewhere. `COLUMNS` sets the width of lines.
 
 ## Exit codes
 
