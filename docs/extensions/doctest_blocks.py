@@ -19,7 +19,7 @@ def fenced(text: str) -> str:
     inside = False
     for line in [*text.splitlines(), ""]:
         if not inside and (line.startswith(">>>") or _PRODUCTION.match(line)):
-            lines += ["", "```python" if line.startswith(">>>") else "```text"]
+            lines += ["", "```pycon" if line.startswith(">>>") else "```text"]
             inside = True
         elif inside and not line.strip():
             lines.append("```")
