@@ -67,6 +67,10 @@ class Guard(NamedTuple):
         """The condition alone."""
         return Condition(self.relation, self.lhs, self.rhs)
 
+    def __repr__(self) -> str:
+        node = f", {self.origins[0]}" if self.origins else ""
+        return f"<Guard {self}, {self.kind}{node}: {self.law}>"
+
     def __str__(self) -> str:
         return str(self.condition)
 

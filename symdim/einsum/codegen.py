@@ -104,9 +104,12 @@ class _Source:
         return substituted(dim, self.sizes)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Plan(LoopNest):
     """A loop nest that can be printed and run."""
+
+    def __repr__(self) -> str:
+        return f"<Plan {self.source().partition(':')[0].removeprefix('def ')}>"
 
     def source(self, name: str = "run", product: str = "*") -> str:
         """The loops as a function `name(out, in0, in1, ..., *, sizes and statics)`.

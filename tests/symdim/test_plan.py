@@ -310,3 +310,7 @@ def test_cases_written_as_data():
     }
     wrong = {**case, "shapes": {"A": [4], "OUT": [4]}}
     assert solve(wrong) == {"error": "rank_mismatch"}
+
+
+def test_a_plan_shows_its_call() -> None:
+    assert repr(plan("o=+k; k => o", [["N"], [3]])) == "<Plan run(out, in0, in1, *, N)>"

@@ -40,6 +40,10 @@ class Layer(NamedTuple):
     bytes: Dim
     peak: Dim
 
+    def __repr__(self) -> str:
+        name = self.name or "(no layer)"
+        return f"<Layer {name}: {self.nodes} nodes, parameters={self.parameters}, multiply_adds={self.multiply_adds}>"
+
 
 def layers(result: Inferred, costs: Costs, memory: MemoryPlan) -> list[Layer]:
     """The layers of a model in the order of their first nodes, from its costs and its memory."""

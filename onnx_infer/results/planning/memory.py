@@ -42,6 +42,9 @@ class Peak(NamedTuple):
     step: Step
     live: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        return f"<Peak {self.bytes} bytes at {self.step.operator} '{self.step.node}', {len(self.live)} live values>"
+
 
 class MemoryPlan:
     """The bytes of a model's values over the schedule of its nodes.

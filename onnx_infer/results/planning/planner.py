@@ -50,6 +50,9 @@ class PlannedSizes(NamedTuple):
     shapes: Named[tuple[int, ...]]
     bytes: Named[int | None]
 
+    def __repr__(self) -> str:
+        return f"<PlannedSizes of {len(self.shapes)} values>"
+
 
 class Planner:
     """A function from the sizes of `args` to the shapes and byte sizes of values.

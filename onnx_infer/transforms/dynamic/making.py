@@ -48,6 +48,11 @@ class Dynamic(NamedTuple):
     doubts: list[Doubt]
     result: InferenceResult
 
+    def __repr__(self) -> str:
+        freed = ", ".join(f"{symbol} (was {size})" for symbol, size in self.traced.items())
+        parts = f"{len(self.changes)} changes, {len(self.pins)} pins, {len(self.doubts)} doubts"
+        return f"<Dynamic {freed}: {parts}>"
+
     @property
     def is_free(self) -> bool:
         """Whether nothing in the model pins the free sizes. What the trace has decided is not in the model."""
