@@ -56,7 +56,7 @@ def test_a_notebook_shows_a_table(result: onnx_infer.InferenceResult) -> None:
 
 def test_memory_and_costs_show_their_sums(result: onnx_infer.InferenceResult) -> None:
     assert repr(result.memory()) == "MemoryPlan(4 steps, 4 values)"
-    sizes = {variable: 2 for variable in result.memory().symbols}
+    sizes = dict.fromkeys(result.memory().symbols, 2)
     assert repr(result.memory().peak_at(sizes)).startswith("<Peak ")
     assert repr(result.planner()(N=2)) == "<PlannedSizes of 4 values>"
     assert repr(result.layers()[0]) == "<Layer (no layer): 4 nodes, parameters=0, multiply_adds=32*N>"
