@@ -77,7 +77,7 @@ def infer_function_output_types(
     inputs = texts(function.input)
     if len(input_types) > len(inputs):
         title = f"{text(function.domain)}::{text(function.name)}"
-        raise StrictModeError(f"{title}: {len(input_types)} types of inputs where {len(inputs)} are allowed")
+        raise StrictModeError(f"{title}: takes {len(inputs)} inputs, but {len(input_types)} types are given")
     types = dict(zip(inputs, [*input_types, *repeat(onnx.TypeProto(), len(inputs))], strict=False))
     outputs = [f"output {i}" for i in range(len(function.output))]
     call = onnx.NodeProto(domain=_CALLED[0], op_type=_CALLED[1], input=inputs, output=outputs, attribute=attributes)

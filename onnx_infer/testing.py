@@ -273,7 +273,7 @@ def read_call(text: str) -> Call:
     head, operands = _split_head(text)
     found = _HEAD.match(head)
     if found is None:
-        raise ValueError(f"not the head of a case: {head!r}")
+        raise ValueError(f"{head!r} is not the head of a case, such as Concat-13(axis=-1): or com.acme::Widen-1:")
     inputs = [read_value(operand) for operand in split(operands)]
     attributes = read_attributes(found["attributes"] or "")
     return Call(found["domain"] or "", found["name"], int(found["version"]), attributes, inputs)

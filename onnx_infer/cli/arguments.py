@@ -40,7 +40,7 @@ class WrongCall(Exception):  # noqa: N818  (not a defect: the message is for the
 
 def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """The options of a call. Raises SystemExit with code 2 if the call is wrong."""
-    parser = _parser()
+    parser = command_parser()
     options, unknown = parser.parse_known_args(argv)
     if unknown:
         from difflib import get_close_matches  # few calls need it
@@ -102,7 +102,7 @@ def _option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _parser() -> argparse.ArgumentParser:
+def command_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="onnx-infer",
         usage="%(prog)s [OPTION ...] FILE",  # the list of all options would hide the message of an error
@@ -275,7 +275,7 @@ def binding(text: str) -> tuple[str, int]:
     """
     name, _, size = text.rpartition("=")
     if not name or not size.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=SIZE")
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=SIZE, such as seq=128")
     return name, int(size)
 
 
@@ -287,7 +287,7 @@ def renaming(text: str) -> tuple[str, str]:
     """
     old, _, new = text.rpartition("=")
     if not old or not new:
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form OLD=NEW")
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form OLD=NEW, such as s77=batch")
     return old, new
 
 
@@ -300,7 +300,7 @@ def interval(text: str) -> tuple[str, tuple[int, int | None]]:
     name, _, ends = text.rpartition("=")
     low, dots, high = ends.partition("..")
     if not name or not dots or not low.isdecimal() or not (high.isdecimal() or not high):
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=LO..HI")
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=LO..HI, such as seq=1..64")
     return name, (int(low), int(high) if high else None)
 
 
@@ -318,5 +318,5 @@ def input_value(text: str) -> tuple[str, Any]:
     except ValueError:
         found = None
     if not name or not isinstance(found, (int, float, list)):
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form INPUT=VALUE")
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form INPUT=VALUE, such as sr=16000")
     return name, found

@@ -25,11 +25,7 @@ if TYPE_CHECKING:
 _MOST_NUMBERS = 5
 """The most numbers that a line lists."""
 
-_FREE = (
-    "nothing in the model pins the free sizes",
-    "what one trace has decided is not in the model, such as the branch of an If:",
-    "compare with the original program at another size",
-)
+_FREE = "one export cannot show every branch: test the model at another size"
 
 
 def freed(model: ModelProto, options: Namespace) -> Dynamic:
@@ -59,12 +55,14 @@ def report(made: Dynamic, options: Namespace, limit: int | None, width: int | No
         pins = [f"  {pin}" for pin in made.pins]
         sections.append(["what pins a free size, and needs a person:", *limited(pins, limit)])
     if made.doubts:
-        heading = "numbers that the trace may have decided; right if meant at every size:"
+        heading = "check these numbers: they may come from the example input:"
         sections.append([heading, *limited(grouped(made.doubts), limit)])
     sections.append(guard_section("required", made.result.guards, limit, width))
     sections.append(["outputs:", *outputs])
     if is_done(made, options):
-        sections.append(list(_FREE))
+        symbols = list(made.traced)
+        verb = "is" if len(symbols) == 1 else "are"
+        sections.append([f"done: {', '.join(symbols)} {verb} free", _FREE])
     return text_of(sections, width)
 
 

@@ -44,5 +44,5 @@ def freed_axis(text: str) -> tuple[str, int, str]:
     where, _, symbol = text.rpartition("=")
     name, _, axis = where.rpartition(":")
     if not name or not re.fullmatch("[0-9]{1,4}", axis) or not symbol:
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form INPUT:AXIS=SYMBOL")
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form INPUT:AXIS=SYMBOL, such as images:0=batch")
     return name, int(axis), symbol

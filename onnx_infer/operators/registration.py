@@ -67,7 +67,8 @@ class OpShapeInferenceRegistry:
         former = versions.get(rule.since)
         if former is not None and not replace and _place(former) != _place(rule):
             raise ValueError(
-                f"{rule.domain or 'ai.onnx'}::{rule.name} since version {rule.since} is registered already"
+                f"{rule.domain or 'ai.onnx'}::{rule.name} since version {rule.since} is registered already; "
+                "replace=True replaces it"
             )
         versions[rule.since] = rule
         self._found = Cache(1 << 13)  # a new one: a look-up in another thread may be about to fill the old one

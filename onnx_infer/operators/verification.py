@@ -73,8 +73,7 @@ def _is_alike(a: Value | None, b: Value | None) -> bool:
 def check_inputs(schema: Schema, inputs: tuple[Value | str | None, ...]) -> None:
     """Raise `OpUsageError` for a wrong number of inputs (values or names), and for a missing required input: None."""
     if not schema.min_input <= len(inputs) <= schema.max_input:
-        most = "any number" if schema.max_input >= 2**31 - 1 else schema.max_input
-        raise OpUsageError(f"{len(inputs)} inputs where {schema.min_input} to {most} are allowed")
+        raise OpUsageError(f"takes {_number(schema.min_input, schema.max_input, 'input')}, not {len(inputs)}")
     for i, value in enumerate(inputs):
         if value is None and schema.inputs:
             formal = schema.inputs[min(i, len(schema.inputs) - 1)]
@@ -126,7 +125,17 @@ def wrong_number(schema: Schema, outputs: int) -> str | None:
     """Why the schema does not allow so many outputs, or None."""
     if not schema.known or schema.min_output <= outputs <= schema.max_output:
         return None
-    return f"{outputs} outputs where {schema.min_output} to {schema.max_output} are allowed"
+    return f"gives {_number(schema.min_output, schema.max_output, 'output')}, not {outputs}"
+
+
+def _number(least: int, most: int, what: str) -> str:
+    """A number of inputs or outputs.
+
+    >>> _number(1, 1, "input"), _number(3, 5, "input"), _number(1, 2**31 - 1, "output")
+    ('1 input', '3 to 5 inputs', '1 or more outputs')
+    """
+    count = f"{least} or more" if most >= 2**31 - 1 else f"{least} to {most}" if least != most else f"{least}"
+    return f"{count} {what}{'s' * (count != '1')}"
 
 
 def check_types(schema: Schema, inputs: tuple[Value | None, ...], outputs: tuple[Value, ...]) -> str | None:

@@ -61,7 +61,7 @@ def quotient_of_sizes(sizes: Iterable[Dim], divisors: Iterable[Dim], assumed: Sh
     above, below = _without_common(sizes, divisors)
     dividend, divisor = product(above), product(below)
     if divisor == 0:
-        return conflicting("beside a size of 0 the -1 is not determined")
+        return conflicting("-1 is ambiguous: another size is 0")
     return exact_quotient(dividend, divisor, "the element count", "assumed" if assumed else "required", assumed)
 
 

@@ -46,13 +46,13 @@ class DataLaw(NamedTuple):
 
     def __str__(self) -> str:
         """
-        >>> print(DataLaw("an index and the size of its axis", ("ids",), (NodeName("Gather", "words"),)))
-        the values of input 'ids' decide: an index and the size of its axis (Gather 'words')
+        >>> print(DataLaw("an index must be in its axis", ("ids",), (NodeName("Gather", "words"),)))
+        input 'ids' decides: an index must be in its axis (Gather 'words')
         """
         names = ", ".join(f"'{name}'" for name in self.inputs)
-        noun = "input" if len(self.inputs) == 1 else "inputs"
+        decide = f"input {names} decides" if len(self.inputs) == 1 else f"inputs {names} decide"
         more = f" and {len(self.origins) - 1} more" if len(self.origins) > 1 else ""
-        return f"the values of {noun} {names} decide: {self.law} ({self.origins[0]}{more})"
+        return f"{decide}: {self.law} ({self.origins[0]}{more})"
 
 
 def data_laws(result: Inferred, nodes: Iterable[Node]) -> list[DataLaw]:
@@ -65,7 +65,7 @@ def data_laws(result: Inferred, nodes: Iterable[Node]) -> list[DataLaw]:
     ... <ir_version: 10, opset_import: ["": 20]>
     ... g (float[W, H] words, int64[N, S] ids) => (y) { i = Neg (ids) y = Gather (words, i) }''')
     >>> print(*onnx_infer.infer(model).data_laws)
-    the values of input 'ids' decide: an index and the size of its axis (Gather 'y')
+    input 'ids' decides: an index must be in its axis (Gather 'y')
     """
     kept: list[DataLaw] | None = vars(result._engine).get("data_laws")
     if kept is not None:  # a result from a pickle has no model
@@ -86,7 +86,7 @@ def data_laws(result: Inferred, nodes: Iterable[Node]) -> list[DataLaw]:
                 deciding[name] = joined
             else:
                 deciding.pop(name, None)
-    law = "an index and the size of its axis"
+    law = "an index must be in its axis"
     return [DataLaw(law, names, tuple(dict.fromkeys(origins))) for names, origins in found.items()]
 
 

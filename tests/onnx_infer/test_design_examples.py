@@ -144,7 +144,7 @@ def test_what_a_context_and_a_case_refuse():
         with pytest.raises(ValueError, match="not the text of a value"):
             run_case(f"Neg-13: {text} -> f32[2]")
     for text in ("Neg: f32[2]", "Neg"):
-        with pytest.raises(ValueError, match="not the head of a case"):
+        with pytest.raises(ValueError, match="is not the head of a case, such as"):
             run_case(f"{text} -> f32[2]")
     with pytest.raises(OpUsageError, match="no operator ::Negate at version 13"):
         run_case("Negate-13: f32[2] -> f32[2]")

@@ -108,5 +108,5 @@ def test_a_node_with_too_many_outputs_states_no_constraints() -> None:
     model = parsed("g (float x) => (float[5] a, b) { a, b = Relu (x) }")
     model.graph.input[0].type.tensor_type.ClearField("shape")
     found = infer(model, bidirectional=True)
-    assert messages(found) == ["2 outputs where 1 to 1 are allowed"]
+    assert messages(found) == ["gives 1 output, not 2"]
     assert "x" not in found.shapes

@@ -42,7 +42,7 @@ def broken(length: int) -> onnx.ModelProto:
 def test_errors_come_first_and_what_follows_is_counted() -> None:
     lines = table(onnx_infer.infer(broken(60))).splitlines()
     assert lines[0].startswith("error: Conv-11 'c': the rank must be at least 3: 2")
-    assert lines[2].strip().startswith("behind it: ")
+    assert lines[2].endswith(" values that depend on it are unknown")
     assert sum("the rank must be" in line for line in lines) == 3  # the error, the reason of the output z, the end
     assert lines[-3:] == ["1 error:", f"  {lines[0].removeprefix('error: ')}", "  next: --explain c"]
     assert not any(" v30 " in line for line in lines)
@@ -61,7 +61,7 @@ def test_an_error_behind_another_is_counted_and_spelled_out_on_demand() -> None:
     result = onnx_infer.infer(model(graph))
     (root,) = Causes(result).roots()
     assert (root.diagnostic.node, [error.node for error in root.behind], root.values) == ("c", ["d"], 3)
-    assert "  behind it: 1 more error, 3 unknown values\n\n" in table(result)
+    assert "  1 more error follows from it\n  3 values that depend on it are unknown\n\n" in table(result)
     assert "\n    error: Transpose-13 'd': " in table(result, None)
 
 

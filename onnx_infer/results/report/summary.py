@@ -48,12 +48,13 @@ def html(result: Inferred) -> str:
     def ends_of(names: Iterable[str]) -> list[tuple[str, object, str]]:
         return values(name for name in dict.fromkeys(names) if name in result.types)
 
-    errors = [(error.severity, error) for error in result.diagnostics if error.severity != "warning"]
-    warnings = [(error.severity, error) for error in result.diagnostics if error.severity == "warning"]
+    told = [(found.severity, found) for found in result.diagnostics]
+    errors = [row for row in told if row[0] != "warning"]
+    warnings = [row for row in told if row[0] == "warning"]
     symbols = [(interval(v),) for v in sorted(causes.inputs, key=lambda v: v.name)]
     guards = [(guard, guard.kind, guard_parts(guard)[1]) for guard in result.guards]
     named = ["value", "type", "reason"]
-    parts = [
+    parts: list[tuple[str, list[str], Sequence[Sequence[object]], bool]] = [
         ("errors", ["severity", "message"], errors, True),
         ("symbols", ["symbol"], symbols, True),
         ("inputs", named, ends_of(result.inputs), True),

@@ -116,9 +116,7 @@ class _Table:
 
     def _data_laws(self) -> list[str]:
         laws = [f"  {law}" for law in data_laws(self.result, self.causes.nodes)]
-        return (
-            ["a run is refused for its values, whatever the sizes are, where they break a law:", *laws] if laws else []
-        )
+        return ["a run also fails if values are out of range:", *laws] if laws else []
 
     def _end(self) -> list[str]:
         """The errors again, below what may be longer than a screen, and what to ask next."""
@@ -163,9 +161,13 @@ def root_lines(root: Root, spelled: bool = False) -> list[str]:
     found = root.diagnostic
     head, *operands = str(found).splitlines()
     lines = [f"{found.severity}: {head}{_alike(root.alike)}", *operands]
-    counts = [_count(len(root.behind), "more error"), _count(root.values, "unknown value")]
-    if any(counts):
-        lines.append(f"  behind it: {', '.join(filter(None, counts))}")
+    if root.behind:
+        lines.append(f"  {_count(len(root.behind), 'more error')} follow{'s' * (len(root.behind) == 1)} from it")
+    if root.values:
+        is_one = root.values == 1
+        lines.append(
+            f"  {_count(root.values, 'value')} that depend{'s' * is_one} on it {'is' if is_one else 'are'} unknown"
+        )
     return lines + [f"    {_headline(error)}" for error in root.behind if spelled]
 
 
