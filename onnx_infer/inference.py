@@ -83,7 +83,7 @@ def run(
     check_bounds(bounds)
     check_assume(assume)
     written = front
-    bound = _bound(front, bind or {}, input_shapes or {}) if bind or input_shapes else None
+    bound = given_bound(front, bind or {}, input_shapes or {}) if bind or input_shapes else None
     if bound is not None and bound.shapes:
         front = front.reshaped(bound.shapes)
     given, wrong = _given(front, bounds or {}, assume, values or {}, bound)
@@ -130,7 +130,7 @@ def run(
     return engine, inputs
 
 
-def _bound(front: FrontEnd, bind: Mapping[str, int | str], shapes: Mapping[str, InputShape]) -> Bound:
+def given_bound(front: FrontEnd, bind: Mapping[str, int | str], shapes: Mapping[str, InputShape]) -> Bound:
     """What stands for the symbols and sizes of a model that the caller gives."""
     symbols = Symbols(*front.dim_params())
     kinds = front.view(symbols).graph.inputs  # this names the axes of inputs

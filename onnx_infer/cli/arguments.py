@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -48,10 +49,10 @@ def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
         alike = get_close_matches(unknown[0].partition("=")[0], parser._option_string_actions, n=1)
         parser.error(f"unrecognized arguments: {' '.join(unknown)}{f'; do you mean {alike[0]}?' if alike else ''}")
     _check_models(parser, options)
-    for name in ("bind", "bounds", "rename"):
+    for name in ("bind", "bounds", "rename", "input_shape"):
         given = [symbol for symbol, _ in getattr(options, name)]
         if doubles := sorted({symbol for symbol in given if given.count(symbol) > 1}):
-            parser.error(f"argument --{name}: given twice: {', '.join(doubles)}")
+            parser.error(f"argument {_option(name)}: given twice: {', '.join(doubles)}")
     if options.in_place and (options.demo or options.model == STANDARD):
         parser.error("argument --in-place: there is no file to write to")
     if options.apply and not options.dynamic:
@@ -128,7 +129,7 @@ def _parser() -> argparse.ArgumentParser:
 
 _ONE_MODEL = (
     *("output", "in_place", "copy_data", "explain", "diff", "max_memory", "costs", "memory"),
-    *("bind", "rename", "dynamic", "html", "emit", "dialect"),
+    *("bind", "input_shape", "rename", "dynamic", "html", "emit", "dialect"),
 )
 """The options that say something of one model."""
 
@@ -178,10 +179,13 @@ def _add_inference(group: argparse._ArgumentGroup) -> None:
     def repeatable(name: str, metavar: str, help: str, read: Callable[[str], Any] = str, dest: str = "") -> None:
         group.add_argument(
             name, metavar=metavar, type=read, action="append", default=[], help=f"{help}; repeatable",
-            dest=dest or name.strip("-"),
+            dest=dest or name.strip("-").replace("-", "_"),
         )  # fmt: skip
 
-    repeatable("--bind", "NAME=SIZE", "fix a symbol", binding)
+    repeatable("--bind", "NAME=SIZE", "fix a symbol, N=4, or write it as an expression, H=32*h", binding)
+    repeatable(
+        "--input-shape", "INPUT:SIZES", "the shape of an input: x:1,3,224,224; ? is what the model has", input_shape
+    )
     repeatable("--rename", "OLD=NEW", "give a symbol another name, before all else", renaming)
     repeatable("--bounds", "NAME=LO..HI", "limit a symbol", interval)
     repeatable("--value", "INPUT=VALUE", "the elements of an input: sr=16000, axes=[0, 1]", input_value, "values")
@@ -267,16 +271,31 @@ def _onnx() -> str:
         return "onnx without metadata"
 
 
-def binding(text: str) -> tuple[str, int]:
-    """The name and size of `N=4`; a name may contain `=`.
+def binding(text: str) -> tuple[str, int | str]:
+    """The name and size of `N=4` or `H=32*h`; a name may contain `=`.
 
-    >>> binding("seq len=128")
-    ('seq len', 128)
+    >>> binding("seq len=128"), binding("H=32*h")
+    (('seq len', 128), ('H', '32*h'))
     """
     name, _, size = text.rpartition("=")
-    if not name or not size.isdecimal():
+    if not name or not size.strip() or size.strip().startswith("-"):
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=SIZE")
-    return name, int(size)
+    return name, int(size) if size.isdecimal() else size.strip()
+
+
+def input_shape(text: str) -> tuple[str, list[int | str | None]]:
+    """The name and sizes of `x:1,3,H,W`; a name may contain `:`. None, for `?`, is what the model has.
+
+    >>> input_shape("ids:0:batch,?"), input_shape("x:8,3,32*h,min(W, 640)"), input_shape("scalar:")
+    (('ids:0', ['batch', None]), ('x', [8, 3, '32*h', 'min(W, 640)']), ('scalar', []))
+    """
+    name, _, sizes = text.rpartition(":")
+    if not name:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form INPUT:SIZES, such as x:1,3,224,224")
+    parts = [part.strip() for part in re.split(r",(?![^(]*\))", sizes)] if sizes.strip() else []
+    if "" in parts:
+        raise argparse.ArgumentTypeError(f"{text!r} has an axis without a size; write ? for what the model has")
+    return name, [None if part == "?" else int(part) if part.isdecimal() else part for part in parts]
 
 
 def renaming(text: str) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from onnx_infer.cli.files import check_target, read, write, write_text
 from onnx_infer.cli.terminal import progress, show, width
 from onnx_infer.errors import ArgumentError, InputValueError, ShapeInferenceError, UnknownSymbol
 from onnx_infer.protobuf.files import same_path
-from onnx_infer.protobuf.specialize import specialize
+from onnx_infer.protobuf.specialize import specialize, with_input_shapes
 from onnx_infer.results.report.layout import WIDTH
 from onnx_infer.results.report.table import table
 from onnx_infer.results.verdicts import input_variables
@@ -137,15 +137,17 @@ def _model(options: Namespace, path: str | None) -> ModelProto:
         model = demo_model()
     else:
         model = read(path)
-    for option, change in (("rename", rename_symbols), ("bind", specialize)):
+    changes = ("rename", rename_symbols), ("bind", specialize), ("input_shape", with_input_shapes)
+    for option, change in changes:
         if given := dict(getattr(options, option)):
             try:
                 model = change(model, given)
             except UnboundName as error:
                 symbols = [v.name for v in input_variables(infer(model))]
                 raise WrongCall(f"--{UnknownSymbol(option, error.names, symbols)}") from None
-            except (ArgumentError, SymdimError) as error:
-                raise WrongCall(f"--{option}: {error}") from None
+            except (ArgumentError, InputValueError, SymdimError) as error:
+                told = str(error).replace("input_shapes: ", "")
+                raise WrongCall(f"--{option.replace('_', '-')}: {told}") from None
     return model
 
 
@@ -153,7 +155,8 @@ def _infer(model: ModelProto, options: Namespace) -> InferenceResult:
     try:
         return infer(model, **inference_options(options))
     except InputValueError as error:
-        raise WrongCall(f"--value: {str(error).removeprefix('values: ')}") from None
+        told = str(error)
+        raise WrongCall(f"--{'value' + told[6:] if told.startswith('values:') else told}") from None
     except UnknownSymbol as error:  # its text starts with the option
         raise WrongCall(f"--{error}") from None
     except ParseError as error:

@@ -6,11 +6,11 @@ number, or nothing, is the size of this axis only.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from onnx_infer.errors import ArgumentError, InputValueError, UnknownSymbol
+from onnx_infer.model.input_values import told_inputs
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from symdim import Expr, ParseError, Var, parse
 from symdim.algebra.dims import at_most, variables_of
@@ -20,7 +20,7 @@ from symdim.conditions.solving import solve
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from onnx_infer.model.graph import Model
+    from onnx_infer.model.graph import Graph, Model
     from onnx_infer.model.size_texts import Size
 
 InputShape: TypeAlias = "Sequence[int | str | None]"
@@ -81,20 +81,23 @@ def bound_sizes(
 def without_numbers(model: Model) -> Model:
     """The model whose values, but for inputs, have no numbers as declared sizes. Nothing of it is remembered."""
     graph, inner = model.graph, model.subgraph
-    return model._replace(
-        graph=graph._replace(declared=_without_numbers(graph.declared)),
-        subgraph=lambda handle: (read := inner(handle))._replace(declared=_without_numbers(read.declared)),
-        bodies=lambda node: None,
-    )
+
+    def declared(read: Graph) -> dict[str, Value]:
+        return {name: opened for name, value in read.declared.items() if (opened := _open(value)) is not None}
+
+    def subgraph(handle: object) -> Graph:
+        read = inner(handle)
+        return read._replace(declared=declared(read), inputs=[(name, _open(value)) for name, value in read.inputs])
+
+    main = graph._replace(declared=declared(graph))
+    return model._replace(graph=main, subgraph=subgraph, bodies=lambda node: None)
 
 
-def _without_numbers(declared: Mapping[str, Value]) -> dict[str, Value]:
-    return {name: _open(value) if isinstance(value, SymTensor) else value for name, value in declared.items()}
-
-
-def _open(tensor: SymTensor) -> SymTensor:
-    shape = tensor.shape
-    return SymTensor(tensor.dtype, None if shape is None else [UNKNOWN_SIZE if isinstance(d, int) else d for d in shape])
+def _open(value: Value | None) -> Value | None:
+    """A tensor without numbers as sizes; other values stay."""
+    if not isinstance(value, SymTensor) or value.shape is None:
+        return value
+    return SymTensor(value.dtype, [UNKNOWN_SIZE if isinstance(size, int) else size for size in value.shape])
 
 
 class _Reading:
@@ -138,9 +141,7 @@ class _Reading:
     ) -> tuple[Size, ...]:
         """The sizes of an input; those that stand for a symbol are written as the symbol."""
         if name not in kinds or name not in written:
-            known = ", ".join(map(repr, kinds)) or "none"
-            near = "".join(f"; do you mean {other!r}?" for other in get_close_matches(name, kinds, n=1))
-            raise InputValueError(f"input_shapes: {name!r} is not an input of the graph{near or ';'} inputs are {known}")
+            raise InputValueError(f"input_shapes: {name!r} is not an input of the graph{told_inputs(name, kinds)}")
         kind, where = kinds[name], f"input_shapes: {name!r}"
         if kind is not None and not isinstance(kind, SymTensor):
             raise InputValueError(f"{where} is no tensor: {kind}")

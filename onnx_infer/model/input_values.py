@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from difflib import get_close_matches
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,7 +16,7 @@ from onnx_infer.values.propagated import is_small
 from onnx_infer.values.tensor import SymTensor, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from onnx_infer.model.graph import Model
     from onnx_infer.model.size_texts import Size
@@ -36,8 +37,7 @@ def put_values(model: Model, values: Mapping[str, InputValue]) -> Model:
     kinds = dict(model.graph.inputs)
     for name in values:
         if name not in kinds:
-            known = ", ".join(map(repr, kinds)) or "none"
-            raise InputValueError(f"values: {name!r} is not an input of the graph; inputs are {known}")
+            raise InputValueError(f"values: {name!r} is not an input of the graph{told_inputs(name, kinds)}")
     inputs = [(n, with_value(n, kind, values[n]) if n in values else kind) for n, kind in kinds.items()]
     return model._replace(graph=model.graph._replace(inputs=inputs))
 
@@ -55,19 +55,36 @@ def spelled(text: str) -> str:
 
 
 def named_elements(
-    inputs: Iterable[str], texts: Iterable[str], names: Container[str]
+    inputs: Iterable[str], texts: Iterable[str], names: Collection[str]
 ) -> dict[str, tuple[str, int]]:
     """The elements of inputs in texts of assumptions, unless the model has a symbol of this name: `k[0]` of `k`.
 
     >>> named_elements(["k", "pick"], ["pick[1] <= N", "2*k[0] == N"], ())
     {'k[0]': ('k', 0), 'pick[1]': ('pick', 1)}
     """
-    said = [spelled(text) for text in texts if "[" in text]
+    said = [spelled(text) for text in texts if "[" in text and text not in names]
     found: dict[str, tuple[str, int]] = {}
+    inputs = [*inputs]
     for name in dict.fromkeys(inputs) if said else ():
         pattern = re.compile(rf"(?<![\w.]){re.escape(name)}\[(\d+)\]")
         found.update((m[0], (name, int(m[1]))) for text in said for m in pattern.finditer(text) if m[0] not in names)
+    for text in said:
+        for known in (*found, *names):
+            text = text.replace(known, "")
+        if other := re.search(r"([\w.]+)\[\d+\]", text):
+            raise InputValueError(f"assume: {other[1]!r} is not an input of the graph{told_inputs(other[1], inputs)}")
     return found
+
+
+def told_inputs(name: str, inputs: Iterable[str]) -> str:
+    """The end of a message about a name that is not an input: the one that is meant, and all inputs.
+
+    >>> told_inputs("imge", ["image", "ids"])
+    "; do you mean 'image'? inputs are 'image', 'ids'"
+    """
+    inputs = list(inputs)
+    near = "".join(f"; do you mean {other!r}?" for other in get_close_matches(name, inputs, n=1))
+    return f"{near or ';'} inputs are {', '.join(map(repr, inputs)) or 'none'}"
 
 
 def put_elements(model: Model, elements: Mapping[str, tuple[str, int]], size: Callable[[str], Dim]) -> Model:
