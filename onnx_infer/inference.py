@@ -38,6 +38,10 @@ Initializers: TypeAlias = Literal["overridable", "constant"]
 """The treatment of initializers that are also inputs, from IR version 4 on. Up to version 3 they are constants."""
 
 
+Broadcast: TypeAlias = Literal["onnx", "strict"]
+"""Whether a size that is not a number may broadcast to another one (it is 1 in some run), or only equals it."""
+
+
 class Options(TypedDict, total=False):
     """The options of inference; see `onnx_infer.infer`."""
 
@@ -52,6 +56,7 @@ class Options(TypedDict, total=False):
     values: Mapping[str, InputValue] | None
     bind: Mapping[str, int | str] | None
     input_shapes: Mapping[str, InputShape] | None
+    broadcast: Broadcast
 
 
 @collecting_later
@@ -69,6 +74,7 @@ def run(
     values: Mapping[str, InputValue] | None = None,
     bind: Mapping[str, int | str] | None = None,
     input_shapes: Mapping[str, InputShape] | None = None,
+    broadcast: Broadcast = "onnx",
     is_cautious: bool = False,
 ) -> tuple[Engine, Mapping[str, tuple[Size, ...]]]:
     """The engine after its last walk, and the found shapes of inputs; see `onnx_infer.infer`.
@@ -80,6 +86,8 @@ def run(
         raise ValueError(f"policy {policy!r} is none of {', '.join(POLICIES)}")
     if initializers not in ("overridable", "constant"):
         raise ValueError(f"initializers {initializers!r} is none of overridable, constant")
+    if broadcast not in ("onnx", "strict"):
+        raise ValueError(f"broadcast {broadcast!r} is none of onnx, strict")
     check_bounds(bounds)
     check_assume(assume)
     written = front
@@ -97,6 +105,7 @@ def run(
         all_constant=initializers == "constant",
         values=values or {},
         is_other=bound is not None and bound.is_other,
+        is_strict=broadcast == "strict",
         is_cautious=is_cautious,
     )
     inputs: Mapping[str, tuple[Size, ...]] = {}
@@ -228,6 +237,7 @@ def walk(
     all_constant: bool,
     values: Mapping[str, InputValue],
     is_other: bool = False,
+    is_strict: bool = False,
     found: Found | None = None,
     is_cautious: bool = False,
     believes: bool = True,
@@ -274,6 +284,7 @@ def walk(
             impatient=count < last - 1,  # the walk before the last one finds all bounds, so none is lost
             trusted=() if learnt.found is None else learnt.found.values,
             believed=None if count == last and believes else learnt.believed, is_cautious=is_cautious,
+            is_strict=is_strict,
         )  # fmt: skip
         assuming(known, engine.run)
         if count == 0:

@@ -75,7 +75,7 @@ def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
 
 def inference_options(options: argparse.Namespace) -> dict[str, Any]:
     """The arguments of `onnx_infer.infer` that a call gives. Those with their defaults are left out."""
-    names = ("policy", "bounds", "assume", "bidirectional", "assume_declared", "initializers", "values")
+    names = ("policy", "bounds", "assume", "bidirectional", "assume_declared", "initializers", "values", "broadcast")
     given = {name: getattr(options, name) for name in names}
     given.update(bounds=dict(options.bounds), values=dict(options.values))
     return {name: value for name, value in given.items() if value}
@@ -202,6 +202,10 @@ def _add_inference(group: argparse._ArgumentGroup) -> None:
         choices=("overridable", "constant"),
         help="initializers that are also inputs: unknown, since a caller may override them (default), or constants",
     )
+    group.add_argument(
+        "--broadcast", choices=("onnx", "strict"),
+        help="strict: symbols broadcast to each other only where they are equal, no accident; the default is onnx",
+    )  # fmt: skip
     group.add_argument("--policy", choices=POLICIES, help="inferred against declared types; the default is refine")
 
 
