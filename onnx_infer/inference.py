@@ -20,7 +20,7 @@ from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.known_schemas import outdated
 from onnx_infer.operators.results import too_many_axes
 from onnx_infer.operators.verification import input_errors
-from onnx_infer.options import check_assume, check_bounds
+from onnx_infer.options import check_assume, check_bounds, check_choice
 from onnx_infer.types.merge import POLICIES, ShapeMergePolicy, size_pairs
 from onnx_infer.values.tensor import MAX_RANK, UNKNOWN_SIZE, Value
 from symdim import Var
@@ -82,12 +82,9 @@ def run(
     With `is_cautious` nothing is assumed, and a statement does not change the values before its node. So a value has
     its type in every run that computes the value.
     """
-    if policy not in POLICIES:
-        raise ValueError(f"policy {policy!r} is none of {', '.join(POLICIES)}")
-    if initializers not in ("overridable", "constant"):
-        raise ValueError(f"initializers {initializers!r} is none of overridable, constant")
-    if broadcast not in ("onnx", "strict"):
-        raise ValueError(f"broadcast {broadcast!r} is none of onnx, strict")
+    check_choice("policy", policy, POLICIES)
+    check_choice("initializers", initializers, ("overridable", "constant"))
+    check_choice("broadcast", broadcast, ("onnx", "strict"))
     check_bounds(bounds)
     check_assume(assume)
     written = front
@@ -165,8 +162,8 @@ def _given(
     # an interval of a symbol is one of the expression that stands for it
     ends = [(name, given.intervals()[name]) for name in bound.of if name in given.intervals()]
     stated = [interval_text(Var.fresh(name, low, high)) for name, (low, high) in ends]
-    rest = ({n: e for n, e in of.items() if n not in bound.of} for of in (given.bounds, given.declared))
-    return Given(*rest, (*given.relations, *stated), bound.of, bound.named, elements), wrong
+    ours, intervals = ({n: e for n, e in of.items() if n not in bound.of} for of in (given.bounds, given.declared))
+    return Given(ours, intervals, (*given.relations, *stated), bound.of, bound.named, elements), wrong
 
 
 def _named_axes(front: FrontEnd, engine: Engine, bound: Bound | None) -> dict[str, tuple[Size, ...]]:

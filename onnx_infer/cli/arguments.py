@@ -30,8 +30,8 @@ STANDARD = "-"
 
 _EPILOG = """\
 FILE is a path, or - for standard input; with -o - the model goes to standard output, and all else to standard error.
-exit codes: 0 all is well, 1 the model has errors (they are shown) or --diff finds differences, 2 the call is wrong,
-a file cannot be read or written, or the file is no model, 130 interrupted
+exit codes: 0 all is well, 1 the model has errors (they are shown), or --diff or --lint finds something, 2 the call is
+wrong, a file cannot be read or written, or the file is no model, 130 interrupted
 """
 
 
@@ -82,7 +82,7 @@ def inference_options(options: argparse.Namespace) -> dict[str, Any]:
 
 
 _PLANS = ("costs", "memory", "max_memory")
-_REPORTS = ("explain", "diff", "emit", "dynamic")
+_REPORTS = ("explain", "diff", "emit", "dynamic", "lint")
 """The options that print something in place of the table. Only those of `_PLANS` go together."""
 
 
@@ -92,6 +92,8 @@ def _check_forms(parser: argparse.ArgumentParser, options: argparse.Namespace) -
         parser.error("argument --emit: prints the code: write it with > FILE, without -o, --in-place and --json")
     if options.dialect is not None and (options.json or options.emit is not None):
         parser.error("argument --dialect: --json and --emit have forms of their own")
+    if options.lint and (options.output is not None or options.in_place or options.html is not None):
+        parser.error("argument --lint: writes no model and no page")
     given = [name for name in (*_REPORTS, *_PLANS) if getattr(options, name) not in (None, [], False)]
     if len(given) > 1 and given[0] in _REPORTS:
         parser.error(
@@ -128,7 +130,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 _ONE_MODEL = (
-    *("output", "in_place", "copy_data", "explain", "diff", "max_memory", "costs", "memory"),
+    *("output", "in_place", "copy_data", "explain", "diff", "max_memory", "costs", "memory", "lint"),
     *("bind", "input_shape", "rename", "dynamic", "html", "emit", "dialect"),
 )
 """The options that say something of one model."""
@@ -236,6 +238,7 @@ def _add_planning(group: argparse._ArgumentGroup) -> None:
 def _add_other_forms(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--html", metavar="FILE", help="write a page with sizes that follow its fields (docs/report.md)")
     group.add_argument("--emit", choices=LANGUAGES, help="print code that computes all sizes instead (docs/emit.md)")
+    group.add_argument("--lint", action="store_true", help="what onnx or onnxruntime refuses: names, bodies, weights")
     group.add_argument("--dialect", choices=DIALECTS, help="the form in which sizes and guards are printed")
 
 

@@ -45,6 +45,8 @@ def run(options: Namespace) -> int:
         model = _model(options, options.model)
         if options.dynamic:
             return _free(model, options, target)
+        if options.lint:
+            return _lint(model, options)
         try:
             result = _infer(model, options)
         except ShapeInferenceError as error:
@@ -102,6 +104,21 @@ def _free(model: ModelProto, options: Namespace, target: str | None) -> int:
         write(made.model, options.model, target, options.copy_data)
     _show(report(made, options, *_limits(options)), options, target)
     return OK if is_done(made, options) else MODEL_ERRORS
+
+
+def _lint(model: ModelProto, options: Namespace) -> int:
+    """A call with `--lint`."""
+    from onnx_infer.protobuf.lint import lint
+    from onnx_infer.results.report.plain_data import head_json
+
+    path = None if options.model in (None, STANDARD) else options.model
+    found = lint(model, path)
+    if options.json:
+        fields = [{**f._asdict(), "problem": f.problem, "cure": f.cure} for f in found]
+        show(json.dumps({**head_json(), "findings": fields}, indent=1), sys.stdout)
+    else:
+        show("\n".join(map(str, found)) or "nothing found that onnx or onnxruntime refuses", sys.stdout)
+    return MODEL_ERRORS if found else OK
 
 
 def _limits(options: Namespace) -> tuple[int | None, int | None]:

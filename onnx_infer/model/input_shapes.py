@@ -151,10 +151,12 @@ class _Reading:
         if kind is None or kind.shape is None:
             old = (None,) * len(given)
         elif len(old) != len(given):
-            texts = (", ".join("?" if s is None else str(s) for s in sizes) for sizes in (old, given))
-            raise InputValueError("{} has the rank {} in the model, [{}], and not {}: [{}]".format(
-                where, len(old), next(texts), len(given), next(texts)))  # fmt: skip
-        return tuple([self._axis(o, g, f"{where} at axis {i}") for i, (o, g) in enumerate(zip(old, given, strict=True))])
+            here, there = (", ".join("?" if s is None else str(s) for s in sizes) for sizes in (old, given))
+            told = f"has the rank {len(old)} in the model, [{here}], and not {len(given)}: [{there}]"
+            raise InputValueError(f"{where} {told}")
+        return tuple(
+            [self._axis(o, g, f"{where} at axis {i}") for i, (o, g) in enumerate(zip(old, given, strict=True))]
+        )
 
     def _axis(self, old: Size, given: int | str | None, where: str) -> Size:
         """The size of an axis, of which the model says `old`."""

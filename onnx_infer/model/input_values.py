@@ -54,9 +54,7 @@ def spelled(text: str) -> str:
     return _ELEMENT.sub(r"`\1[\2]`", text)
 
 
-def named_elements(
-    inputs: Iterable[str], texts: Iterable[str], names: Collection[str]
-) -> dict[str, tuple[str, int]]:
+def named_elements(inputs: Iterable[str], texts: Iterable[str], names: Collection[str]) -> dict[str, tuple[str, int]]:
     """The elements of inputs in texts of assumptions, unless the model has a symbol of this name: `k[0]` of `k`.
 
     >>> named_elements(["k", "pick"], ["pick[1] <= N", "2*k[0] == N"], ())
@@ -97,10 +95,14 @@ def put_elements(model: Model, elements: Mapping[str, tuple[str, int]], size: Ca
     for text, (name, index) in elements.items():
         kind = kinds.get(name)
         if not isinstance(kind, SymTensor) or kind.dtype not in dt.INTEGER_RANGE or not is_small(kind):
-            raise InputValueError(f"assume: {text} is no element: {name!r} is {kind}, not some integers of known number")
-        count = prod(kind.shape or ())  # type: ignore[arg-type]  # sizes of small tensors are numbers
+            raise InputValueError(
+                f"assume: {text} is no element: {name!r} is {kind}, not some integers of known number"
+            )
+        count = prod(size for size in kind.shape or () if isinstance(size, int))  # those of small tensors are numbers
         if index >= count:
-            raise InputValueError(f"assume: {text} is no element: {name!r} is {kind}, so its last is {name}[{count - 1}]")
+            raise InputValueError(
+                f"assume: {text} is no element: {name!r} is {kind}, so its last is {name}[{count - 1}]"
+            )
         data.setdefault(name, [None] * count)[index] = size(text)
 
     def with_data(name: str, kind: Value | None) -> Value | None:

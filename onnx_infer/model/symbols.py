@@ -52,9 +52,9 @@ class Symbols:
     `declared` are the dim_params of the graph's inputs. A name among them is a symbol >= `min_dim`. A text over such
     names is an expression (`2*H`, `past + seq`). Any other text is a symbol with this text as its name. Names that only
     other values declare are sizes >= 0. `bounds` gives symbols other intervals (both ends inclusive). An axis of an
-    input without a name gets one; `axes` are the symbols of these. A `fixed` name stands for a number, another name or an
-    expression of other names. `elements` are the names of elements of inputs. `related` are the names in
-    assumed `relations` that are more than that and bounds.
+    input without a name gets one; `axes` are the symbols of these. A `fixed` name stands for a number, another name or
+    an expression of other names. `elements` are the names of elements of inputs. `related` are the names in assumed
+    `relations` that are more than that and bounds.
 
     >>> symbols = Symbols(["N", "2*N", "seq len", "_d0"])
     >>> symbols.text("2*N"), symbols.text("seq len"), symbols.text("M").bounds(), symbols.name()
@@ -139,7 +139,9 @@ class Symbols:
         if not self._fixed or not isinstance(size, Expr):
             return size
         meanings = {v: self._meaning(v.name) for v in size.variables() if v.name in self._fixed}
-        return size.substitute({v: m for v, m in meanings.items() if not isinstance(m, Var) and not self._is_pinned(v, m)})
+        return size.substitute(
+            {v: m for v, m in meanings.items() if not isinstance(m, Var) and not self._is_pinned(v, m)}
+        )
 
     def _is_pinned(self, symbol: Var, size: Dim) -> bool:
         return isinstance(size, int) and symbol.name in self._bounds

@@ -1,6 +1,6 @@
 """What runs here and is refused elsewhere: names, bodies and files that onnx's checker or onnxruntime does not take.
 
-A finding says nothing of the sizes. Each rule was tried against onnx and onnxruntime; `RULES` says which of them refuse.
+A finding says nothing of the sizes. Each rule was tried against onnx and onnxruntime; `RULES` says which refuse.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 RULES = {
     "shadowed-name": (
-        "a value of a body has a name that is visible around the body; the specification forbids it, and onnx's checker "
-        "and onnxruntime refuse it if a node gives the value",
+        "a value of a body has a name that is visible around the body; the specification forbids it, and onnx's "
+        "checker and onnxruntime refuse it if a node gives the value",
         "rename the value in the body",
     ),
     "outer-value-returned": (
@@ -42,8 +42,8 @@ RULES = {
         f"make it an input, or raise ir_version to {OVERRIDABLE}",
     ),
     "linked-weights": (
-        "a file of weights is a symbolic link, or has several hard links; onnx refuses both, and onnxruntime a link out "
-        "of the model's folder",
+        "a file of weights is a symbolic link, or has several hard links; onnx refuses both, and onnxruntime a link "
+        "out of the model's folder",
         "copy the file itself into the model's folder",
     ),
     "outside-weights": (
@@ -76,8 +76,10 @@ class Finding(NamedTuple):
         return f"{self.rule}: {self.place}: {self.name!r}: {self.problem}; {self.cure}"
 
 
-def lint(model: Source) -> list[Finding]:
-    """What other tools refuse in a model, in order of the model. Files of weights are looked at if it is a path.
+def lint(model: Source, path: str | os.PathLike[str] | None = None) -> list[Finding]:
+    """What other tools refuse in a model, in order of the model.
+
+    The files of its weights are looked at if the model is a path, or lies at the given one.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["": 17]>
@@ -91,7 +93,7 @@ def lint(model: Source) -> list[Finding]:
     """
     proto = read_model(model)
     found = list(_in_graphs(proto))
-    path = model if isinstance(model, (str, os.PathLike)) else None
+    path = model if isinstance(model, (str, os.PathLike)) else path
     return found + list(_in_files(proto, path))
 
 

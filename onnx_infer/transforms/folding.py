@@ -60,7 +60,7 @@ def fold(model: Source, *, keep_guards: bool = False, **facts: Unpack[Facts]) ->
 
     Every run has the same outputs, bit for bit, and is refused where the original refuses it. Inputs stay, and outputs
     keep their names and types. `facts` narrow the runs for which this holds: `bounds`, `assume`, `values`,
-    `initializers` as for `onnx_infer.infer`, and `min_dim`, which is 0 here. `bind` and `input_shapes` write the inputs.
+    `initializers` as for `onnx_infer.infer`, and `min_dim`, which is 0 here. `bind`, `input_shapes` write inputs.
 
     A node that refuses a run by a law of its own stays, unless another one that stays has the same law. With
     `keep_guards` such nodes stay too, so every refusal names the node that it named before.

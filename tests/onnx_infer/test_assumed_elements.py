@@ -118,4 +118,5 @@ def test_a_symbol_of_the_same_spelling_stays_the_symbol() -> None:
     proto = model()
     proto.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "k[0]"
     result = onnx_infer.infer(proto, assume=["k[0] == 7"])
-    assert str(result.types["scores"]) == "f32[7, M]" and str(result.types["k"]) == "i64[1]"
+    assert str(result.types["scores"]) == "f32[7, M]"
+    assert str(result.types["k"]) == "i64[1]"

@@ -109,12 +109,14 @@ def test_numbers_in_bodies_say_nothing_of_another_size() -> None:
     proto = onnx.parser.parse_model("""
 <ir_version: 10, opset_import: ["": 20]>
 g (float[1, 4] x, bool c) => (float[1, 4] y) {
-    y = If (c) <then_branch = a () => (float[1, 4] u) { u = Relu (x) }, else_branch = b () => (float[1, 4] v) { v = Neg (x) }>
+    y = If (c) <then_branch = a () => (float[1, 4] u) { u = Relu (x) },
+                else_branch = b () => (float[1, 4] v) { v = Neg (x) }>
 }""")
     for _ in range(2):  # nothing is remembered that the next inference must not find
         assert str(onnx_infer.infer(proto).types["y"]) == "f32[1, 4]"
         result = onnx_infer.infer(proto, input_shapes={"x": [8, 4]})
-        assert str(result.types["y"]) == "f32[8, 4]" and not result.diagnostics
+        assert str(result.types["y"]) == "f32[8, 4]"
+        assert not result.diagnostics
 
 
 def test_what_is_said_of_a_bound_symbol_holds_of_its_expression() -> None:
@@ -132,7 +134,11 @@ def test_what_is_said_of_a_bound_symbol_holds_of_its_expression() -> None:
     ("options", "error", "message"),
     [
         ({"input_shapes": {"xx": [1]}}, InputValueError, "'xx' is not an input of the graph; do you mean 'x'?"),
-        ({"input_shapes": {"x": [1, 3]}}, InputValueError, r"'x' has the rank 4 in the model, .N, 3, H, W., and not 2: "),
+        (
+            {"input_shapes": {"x": [1, 3]}},
+            InputValueError,
+            r"'x' has the rank 4 in the model, .N, 3, H, W., and not 2: ",
+        ),
         ({"input_shapes": {"x": [4, 3, 2, 2], "z": [5, 2]}}, InputValueError, "'N' is 5 here, and 4 by "),
         ({"input_shapes": {"z": ["N", 7]}}, InputValueError, r"has 2\*M there, which is 2\*M, and not 7"),
         ({"input_shapes": {"z": ["N", "K"]}}, InputValueError, r"has 2\*M there, and not K; bind the symbols"),
