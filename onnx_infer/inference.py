@@ -14,7 +14,6 @@ from onnx_infer.engine.settling import settle
 from onnx_infer.errors import ShapeInferenceError, StrictModeError, UnknownSymbol
 from onnx_infer.laws.known import assuming
 from onnx_infer.model.given import Given, Interval, Narrowed, interval_text
-from onnx_infer.model.input_shapes import Bound, InputShape, bound_sizes, without_numbers
 from onnx_infer.model.input_values import given_elements, given_sizes, named_elements, put_elements, put_values, spelled
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.known_schemas import outdated
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from onnx_infer.engine.claims import Belief
     from onnx_infer.engine.found import Found
     from onnx_infer.model.graph import FrontEnd, Model
+    from onnx_infer.model.input_shapes import Bound, InputShape
     from onnx_infer.model.input_values import InputValue
     from onnx_infer.model.size_texts import Size
 
@@ -138,6 +138,8 @@ def run(
 
 def given_bound(front: FrontEnd, bind: Mapping[str, int | str], shapes: Mapping[str, InputShape]) -> Bound:
     """What stands for the symbols and sizes of a model that the caller gives."""
+    from onnx_infer.model.input_shapes import bound_sizes  # few calls need it
+
     symbols = Symbols(*front.dim_params())
     kinds = front.view(symbols).graph.inputs  # this names the axes of inputs
     return bound_sizes(kinds, front.inputs(), symbols.known(), bind, shapes)
@@ -152,7 +154,7 @@ def _given(
 ) -> tuple[Given, list[str]]:
     """What is given of the symbols, and what is wrong with the metadata of the model."""
     declared, wrong = front.bounds()
-    names = set().union(*front.dim_params())
+    names = front.dim_params()[0]
     elements = named_elements([name for name, _ in front.inputs()], (*bounds, *assume), names)
     intervals = {**declared, **given_sizes(front.inputs(), values), **given_elements(elements, values)}
     ours = dict(zip(map(spelled, bounds), bounds.values(), strict=True))
@@ -215,6 +217,8 @@ def _view(
     """The model with the found types and the given elements."""
     view = front.view(symbols, all_constant)
     if is_other:
+        from onnx_infer.model.input_shapes import without_numbers
+
         view = without_numbers(view)
     if elements:
         view = put_elements(view, elements, symbols.text)

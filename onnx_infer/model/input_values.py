@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from difflib import get_close_matches
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -80,6 +79,8 @@ def told_inputs(name: str, inputs: Iterable[str]) -> str:
     >>> told_inputs("imge", ["image", "ids"])
     "; do you mean 'image'? inputs are 'image', 'ids'"
     """
+    from difflib import get_close_matches  # few calls need it
+
     inputs = list(inputs)
     near = "".join(f"; do you mean {other!r}?" for other in get_close_matches(name, inputs, n=1))
     return f"{near or ';'} inputs are {', '.join(map(repr, inputs)) or 'none'}"

@@ -120,3 +120,11 @@ def test_a_symbol_of_the_same_spelling_stays_the_symbol() -> None:
     result = onnx_infer.infer(proto, assume=["k[0] == 7"])
     assert str(result.types["scores"]) == "f32[7, M]"
     assert str(result.types["k"]) == "i64[1]"
+
+
+def test_a_written_model_is_inferred_to_the_same_sizes() -> None:
+    for assume, best in ((["k[0] <= 8"], "f32[N, k[0]]"), (["k[0] == N"], "f32[N, N]")):
+        written = onnx_infer.infer_shapes(onnx_infer.infer_shapes(model(), assume=["1 <= k[0]"]), assume=assume)
+        again = onnx_infer.infer(written, assume=assume)
+        assert str(again.types["best"]) == best
+        assert not again.diagnostics
