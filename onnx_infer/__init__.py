@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         require_attr,
     )
     from onnx_infer.operators.registration import OpShapeInferenceRegistry, op, registry
+    from onnx_infer.protobuf.lint import lint
     from onnx_infer.result import InferenceResult
     from onnx_infer.results.guards import Guard, Violation
     from onnx_infer.results.materialization import Materialized, materialize
@@ -74,7 +75,7 @@ __all__ = [
     "ShapeInferenceContext", "ShapeInferenceError", "ShapeMergePolicy", "Sparse", "SymTensor", "Unknown",
     "UnknownSymbol", "ValueInfo", "Violation", "__version__", "broadcast_shapes", "check_inputs", "fold", "infer",
     "infer_function_output_types", "infer_node_outputs", "infer_shapes", "infer_shapes_path", "infer_symbolic_shapes",
-    "make_dynamic", "materialize", "op", "registry", "rename_symbols", "require_attr",
+    "lint", "make_dynamic", "materialize", "op", "registry", "rename_symbols", "require_attr",
 ]  # fmt: skip
 
 _former_paths.MOVED.update(
@@ -110,6 +111,7 @@ _MODULES = {
     "operators.calling": "call_rule",
     "operators.context": "Node ShapeInferenceContext ValueInfo broadcast_shapes check_inputs require_attr",
     "operators.registration": "OpShapeInferenceRegistry op registry",
+    "protobuf.lint": "lint",
     "result": "InferenceResult",
     "results.guards": "Guard Violation",
     "results.materialization": "Materialized materialize",

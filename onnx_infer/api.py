@@ -45,7 +45,13 @@ def infer(model: Source, **options: Unpack[Options]) -> InferenceResult:
     outputs force. `assume` gives further relations of the symbols: `"H % 32 == 0"`, `"total == past + seq"`,
     `"2 <= T <= 64"`. It can express everything that `bounds` can, and more. If an assumption or an interval contradicts
     the model, a diagnostic names the node and the assumption. A name in `assume` or `bounds` that is not a symbol of
-    the model raises `UnknownSymbol`.
+    the model raises `UnknownSymbol`. An element of an integer input is written with its index:
+    `"total[0] == past + seq"`.
+    With `broadcast="strict"`, two sizes that are not numbers broadcast only where they are equal (an assumed guard).
+
+    `input_shapes` gives shapes by the names of inputs, `{"x": [1, 3, "32*h", None]}`, None for what the model has: a
+    size in place of a symbol binds it everywhere, one in place of a number changes it. `bind` gives what stands for
+    symbols, `{"H": "32*h"}`. What is said of such a symbol holds of its expression.
 
     `values` gives elements of inputs: a number for a scalar, a list for a vector, as in `{"sr": 16000}`. Results that
     depend on them, such as the branch of an If, are then known. A name that is not an input, or a value that does not

@@ -27,7 +27,7 @@ class ShapeInferenceError(OnnxInferError):
 
 
 class InputValueError(OnnxInferError):
-    """A value that the caller gives for an input does not fit the model."""
+    """What the caller gives for an input, its elements or its shape, does not fit the model."""
 
 
 class ArgumentError(OnnxInferError, TypeError):

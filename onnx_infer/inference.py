@@ -13,27 +13,33 @@ from onnx_infer.engine.overridable import name_overridable
 from onnx_infer.engine.settling import settle
 from onnx_infer.errors import ShapeInferenceError, StrictModeError, UnknownSymbol
 from onnx_infer.laws.known import assuming
-from onnx_infer.model.given import Given, Narrowed
-from onnx_infer.model.input_values import given_sizes, put_values
+from onnx_infer.model.given import Given, Interval, Narrowed, interval_text
+from onnx_infer.model.input_values import given_elements, given_sizes, named_elements, put_elements, put_values, spelled
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.known_schemas import outdated
 from onnx_infer.operators.results import too_many_axes
 from onnx_infer.operators.verification import input_errors
-from onnx_infer.options import check_assume, check_bounds
+from onnx_infer.options import check_assume, check_bounds, check_choice
 from onnx_infer.types.merge import POLICIES, ShapeMergePolicy, size_pairs
 from onnx_infer.values.tensor import MAX_RANK, UNKNOWN_SIZE, Value
+from symdim import Var
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from onnx_infer.engine.claims import Belief
     from onnx_infer.engine.found import Found
     from onnx_infer.model.graph import FrontEnd, Model
+    from onnx_infer.model.input_shapes import Bound, InputShape
     from onnx_infer.model.input_values import InputValue
     from onnx_infer.model.size_texts import Size
 
 Initializers: TypeAlias = Literal["overridable", "constant"]
 """The treatment of initializers that are also inputs, from IR version 4 on. Up to version 3 they are constants."""
+
+
+Broadcast: TypeAlias = Literal["onnx", "strict"]
+"""Whether a size that is not a number may broadcast to another one (it is 1 in some run), or only equals it."""
 
 
 class Options(TypedDict, total=False):
@@ -48,6 +54,9 @@ class Options(TypedDict, total=False):
     assume_declared: bool
     initializers: Initializers
     values: Mapping[str, InputValue] | None
+    bind: Mapping[str, int | str] | None
+    input_shapes: Mapping[str, InputShape] | None
+    broadcast: Broadcast
 
 
 @collecting_later
@@ -63,6 +72,9 @@ def run(
     assume_declared: bool = False,
     initializers: Initializers = "overridable",
     values: Mapping[str, InputValue] | None = None,
+    bind: Mapping[str, int | str] | None = None,
+    input_shapes: Mapping[str, InputShape] | None = None,
+    broadcast: Broadcast = "onnx",
     is_cautious: bool = False,
 ) -> tuple[Engine, Mapping[str, tuple[Size, ...]]]:
     """The engine after its last walk, and the found shapes of inputs; see `onnx_infer.infer`.
@@ -70,15 +82,16 @@ def run(
     With `is_cautious` nothing is assumed, and a statement does not change the values before its node. So a value has
     its type in every run that computes the value.
     """
-    if policy not in POLICIES:
-        raise ValueError(f"policy {policy!r} is none of {', '.join(POLICIES)}")
-    if initializers not in ("overridable", "constant"):
-        raise ValueError(f"initializers {initializers!r} is none of overridable, constant")
+    check_choice("policy", policy, POLICIES)
+    check_choice("initializers", initializers, ("overridable", "constant"))
+    check_choice("broadcast", broadcast, ("onnx", "strict"))
     check_bounds(bounds)
     check_assume(assume)
-    declared, wrong = front.bounds()
-    lengths = given_sizes(front.inputs(), values or {})
-    given = Given(bounds or {}, {**declared, **lengths}, tuple(assume))
+    written = front
+    bound = given_bound(front, bind or {}, input_shapes or {}) if bind or input_shapes else None
+    if bound is not None and bound.shapes:
+        front = front.reshaped(bound.shapes)
+    given, wrong = _given(front, bounds or {}, assume, values or {}, bound)
     walks = partial(
         walk,
         front,
@@ -88,10 +101,12 @@ def run(
         assume_declared=assume_declared,
         all_constant=initializers == "constant",
         values=values or {},
+        is_other=bound is not None and bound.is_other,
+        is_strict=broadcast == "strict",
         is_cautious=is_cautious,
     )
     inputs: Mapping[str, tuple[Size, ...]] = {}
-    if bidirectional or assume or assume_declared:
+    if bidirectional or given.relations or assume_declared:
         from onnx_infer.bidirectional import infer_both_ways
 
         engine, inputs = infer_both_ways(front, walks, given, backwards=bidirectional)
@@ -109,7 +124,7 @@ def run(
     for name, sizes in front.inputs():
         if len(sizes) > MAX_RANK:
             engine.diagnostics.append(Diagnostic("warning", "", "", too_many_axes(f"input '{name}'", len(sizes))))
-    inputs = {**_named_axes(front, engine), **inputs}
+    inputs = {**_named_axes(written, engine, bound), **inputs}
     name_overridable(engine)
     engine.diagnostics += [Diagnostic("error", "", "", message) for message in wrong]
     if told := outdated(engine.model.opsets):
@@ -121,13 +136,46 @@ def run(
     return engine, inputs
 
 
-def _named_axes(front: FrontEnd, engine: Engine) -> dict[str, tuple[Size, ...]]:
-    """The shapes of the inputs with nameless axes, with the names that these axes have got."""
-    if not engine.symbols.axes:
+def given_bound(front: FrontEnd, bind: Mapping[str, int | str], shapes: Mapping[str, InputShape]) -> Bound:
+    """What stands for the symbols and sizes of a model that the caller gives."""
+    from onnx_infer.model.input_shapes import bound_sizes  # few calls need it
+
+    symbols = Symbols(*front.dim_params())
+    kinds = front.view(symbols).graph.inputs  # this names the axes of inputs
+    return bound_sizes(kinds, front.inputs(), symbols.known(), bind, shapes)
+
+
+def _given(
+    front: FrontEnd,
+    bounds: Mapping[str, Interval],
+    assume: Sequence[str],
+    values: Mapping[str, InputValue],
+    bound: Bound | None,
+) -> tuple[Given, list[str]]:
+    """What is given of the symbols, and what is wrong with the metadata of the model."""
+    declared, wrong = front.bounds()
+    names = front.dim_params()[0]
+    elements = named_elements([name for name, _ in front.inputs()], (*bounds, *assume), names)
+    intervals = {**declared, **given_sizes(front.inputs(), values), **given_elements(elements, values)}
+    ours = dict(zip(map(spelled, bounds), bounds.values(), strict=True))
+    given = Given(ours, intervals, tuple(map(spelled, assume)), elements=elements)
+    if bound is None:
+        return given, wrong
+    # an interval of a symbol is one of the expression that stands for it
+    ends = [(name, given.intervals()[name]) for name in bound.of if name in given.intervals()]
+    stated = [interval_text(Var.fresh(name, low, high)) for name, (low, high) in ends]
+    ours, intervals = ({n: e for n, e in of.items() if n not in bound.of} for of in (given.bounds, given.declared))
+    return Given(ours, intervals, (*given.relations, *stated), bound.of, bound.named, elements), wrong
+
+
+def _named_axes(front: FrontEnd, engine: Engine, bound: Bound | None) -> dict[str, tuple[Size, ...]]:
+    """The shapes of the inputs with nameless axes, with the names that these axes have got, and of those given."""
+    if not engine.symbols.axes and bound is None:
         return {}
     values = ((name, engine.scope[name]) for name, _ in engine.model.graph.inputs)
     shaped = {name: sizes for name, value in values if (sizes := sizes_of(value))}
-    return {name: shaped[name] for name, sizes in front.inputs() if None in sizes and name in shaped}
+    given: Container[str] = () if bound is None else bound.inputs(front.inputs())
+    return {n: shaped[n] for n, sizes in front.inputs() if (None in sizes or n in given) and n in shaped}
 
 
 def sizes_of(value: Value | None) -> tuple[Size, ...]:
@@ -158,10 +206,22 @@ _MOST_WALKS = 4
 
 
 def _view(
-    front: FrontEnd, all_constant: bool, values: Mapping[str, InputValue], learnt: Learnt, symbols: Symbols
+    front: FrontEnd,
+    all_constant: bool,
+    values: Mapping[str, InputValue],
+    elements: Mapping[str, tuple[str, int]],
+    is_other: bool,
+    learnt: Learnt,
+    symbols: Symbols,
 ) -> Model:
     """The model with the found types and the given elements."""
     view = front.view(symbols, all_constant)
+    if is_other:
+        from onnx_infer.model.input_shapes import without_numbers
+
+        view = without_numbers(view)
+    if elements:
+        view = put_elements(view, elements, symbols.text)
     if learnt.found is not None:
         view = learnt.found.put_into(view, symbols, learnt.believed)
     return put_values(view, values)
@@ -177,6 +237,8 @@ def walk(
     assume_declared: bool,
     all_constant: bool,
     values: Mapping[str, InputValue],
+    is_other: bool = False,
+    is_strict: bool = False,
     found: Found | None = None,
     is_cautious: bool = False,
     believes: bool = True,
@@ -196,29 +258,34 @@ def walk(
         reserved = []  # sizes that an earlier inference named get new names
     if found is not None:
         names = found.names(front)
+    names = [*names, *given.names()] if given else names
 
-    view_of, learnt = partial(_view, front, all_constant, values), Learnt(found, believed=believed)
-    start = Narrowed(given.intervals())
+    view_of = partial(_view, front, all_constant, values, given.elements, is_other)
+    learnt = Learnt(found, believed=believed)
+    start = Narrowed(given.intervals(), bound=given.bound)
     if given:
         from onnx_infer.engine.assumptions import Assumptions, narrowed, settled_facts
     if given.relations:
-        symbols = Symbols(names, reserved, bounds=start.bounds, min_dim=min_dim)
+        symbols = Symbols(
+            names, reserved, bounds=start.bounds, min_dim=min_dim, fixed=given.bound, elements=given.elements
+        )
         view_of(learnt, symbols)  # this names the axes of inputs
-        start = narrowed(given, Assumptions(given.relations, symbols.known()))
+        start = narrowed(given, Assumptions(given.relations, symbols.known(), symbols.bound))
     fixed, related = start.fixed(), start.related
     last = 0 if is_cautious else _MOST_WALKS - 1
     for count in range(last + 1):
         symbols = Symbols(
             names, reserved, bounds={**start.bounds, **learnt.bounds}, min_dim=min_dim, fixed=fixed,
-            related=related, relations=given.relations,
+            related=related, relations=given.relations, elements=given.elements,
         )  # fmt: skip
         view = view_of(learnt, symbols)
-        known = Assumptions(given.relations, symbols.known()).known() if related else None
+        known = Assumptions(given.relations, symbols.known(), symbols.bound).known() if related else None
         engine = Engine(
             view, symbols, policy, adopt=adopt, assume_declared=assume_declared,
             impatient=count < last - 1,  # the walk before the last one finds all bounds, so none is lost
             trusted=() if learnt.found is None else learnt.found.values,
             believed=None if count == last and believes else learnt.believed, is_cautious=is_cautious,
+            is_strict=is_strict,
         )  # fmt: skip
         assuming(known, engine.run)
         if count == 0:

@@ -8,6 +8,18 @@ from typing import Any
 from onnx_infer.errors import ArgumentError
 
 
+def check_choice(option: str, given: object, among: Sequence[str]) -> None:
+    """Raise `ValueError` unless an option is one of these words.
+
+    >>> check_choice("broadcast", "strikt", ("onnx", "strict"))
+    Traceback (most recent call last):
+    ...
+    ValueError: broadcast 'strikt' is none of onnx, strict
+    """
+    if given not in among:
+        raise ValueError(f"{option} {given!r} is none of {', '.join(among)}")
+
+
 def check_bounds(bounds: Any) -> None:
     """Raise `ArgumentError` unless `bounds` gives symbols intervals.
 

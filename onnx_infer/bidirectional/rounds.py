@@ -89,7 +89,8 @@ class _Inference:
     def assumptions(self, engine: Engine) -> Assumptions:
         """The assumptions on the symbols of a walk."""
         symbols = {v.name: v for v in symbols_of(engine.scope.values())}
-        return Assumptions(dict.fromkeys((*self.assume, *engine.assumed)), {**engine.symbols.known(), **symbols})
+        known = {**engine.symbols.known(), **symbols}
+        return Assumptions(dict.fromkeys((*self.assume, *engine.assumed)), known, engine.symbols.bound)
 
     def round(self, before: Found | None, engine: Engine) -> _Round:
         """One round, after its walk. Constraints that contradict each other too often do so in all rounds."""

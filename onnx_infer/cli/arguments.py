@@ -7,7 +7,16 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.cli.texts import byte_count, freed_axis, positive
+from onnx_infer.cli.texts import (
+    binding,
+    byte_count,
+    freed_axis,
+    input_shape,
+    input_value,
+    interval,
+    positive,
+    renaming,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,8 +38,8 @@ STANDARD = "-"
 
 _EPILOG = """\
 FILE is a path, or - for standard input; with -o - the model goes to standard output, and all else to standard error.
-exit codes: 0 all is well, 1 the model has errors (they are shown) or --diff finds differences, 2 the call is wrong,
-a file cannot be read or written, or the file is no model, 130 interrupted
+exit codes: 0 all is well, 1 the model has errors (they are shown), or --diff or --lint finds something, 2 the call is
+wrong, a file cannot be read or written, or the file is no model, 130 interrupted
 """
 
 
@@ -48,10 +57,10 @@ def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
         alike = get_close_matches(unknown[0].partition("=")[0], parser._option_string_actions, n=1)
         parser.error(f"unrecognized arguments: {' '.join(unknown)}{f'; do you mean {alike[0]}?' if alike else ''}")
     _check_models(parser, options)
-    for name in ("bind", "bounds", "rename"):
+    for name in ("bind", "bounds", "rename", "input_shape"):
         given = [symbol for symbol, _ in getattr(options, name)]
         if doubles := sorted({symbol for symbol in given if given.count(symbol) > 1}):
-            parser.error(f"argument --{name}: given twice: {', '.join(doubles)}")
+            parser.error(f"argument {_option(name)}: given twice: {', '.join(doubles)}")
     if options.in_place and (options.demo or options.model == STANDARD):
         parser.error("argument --in-place: there is no file to write to")
     if options.apply and not options.dynamic:
@@ -74,14 +83,14 @@ def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
 
 def inference_options(options: argparse.Namespace) -> dict[str, Any]:
     """The arguments of `onnx_infer.infer` that a call gives. Those with their defaults are left out."""
-    names = ("policy", "bounds", "assume", "bidirectional", "assume_declared", "initializers", "values")
+    names = ("policy", "bounds", "assume", "bidirectional", "assume_declared", "initializers", "values", "broadcast")
     given = {name: getattr(options, name) for name in names}
     given.update(bounds=dict(options.bounds), values=dict(options.values))
     return {name: value for name, value in given.items() if value}
 
 
 _PLANS = ("costs", "memory", "max_memory")
-_REPORTS = ("explain", "diff", "emit", "dynamic")
+_REPORTS = ("explain", "diff", "emit", "dynamic", "lint")
 """The options that print something in place of the table. Only those of `_PLANS` go together."""
 
 
@@ -91,6 +100,8 @@ def _check_forms(parser: argparse.ArgumentParser, options: argparse.Namespace) -
         parser.error("argument --emit: prints the code: write it with > FILE, without -o, --in-place and --json")
     if options.dialect is not None and (options.json or options.emit is not None):
         parser.error("argument --dialect: --json and --emit have forms of their own")
+    if options.lint and (options.output is not None or options.in_place or options.html is not None):
+        parser.error("argument --lint: writes no model and no page")
     given = [name for name in (*_REPORTS, *_PLANS) if getattr(options, name) not in (None, [], False)]
     if len(given) > 1 and given[0] in _REPORTS:
         parser.error(
@@ -127,8 +138,8 @@ def command_parser() -> argparse.ArgumentParser:
 
 
 _ONE_MODEL = (
-    *("output", "in_place", "copy_data", "explain", "diff", "max_memory", "costs", "memory"),
-    *("bind", "rename", "dynamic", "html", "emit", "dialect"),
+    *("output", "in_place", "copy_data", "explain", "diff", "max_memory", "costs", "memory", "lint"),
+    *("bind", "input_shape", "rename", "dynamic", "html", "emit", "dialect"),
 )
 """The options that say something of one model."""
 
@@ -178,10 +189,13 @@ def _add_inference(group: argparse._ArgumentGroup) -> None:
     def repeatable(name: str, metavar: str, help: str, read: Callable[[str], Any] = str, dest: str = "") -> None:
         group.add_argument(
             name, metavar=metavar, type=read, action="append", default=[], help=f"{help}; repeatable",
-            dest=dest or name.strip("-"),
+            dest=dest or name.strip("-").replace("-", "_"),
         )  # fmt: skip
 
-    repeatable("--bind", "NAME=SIZE", "fix a symbol", binding)
+    repeatable("--bind", "NAME=SIZE", "fix a symbol, N=4, or write it as an expression, H=32*h", binding)
+    repeatable(
+        "--input-shape", "INPUT:SIZES", "the shape of an input: x:1,3,224,224; ? is what the model has", input_shape
+    )
     repeatable("--rename", "OLD=NEW", "give a symbol another name, before all else", renaming)
     repeatable("--bounds", "NAME=LO..HI", "limit a symbol", interval)
     repeatable("--value", "INPUT=VALUE", "the elements of an input: sr=16000, axes=[0, 1]", input_value, "values")
@@ -198,6 +212,10 @@ def _add_inference(group: argparse._ArgumentGroup) -> None:
         choices=("overridable", "constant"),
         help="initializers that are also inputs: unknown, since a caller may override them (default), or constants",
     )
+    group.add_argument(
+        "--broadcast", choices=("onnx", "strict"),
+        help="strict: symbols broadcast to each other only where they are equal, no accident; the default is onnx",
+    )  # fmt: skip
     group.add_argument("--policy", choices=POLICIES, help="inferred against declared types; the default is refine")
 
 
@@ -228,6 +246,7 @@ def _add_planning(group: argparse._ArgumentGroup) -> None:
 def _add_other_forms(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--html", metavar="FILE", help="write a page with sizes that follow its fields (docs/report.md)")
     group.add_argument("--emit", choices=LANGUAGES, help="print code that computes all sizes instead (docs/emit.md)")
+    group.add_argument("--lint", action="store_true", help="what onnx or onnxruntime refuses: names, bodies, weights")
     group.add_argument("--dialect", choices=DIALECTS, help="the form in which sizes and guards are printed")
 
 
@@ -265,58 +284,3 @@ def _onnx() -> str:
         return f"onnx {version('onnx')}"
     except PackageNotFoundError:
         return "onnx without metadata"
-
-
-def binding(text: str) -> tuple[str, int]:
-    """The name and size of `N=4`; a name may contain `=`.
-
-    >>> binding("seq len=128")
-    ('seq len', 128)
-    """
-    name, _, size = text.rpartition("=")
-    if not name or not size.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=SIZE, such as seq=128")
-    return name, int(size)
-
-
-def renaming(text: str) -> tuple[str, str]:
-    """The names of `s17=batch`.
-
-    >>> renaming("s17=batch")
-    ('s17', 'batch')
-    """
-    old, _, new = text.rpartition("=")
-    if not old or not new:
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form OLD=NEW, such as s77=batch")
-    return old, new
-
-
-def interval(text: str) -> tuple[str, tuple[int, int | None]]:
-    """The name and bounds of `N=1..64`; the upper end may be left out.
-
-    >>> interval("N=1..64"), interval("seq=0..")
-    (('N', (1, 64)), ('seq', (0, None)))
-    """
-    name, _, ends = text.rpartition("=")
-    low, dots, high = ends.partition("..")
-    if not name or not dots or not low.isdecimal() or not (high.isdecimal() or not high):
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=LO..HI, such as seq=1..64")
-    return name, (int(low), int(high) if high else None)
-
-
-def input_value(text: str) -> tuple[str, Any]:
-    """The name and value of `sr=16000`. The value is JSON: `[1, 2]` is a vector, `true` a bool.
-
-    >>> input_value("sr=16000"), input_value("axes=[0, 1]")
-    (('sr', 16000), ('axes', [0, 1]))
-    """
-    import json
-
-    name, _, value = text.rpartition("=")
-    try:
-        found = json.loads(value)
-    except ValueError:
-        found = None
-    if not name or not isinstance(found, (int, float, list)):
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form INPUT=VALUE, such as sr=16000")
-    return name, found

@@ -13,7 +13,7 @@ from onnx_infer.cli.files import check_target, read, write, write_text
 from onnx_infer.cli.terminal import progress, show, width
 from onnx_infer.errors import ArgumentError, InputValueError, ShapeInferenceError, UnknownSymbol
 from onnx_infer.protobuf.files import same_path
-from onnx_infer.protobuf.specialize import specialize
+from onnx_infer.protobuf.specialize import specialize, with_input_shapes
 from onnx_infer.results.report.layout import WIDTH
 from onnx_infer.results.report.table import table
 from onnx_infer.results.verdicts import input_variables
@@ -45,6 +45,8 @@ def run(options: Namespace) -> int:
         model = _model(options, options.model)
         if options.dynamic:
             return _free(model, options, target)
+        if options.lint:
+            return _lint(model, options)
         try:
             result = _infer(model, options)
         except ShapeInferenceError as error:
@@ -104,6 +106,21 @@ def _free(model: ModelProto, options: Namespace, target: str | None) -> int:
     return OK if is_done(made, options) else MODEL_ERRORS
 
 
+def _lint(model: ModelProto, options: Namespace) -> int:
+    """A call with `--lint`."""
+    from onnx_infer.protobuf.lint import lint
+    from onnx_infer.results.report.plain_data import head_json
+
+    path = None if options.model in (None, STANDARD) else options.model
+    found = lint(model, path)
+    if options.json:
+        fields = [{**f._asdict(), "problem": f.problem, "cure": f.cure} for f in found]
+        show(json.dumps({**head_json(), "findings": fields}, indent=1), sys.stdout)
+    else:
+        show("\n".join(map(str, found)) or "nothing found that onnx or onnxruntime refuses", sys.stdout)
+    return MODEL_ERRORS if found else OK
+
+
 def _limits(options: Namespace) -> tuple[int | None, int | None]:
     """The most lines of a kind, and the width."""
     return None if options.all else _MOST_ROWS, None if options.full else width(WIDTH)
@@ -137,15 +154,17 @@ def _model(options: Namespace, path: str | None) -> ModelProto:
         model = demo_model()
     else:
         model = read(path)
-    for option, change in (("rename", rename_symbols), ("bind", specialize)):
+    changes = ("rename", rename_symbols), ("bind", specialize), ("input_shape", with_input_shapes)
+    for option, change in changes:
         if given := dict(getattr(options, option)):
             try:
                 model = change(model, given)
             except UnboundName as error:
                 symbols = [v.name for v in input_variables(infer(model))]
                 raise WrongCall(f"--{UnknownSymbol(option, error.names, symbols)}") from None
-            except (ArgumentError, SymdimError) as error:
-                raise WrongCall(f"--{option}: {error}") from None
+            except (ArgumentError, InputValueError, SymdimError) as error:
+                told = str(error).replace("input_shapes: ", "")
+                raise WrongCall(f"--{option.replace('_', '-')}: {told}") from None
     return model
 
 
@@ -153,7 +172,8 @@ def _infer(model: ModelProto, options: Namespace) -> InferenceResult:
     try:
         return infer(model, **inference_options(options))
     except InputValueError as error:
-        raise WrongCall(f"--value: {str(error).removeprefix('values: ')}") from None
+        told = str(error)
+        raise WrongCall(f"--{'value' + told[6:] if told.startswith('values:') else told}") from None
     except UnknownSymbol as error:  # its text starts with the option
         raise WrongCall(f"--{error}") from None
     except ParseError as error:

@@ -12,6 +12,7 @@ from onnx_infer.laws.known import Known, holds
 from onnx_infer.model.given import Given, Narrowed, interval_text
 from onnx_infer.model.graph import Node, label_of
 from symdim import Expr, Facts, ParseError, Var, parse, simplify
+from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.divisions.floordiv import mod
 from symdim.algebra.expr import FloorDiv
 from symdim.algebra.order import leading, sorted_units
@@ -101,7 +102,8 @@ def _either(always: bool, never: bool) -> bool | None:
 class Assumptions:
     """Relations between the `symbols` of a model, read like its `dim_param`s.
 
-    Relations with other symbols are left out; the names of these symbols are `unknown`.
+    Relations with other symbols are left out; the names of these symbols are `unknown`. A relation about a symbol for
+    which an expression stands (`meaning`) is one about the expression.
 
     >>> assumed = Assumptions(["H % 8 == 0", "total == past + seq"])
     >>> H, past, seq = Var("H"), Var("past"), Var("seq")
@@ -109,15 +111,22 @@ class Assumptions:
     (H + 1, 2*total + 1)
     """
 
-    def __init__(self, texts: Iterable[str], symbols: Mapping[str, Var] | None = None) -> None:
+    def __init__(
+        self,
+        texts: Iterable[str],
+        symbols: Mapping[str, Var] | None = None,
+        meaning: Callable[[Dim], Dim] = lambda size: size,
+    ) -> None:
         self.relations: list[Relation] = []
         self.symbols = dict(symbols or {})
         self.unknown: set[str] = set()
         for relation in (relation for text in texts for relation in _read(text, symbols or {})):
             new = set() if symbols is None else {v.name for v in relation.variables()} - symbols.keys()
             self.unknown |= new
-            if not new:
-                self.relations.append(relation)
+            said = relation._replace(lhs=meaning(relation.lhs), rhs=meaning(relation.rhs))
+            is_solved = said != relation and said.sign == "==" and said.lhs == said.rhs
+            if not new and not is_solved:
+                self.relations.append(said)
         self._known: dict[Dim, Dim] = {}
 
     @cached_property
@@ -144,7 +153,10 @@ class Assumptions:
         if len(found) > 1:
             return "assumptions contradict each other: " + "; ".join(f.text for f in found)
         wrong = [str(f.origin) for f in found] or self.bounds.impossible
-        return f"the assumption {wrong[0]} contradicts {_said_besides(self.relations, wrong[0])}" if wrong else None
+        if not wrong:
+            return None
+        besides = _said_besides(self.relations, wrong[0])
+        return f"the assumption {wrong[0]} contradicts {besides or 'the given sizes'}"
 
     def state(self, store: Store) -> None:
         """State the relations into a store."""
@@ -182,17 +194,38 @@ def narrowed(given: Given, assumptions: Assumptions) -> Narrowed:
     """
     bounds = given.intervals()
     if assumptions.contradiction() is not None:
-        return Narrowed(bounds)
+        return Narrowed(bounds, bound=given.bound)
     bounds.update((v.name, ends) for v, ends in assumptions.bounds.of.items())
+    solved: dict[Var, Dim] = {}
     pairs, others = [], []
     for relation in assumptions.bounds.rest:
         pair = _equal_symbols(relation)
-        if pair is None:
-            others += [v.name for v in relation.variables()]
-        else:
+        if pair is not None:
             pairs.append(pair)
+        elif not _solve_element(relation, given.elements, solved):
+            others += [v.name for v in relation.variables()]
     same = _first_names(pairs, assumptions.symbols)
-    return Narrowed(bounds, same, frozenset(same.get(name, name) for name in others))
+    bound = {**given.bound, **{v.name: size if isinstance(size, int) else str(size) for v, size in solved.items()}}
+    return Narrowed(bounds, same, bound, frozenset(same.get(name, name) for name in others))
+
+
+def _solve_element(relation: Relation, elements: Mapping[str, object], solved: dict[Var, Dim]) -> bool:
+    """Enter the element that an equation determines, such as `total[0] == past + seq`; return whether there is one.
+
+    No solution contains an element that is solved.
+    """
+    if relation.sign != "==":
+        return False
+    gap = substituted(relation.lhs - relation.rhs, solved)
+    terms, _ = terms_of(gap)
+    for unit in sorted_units(terms):
+        if isinstance(unit, Var) and unit.name in elements and terms[unit] in (1, -1):
+            size = unit - terms[unit] * gap
+            if unit not in variables_of([size]):
+                solved.update({v: substituted(known, {unit: size}) for v, known in solved.items()})
+                solved[unit] = size
+                return True
+    return gap == 0
 
 
 def _equal_symbols(relation: Relation) -> tuple[str, str] | None:

@@ -61,14 +61,15 @@ class Engine(Walk):
         trusted: Container[str] = (),
         believed: Iterable[Belief] | None = None,
         is_cautious: bool = False,
+        is_strict: bool = False,
     ) -> None:
         super().__init__(model, symbols, policy)
         self.adopt = adopt
-        self._is_cautious = is_cautious
-        self._remembered = Cache(1 << 12) if is_cautious else _remembered
+        self._is_cautious, self._is_strict = is_cautious, is_strict
+        self._remembered = Cache(1 << 12) if is_cautious or is_strict else _remembered
         self.declared = DeclaredTypes(self, policy, assume_declared, trusted, believed)
         self._impatient = impatient
-        self._settings = None if trusted else (policy, assume_declared, is_cautious)
+        self._settings = None if trusted else (policy, assume_declared, is_cautious, is_strict)
         self.inner: list[tuple[Graph, Scope]] = []
         self._recordings: Recordings | None = None
         self._views: dict[int, Graph] = {}
@@ -97,7 +98,7 @@ class Engine(Walk):
         `is_cautious`, nothing is assumed, and no fresh size is replaced by what a later node demands of it.
         """
         try:
-            cautiously(partial(self.run_graph, self.model.graph, self.scope), self._is_cautious)
+            cautiously(partial(self.run_graph, self.model.graph, self.scope), self._is_cautious, self._is_strict)
         except Undecided:
             return
         self.diagnostics += self._choices.told()
@@ -196,7 +197,6 @@ class Engine(Walk):
         attributes = node[4]
         if attributes.references:
             attributes = self.functions.resolve(attributes, scope.attributes)
-        count = len(node[3])
         if attributes.has_graphs:
             values = tuple(
                 [
@@ -205,7 +205,7 @@ class Engine(Walk):
                 ]
             )
             return self.recordings.apply(operator, node, attributes, values, scope)
-        return self._outcome(operator, attributes, values, count)
+        return self._outcome(operator, attributes, values, len(node[3]))
 
     def bind_graphs(self, value: Any, scope: Scope) -> Any:
         """An attribute's value with graphs as functions. A graph that is a function already stays."""

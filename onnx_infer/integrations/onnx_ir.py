@@ -72,7 +72,8 @@ def infer(model: ir.Model, **options: Unpack[Options]) -> InferenceResult:
     """Infer the types, shapes and small data of every value. The model is not changed.
 
     The options are those of `onnx_infer.infer`: `policy`, `bounds`, `min_dim`, `adopt_declared_symbols`,
-    `bidirectional`, `assume`, `assume_declared`, `initializers`, `values`. External and lazy tensors are never loaded.
+    `bidirectional`, `assume`, `assume_declared`, `initializers`, `values`, `bind`,
+    `input_shapes`, `broadcast`. External and lazy tensors are never loaded.
     """
     front = OnnxIRFrontEnd(model)
     return InferenceResult(front, *run(front, **options))

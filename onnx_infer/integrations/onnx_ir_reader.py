@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -165,12 +166,13 @@ class OnnxIRFrontEnd:
 
     def __init__(self, model: ir.Model) -> None:
         self.model, self.names = model, ValueNames(model)
+        self._shapes: Mapping[str, tuple[Size, ...]] = {}
 
     def dim_params(self) -> tuple[list[str], list[str]]:
         """The texts in the shapes of inputs, in order, and in those of outputs and intermediate values."""
         graph = self.model.graph
         others = chain(graph.outputs, given_values(graph))
-        return _texts(graph.inputs), _texts(others)
+        return [s for _, sizes in self.inputs() for s in sizes if isinstance(s, str)], _texts(others)
 
     def bounds(self) -> tuple[dict[str, tuple[int, int | None]], list[str]]:
         """The intervals of symbols in the metadata of the model, then in those of its inputs."""
@@ -179,12 +181,19 @@ class OnnxIRFrontEnd:
 
     def inputs(self) -> Iterator[tuple[str, tuple[Size, ...]]]:
         """The sizes of inputs as the model writes them."""
-        inputs = self.model.graph.inputs
-        return ((self.names[value], declared_sizes(value)) for value in inputs)
+        named = ((self.names[value], value) for value in self.model.graph.inputs)
+        return ((name, self._shapes.get(name) or declared_sizes(value)) for name, value in named)
+
+    def reshaped(self, shapes: Mapping[str, tuple[Size, ...]]) -> OnnxIRFrontEnd:
+        """The same model with other shapes of tensors that are inputs. The model is not changed."""
+        front = copy(self)
+        front._shapes = shapes
+        return front
 
     def view(self, symbols: Symbols, all_constant: bool = False) -> Model:
         """The model with its dims read as sizes."""
-        return _Reader(symbols, all_constant or self.model.ir_version < proto.OVERRIDABLE, self.names).model(self.model)
+        constant = all_constant or self.model.ir_version < proto.OVERRIDABLE
+        return _Reader(symbols, constant, self.names, self._shapes).model(self.model)
 
 
 def _texts(values: Any) -> list[str]:
@@ -195,8 +204,10 @@ def _texts(values: Any) -> list[str]:
 class _Reader:
     """Reads graphs. Graphs in the bodies of operator schemas are protobuf messages here too."""
 
-    def __init__(self, symbols: Symbols, all_constant: bool, names: ValueNames) -> None:
-        self.symbols, self.all_constant, self.names = symbols, all_constant, names
+    def __init__(
+        self, symbols: Symbols, all_constant: bool, names: ValueNames, shapes: Mapping[str, tuple[Size, ...]]
+    ) -> None:
+        self.symbols, self.all_constant, self.names, self.shapes = symbols, all_constant, names, shapes
         self._messages = proto.GraphReader(symbols, all_constant)
         self._inner = InnerGraphs(all_constant, _texts)
         self._declared: dict[Any, Value | None] = {}
@@ -260,8 +271,8 @@ class _Reader:
         return Graph(text(graph.name or ""), inputs, constants, walk, literals, outputs, declared, graph)
 
     def type(self, name: str, value: ir.Value) -> Value | None:
-        """The declared type of an input of the main graph."""
-        sizes = None if value.shape is None else declared_sizes(value)
+        """The declared type of an input of the main graph, or of an initializer without a tensor."""
+        sizes = self.shapes.get(name, None if value.shape is None else declared_sizes(value))
         return typed(value.type, sizes, self.symbols.reader(name))
 
     def declared(self, value: ir.Value) -> Value | None:

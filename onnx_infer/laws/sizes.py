@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from onnx_infer.errors import ShapeInferenceError, Unknown, broken, require
 from onnx_infer.laws.known import holds
 from onnx_infer.laws.readable import MOST_LEAVES, MOST_LEAVES_OF_A_CHOICE, chosen
-from onnx_infer.laws.statements import Kind, conflicting, contradict, demand, fresh, is_cautious, state
+from onnx_infer.laws.statements import Kind, conflicting, contradict, demand, fresh, is_cautious, is_strict, state
 from symdim import Expr, Var, leaf_count, maximum
 from symdim.algebra import dims
 from symdim.algebra.origin import is_data_dependent
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from onnx_infer.values.tensor import Dim, Shape
+
+STRICT = "sizes that broadcast='strict' equates"
 
 MOST_OPEN_PARTS = 1 << 12
 """The most parts of a Split whose sizes only a run knows. No constraint is stated of a Split with more parts."""
@@ -180,6 +182,8 @@ def broadcast_size(a: Dim, b: Dim) -> Dim:
         return a if maximum(a, 0) == b else b
     if are_one(a, b) or holds(a, "==", b):
         return min(a, b, key=_rank_of_knowledge)
+    if is_strict() and isinstance(a, Expr) and isinstance(b, Expr):
+        return unify(a, b, STRICT, "assumed")
     state("broadcast", a, b, "broadcast sizes")
     a_wins, b_wins = differ(a, 1), differ(b, 1)
     if a_wins and b_wins:
@@ -225,7 +229,7 @@ def _broadcast_many(sizes: list[Dim]) -> Dim:
     result is the maximum if no size may be 0 and the maximum is readable; else it is a fresh size.
     """
     deciding = [size for size in sizes if differ(size, 1)]
-    if len(sizes) <= _FEW or deciding:
+    if len(sizes) <= _FEW or deciding or is_strict():
         return reduce(broadcast_size, dict.fromkeys([*deciding, *sizes]))
     symbols = [size for size in sizes if size != 1]
     low = int(all(at_least(size, 1) for size in symbols))
@@ -254,6 +258,8 @@ def broadcast_to(target: Shape, shape: Shape, what: str, kind: Kind = "required"
     for i, size in enumerate(shape, most - rank):
         if differ(size, 1):
             out[i] = confirm(target[i], size, f"sizes of {what} and the target at axis {i}", kind)
+        elif is_strict() and isinstance(size, Expr) and isinstance(target[i], Expr):
+            out[i] = confirm(target[i], size, STRICT, "assumed")
         elif size != 1 and size != target[i]:
             state("broadcast_to", size, target[i], f"sizes of {what} and the target at axis {i}", kind)
     return tuple(out)

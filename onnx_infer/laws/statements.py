@@ -81,11 +81,14 @@ class Trace:
 
 
 class _Open(local):
-    """The innermost open trace of a thread, whether its rules assume nothing, and whether they choose sizes."""
+    """The innermost open trace of a thread, whether its rules assume nothing, whether they choose sizes, and whether
+    symbols broadcast only where they are equal.
+    """
 
     trace: Trace | None = None
     is_cautious = False
     chooses = True
+    is_strict = False
 
 
 _OPEN = _Open()
@@ -105,22 +108,29 @@ def tell_rank(rank: Dim | None) -> None:
         _OPEN.trace.rank = rank
 
 
-def cautiously(action: Callable[[], T], is_cautious: bool = True) -> T:
+def cautiously(action: Callable[[], T], is_cautious: bool = True, is_strict: bool = False) -> T:
     """The result of an action. While it runs, rules assume nothing, so their sizes are right for every runtime.
+
+    If it `is_strict`, two sizes that are not numbers broadcast only where they are equal.
 
     A plain assignment ends that: an interrupt can stop the `__exit__` of a context before it has done anything.
     """
-    outer, chose = _OPEN.is_cautious, _OPEN.chooses
+    outer = _OPEN.is_cautious, _OPEN.chooses, _OPEN.is_strict
     try:
-        _OPEN.is_cautious, _OPEN.chooses = is_cautious, True
+        _OPEN.is_cautious, _OPEN.chooses, _OPEN.is_strict = is_cautious, True, is_strict
         return action()
     finally:
-        _OPEN.is_cautious, _OPEN.chooses = outer, chose
+        _OPEN.is_cautious, _OPEN.chooses, _OPEN.is_strict = outer
 
 
 def is_cautious() -> bool:
     """Whether rules assume nothing: a rule states no assumption then, and leaves open what rests on one."""
     return _OPEN.is_cautious
+
+
+def is_strict() -> bool:
+    """Whether two sizes that are not numbers broadcast only where they are equal, by the caller's word."""
+    return _OPEN.is_strict
 
 
 def choose_no_more() -> None:

@@ -4,6 +4,7 @@
     symbols.py       reading the dim_params of a model                 declared_bounds.py    intervals in the metadata
     given.py         assumptions about its symbols                     substitution.py       replacing symbols
     input_values.py  elements that a caller gives for inputs           size_texts.py        the texts of sizes
+    input_shapes.py  shapes of inputs that a caller gives, and what stands for symbols
 
 The room uses `values`. Begin with `graph.py`.
 """

@@ -13,43 +13,62 @@ Interval: TypeAlias = "tuple[int, int | None]"
 """Both ends are inclusive; None is no upper end."""
 
 
+_ELEMENT: Interval = (0, None)
+"""What an element counts or measures, if an assumption relates it to sizes, unless another interval is given."""
+
+
 class Given(NamedTuple):
-    """Assumptions about the symbols of a model: intervals by the caller and by the model's metadata, and relations."""
+    """Assumptions about the symbols of a model: intervals by the caller and by the model's metadata, and relations.
+
+    `bound` maps a symbol to what stands for it: a number, a name, or an expression of names. `named` are names that
+    the caller gives besides those of the model. `elements` maps a name such as `k[0]` to the input and the index.
+    """
 
     bounds: Mapping[str, Interval] = {}
     declared: Mapping[str, Interval] = {}
     relations: tuple[str, ...] = ()
+    bound: Mapping[str, int | str] = {}
+    named: tuple[str, ...] = ()
+    elements: Mapping[str, tuple[str, int]] = {}
 
     def __bool__(self) -> bool:
         return any(self)
 
+    def names(self) -> tuple[str, ...]:
+        """The names that are symbols beside those of the model."""
+        return (*self.named, *self.elements)
+
     def intervals(self) -> dict[str, Interval]:
         """The intervals. The caller's intervals replace those of the model."""
-        return {**self.declared, **self.bounds}
+        return {**dict.fromkeys(self.elements, _ELEMENT), **self.declared, **self.bounds}
 
     def parts(self) -> Iterator[tuple[str, Given]]:
         """Each assumption alone, with its text."""
-        for name, (low, high) in self.intervals().items():
-            yield interval_text(Var.fresh(name, low, high)), Given({name: (low, high)})
+        alone = Given(named=self.named, elements=self.elements)
+        for name, (low, high) in {**self.declared, **self.bounds}.items():
+            yield interval_text(Var.fresh(name, low, high)), alone._replace(bounds={name: (low, high)})
+        for name, size in self.bound.items():
+            yield f"{name} == {size}", alone._replace(bound={name: size})
         for text in self.relations:
-            yield text, Given(relations=(text,))
+            yield text, alone._replace(relations=(text,))
 
 
 class Narrowed(NamedTuple):
     """What assumptions say of symbols before the walk.
 
-    `same` maps the name of a symbol to the first name of those that it equals. `related` are the names in relations
-    that say more than this and the intervals.
+    `same` maps the name of a symbol to the first name of those that it equals, `bound` to an expression that stands for
+    it. `related` are the names in relations that say more than this and the intervals.
     """
 
     bounds: dict[str, Interval]
     same: Mapping[str, str] = {}
+    bound: Mapping[str, int | str] = {}
     related: frozenset[str] = frozenset()
 
     def fixed(self) -> dict[str, int | str]:
-        """What stands for a symbol that needs no name: its only number, or the name of an equal symbol."""
+        """What stands for a symbol that needs no name: a number, the name of an equal symbol, or an expression."""
         numbers = {name: low for name, (low, high) in self.bounds.items() if low == high}
-        return {**{name: numbers.get(first, first) for name, first in self.same.items()}, **numbers}
+        return {**{name: numbers.get(first, first) for name, first in self.same.items()}, **numbers, **self.bound}
 
 
 def interval_text(symbol: Var) -> str:

@@ -183,3 +183,6 @@ class FrontEnd(Protocol):
 
     def view(self, symbols: Symbols, all_constant: bool = False) -> Model:
         """The model with its dims read as sizes. `all_constant`: initializers that are also inputs are constants."""
+
+    def reshaped(self, shapes: Mapping[str, tuple[Size, ...]]) -> FrontEnd:
+        """The same model, whose graph's inputs of these names have other written shapes."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
+from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -13,10 +15,11 @@ from onnx_infer.values.propagated import is_small
 from onnx_infer.values.tensor import SymTensor, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from onnx_infer.model.graph import Model
     from onnx_infer.model.size_texts import Size
+    from onnx_infer.values.tensor import Dim
 
     InputValue: TypeAlias = "bool | int | float | Sequence[Any]"
 
@@ -33,9 +36,80 @@ def put_values(model: Model, values: Mapping[str, InputValue]) -> Model:
     kinds = dict(model.graph.inputs)
     for name in values:
         if name not in kinds:
-            known = ", ".join(map(repr, kinds)) or "none"
-            raise InputValueError(f"values: {name!r} is not an input of the graph; inputs are {known}")
+            raise InputValueError(f"values: {name!r} is not an input of the graph{told_inputs(name, kinds)}")
     inputs = [(n, with_value(n, kind, values[n]) if n in values else kind) for n, kind in kinds.items()]
+    return model._replace(graph=model.graph._replace(inputs=inputs))
+
+
+_ELEMENT = re.compile(r"`([^`]+)`\s*\[\s*(\d+)\s*\]")
+
+
+def spelled(text: str) -> str:
+    """The text with elements as reasons print them: the name and the index in one pair of quotes, or in none.
+
+    >>> spelled("`/m/total`[0] == past + seq")
+    '`/m/total[0]` == past + seq'
+    """
+    return _ELEMENT.sub(r"`\1[\2]`", text)
+
+
+def named_elements(inputs: Iterable[str], texts: Iterable[str], names: Collection[str]) -> dict[str, tuple[str, int]]:
+    """The elements of inputs in texts of assumptions, unless the model has a symbol of this name: `k[0]` of `k`.
+
+    >>> named_elements(["k", "pick"], ["pick[1] <= N", "2*k[0] == N"], ())
+    {'k[0]': ('k', 0), 'pick[1]': ('pick', 1)}
+    """
+    said = [spelled(text) for text in texts if "[" in text and text not in names]
+    found: dict[str, tuple[str, int]] = {}
+    inputs = [*inputs]
+    for name in dict.fromkeys(inputs) if said else ():
+        pattern = re.compile(rf"(?<![\w.]){re.escape(name)}\[(\d+)\]")
+        found.update((m[0], (name, int(m[1]))) for text in said for m in pattern.finditer(text) if m[0] not in names)
+    for text in said:
+        for known in (*found, *names):
+            text = text.replace(known, "")
+        if other := re.search(r"([\w.]+)\[\d+\]", text):
+            raise InputValueError(f"assume: {other[1]!r} is not an input of the graph{told_inputs(other[1], inputs)}")
+    return found
+
+
+def told_inputs(name: str, inputs: Iterable[str]) -> str:
+    """The end of a message about a name that is not an input: the one that is meant, and all inputs.
+
+    >>> told_inputs("imge", ["image", "ids"])
+    "; do you mean 'image'? inputs are 'image', 'ids'"
+    """
+    from difflib import get_close_matches  # few calls need it
+
+    inputs = list(inputs)
+    near = "".join(f"; do you mean {other!r}?" for other in get_close_matches(name, inputs, n=1))
+    return f"{near or ';'} inputs are {', '.join(map(repr, inputs)) or 'none'}"
+
+
+def put_elements(model: Model, elements: Mapping[str, tuple[str, int]], size: Callable[[str], Dim]) -> Model:
+    """The model whose inputs have these elements; `size` gives what is known of each by its name.
+
+    Raises `InputValueError` for an element that an input cannot have.
+    """
+    data: dict[str, list[Any]] = {}
+    kinds = dict(model.graph.inputs)
+    for text, (name, index) in elements.items():
+        kind = kinds.get(name)
+        if not isinstance(kind, SymTensor) or kind.dtype not in dt.INTEGER_RANGE or not is_small(kind):
+            raise InputValueError(
+                f"assume: {text} is no element: {name!r} is {kind}, not some integers of known number"
+            )
+        count = prod(size for size in kind.shape or () if isinstance(size, int))  # those of small tensors are numbers
+        if index >= count:
+            raise InputValueError(
+                f"assume: {text} is no element: {name!r} is {kind}, so its last is {name}[{count - 1}]"
+            )
+        data.setdefault(name, [None] * count)[index] = size(text)
+
+    def with_data(name: str, kind: Value | None) -> Value | None:
+        return SymTensor(kind.dtype, kind.shape, data[name]) if name in data and isinstance(kind, SymTensor) else kind
+
+    inputs = [(name, with_data(name, kind)) for name, kind in model.graph.inputs]
     return model._replace(graph=model.graph._replace(inputs=inputs))
 
 
@@ -49,6 +123,15 @@ def given_sizes(
         if len(shape) == len(sizes):
             found.update((s, (n, n)) for s, n in zip(sizes, shape, strict=True) if isinstance(s, str))
     return found
+
+
+def given_elements(
+    elements: Mapping[str, tuple[str, int]], values: Mapping[str, InputValue]
+) -> dict[str, tuple[int, int | None]]:
+    """The elements that the values determine, as bounds."""
+    flat = {name: np.ravel(values[name]) for name, _ in elements.values() if name in values}
+    known = ((text, flat[name], i) for text, (name, i) in elements.items() if name in flat)
+    return {text: (int(x[i]), int(x[i])) for text, x, i in known if i < len(x) and x.dtype.kind == "i"}
 
 
 def with_value(name: str, kind: Value | None, given: InputValue) -> SymTensor:

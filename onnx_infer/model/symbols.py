@@ -52,8 +52,9 @@ class Symbols:
     `declared` are the dim_params of the graph's inputs. A name among them is a symbol >= `min_dim`. A text over such
     names is an expression (`2*H`, `past + seq`). Any other text is a symbol with this text as its name. Names that only
     other values declare are sizes >= 0. `bounds` gives symbols other intervals (both ends inclusive). An axis of an
-    input without a name gets one; `axes` are the symbols of these. A `fixed` name stands for a number or for another
-    name. `related` are the names in assumed `relations` that are more than that and bounds.
+    input without a name gets one; `axes` are the symbols of these. A `fixed` name stands for a number, another name or
+    an expression of other names. `elements` are the names of elements of inputs. `related` are the names in assumed
+    `relations` that are more than that and bounds.
 
     >>> symbols = Symbols(["N", "2*N", "seq len", "_d0"])
     >>> symbols.text("2*N"), symbols.text("seq len"), symbols.text("M").bounds(), symbols.name()
@@ -70,14 +71,17 @@ class Symbols:
         fixed: Mapping[str, int | str] | None = None,
         related: Collection[str] = (),
         relations: tuple[str, ...] = (),
+        elements: Mapping[str, tuple[str, int]] | None = None,
     ) -> None:
         declared = list(dict.fromkeys(declared))
         self._bounds = dict(bounds or {})
         self._min_dim = min_dim
         self._fixed = dict(fixed or {})
         self._related = frozenset(related)
+        self._elements = elements or {}
         self._assumed = relations, tuple(sorted(self._bounds.items())), min_dim
         self._dims: dict[str, Dim] = {}
+        self._meanings: dict[str, Dim] = {}
         self.count = 0
         self._inner = count()
         texts = (*declared, *reserved)
@@ -109,14 +113,45 @@ class Symbols:
         """The size with what the fixed symbols stand for."""
         if not self._fixed or not isinstance(size, Expr):
             return size
-        meanings = ((v, self._fixed[v.name]) for v in size.variables() if v.name in self._fixed)
-        return size.substitute({v: m if isinstance(m, int) else self.variable(m) for v, m in meanings})
+        return size.substitute({v: self._meaning(v.name) for v in size.variables() if v.name in self._fixed})
+
+    def _meaning(self, name: str) -> Dim:
+        """What a fixed name stands for. None of the names in an expression stands for another expression."""
+        found = self._meanings.get(name)
+        if found is None:
+            text = self._fixed[name]
+            read = text if isinstance(text, int) else self._read(text)
+            found = self._meanings[name] = self._settled(read)
+        return found
+
+    def _read(self, text: str) -> Dim:
+        if text in self.names or text.isidentifier():
+            return self.variable(text)
+        from symdim.parsing import parse  # few calls give an expression
+
+        return parse(text, self.names, scope=_Variables(self))
+
+    def bound(self, size: Dim) -> Dim:
+        """The size with what stands for symbols by the caller's word, other than names, and numbers by their bounds.
+
+        An assumption about such a symbol is one about its expression.
+        """
+        if not self._fixed or not isinstance(size, Expr):
+            return size
+        meanings = {v: self._meaning(v.name) for v in size.variables() if v.name in self._fixed}
+        return size.substitute(
+            {v: m for v, m in meanings.items() if not isinstance(m, Var) and not self._is_pinned(v, m)}
+        )
+
+    def _is_pinned(self, symbol: Var, size: Dim) -> bool:
+        return isinstance(size, int) and symbol.name in self._bounds
 
     def known(self) -> dict[str, Var]:
         """The symbols of all texts, and those in assumptions, by name."""
         found = {v.name: v for v in variables_of(self._dims.values())}
         found |= {name: self.variable(name) for name in (*self._fixed, *self.names) if name not in found}
-        return found | {name: found[other] for name, other in self._fixed.items() if isinstance(other, str)}
+        same = ((name, other) for name, other in self._fixed.items() if isinstance(other, str) and other in found)
+        return found | {name: found[other] for name, other in same}
 
     def _sum_or_product(self, text: str) -> Dim | None:
         """The declared text as an expression of one undeclared name, as in `2*N` and `N + N`; else None.
@@ -153,6 +188,9 @@ class Symbols:
     def variable(self, name: str) -> Var:
         """The symbol of a name, with its bounds, the same one for every call."""
         low, high = self._bounds.get(name, (self._min_dim, None))
+        if name in self._elements:
+            origin = ValueOf(*self._elements[name], "the element")
+            return _scope(low, high, ("element", self._assumed)).restored(name, low, high, None, origin)
         if name in self._related:
             return _scope(low, high, self._assumed).var(name, low, high)
         if name in self._bounds or low != 1:
@@ -295,3 +333,10 @@ class _Reading:
         if found is None:
             found = self.others[name] = self._symbols.variable(name)
         return found
+
+
+class _Variables:
+    """The variables of names in an expression for which a name stands."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        self.var = symbols.variable

@@ -5,7 +5,7 @@
     wire.py            value infos as bytes                    former_names.py        names of an earlier inference
     specialize.py      symbols fixed or renamed                schema_functions.py    the bodies of operator schemas
     external_data.py   files of weights beside a model         bodies.py              subgraphs, and as bytes
-    files.py           models as files
+    files.py           models as files                         lint.py                what other tools refuse
 
 The room uses `model` and `engine`. Begin with `reading.py`.
 """

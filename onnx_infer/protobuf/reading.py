@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from onnx import AttributeProto, FunctionProto, SparseTensorProto, TensorProto
+from onnx import AttributeProto, FunctionProto, SparseTensorProto, TensorProto, ValueInfoProto
 
 from onnx_infer.model.attributes import attribute_value, constant, known_constant, sizes
 from onnx_infer.model.declared_bounds import declared_bounds
@@ -13,8 +14,9 @@ from onnx_infer.model.graph import Function, Graph, Model, Node, with_names
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.protobuf.bodies import bodies, graphs_of, handles
-from onnx_infer.protobuf.declarations import Declared, bounds_in, declared_type
+from onnx_infer.protobuf.declarations import Declared, Types, bounds_in, declared_type
 from onnx_infer.protobuf.nodes import Literal, ProtoNodes, message
+from onnx_infer.protobuf.wire import dim_param
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor, Value
 from onnx_infer.values.text import text, texts
@@ -63,6 +65,30 @@ class ModelProtoFrontEnd:
         """The model with its dims read as sizes."""
         reader = GraphReader(symbols, all_constant or self.model.ir_version < OVERRIDABLE)
         return reader.model(self.model, self._declared, self._nodes)
+
+    def reshaped(self, shapes: Mapping[str, tuple[Size, ...]]) -> ModelProtoFrontEnd:
+        """The same model with other shapes of tensors that are inputs. The message is not changed."""
+        infos = [_reshaped(info, shapes.get(text(info.name))) for info in self.model.graph.input]
+        front = copy(self)
+        front._declared = self._declared._replace(inputs=Types(infos, are_inputs=True))
+        return front
+
+
+def _reshaped(info: ValueInfoProto, sizes: tuple[Size, ...] | None) -> ValueInfoProto:
+    """The tensor with other sizes, a copy."""
+    if sizes is None:
+        return info
+    new = ValueInfoProto()
+    new.CopyFrom(info)
+    new.type.tensor_type.shape.Clear()
+    new.type.tensor_type.shape.SetInParent()
+    for size in sizes:
+        dim = new.type.tensor_type.shape.dim.add()
+        if isinstance(size, int):
+            dim.dim_value = size
+        elif size is not None:
+            dim.MergeFromString(dim_param(size))
+    return new
 
 
 class GraphReader:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.inference import run, sizes_of
+from onnx_infer.inference import given_bound, run, sizes_of
 from onnx_infer.model.attributes import declared_size
 from onnx_infer.model.substitution import renamed, substituted
 from onnx_infer.model.symbols import Symbols
@@ -12,6 +12,7 @@ from onnx_infer.protobuf.bodies import graphs_of
 from onnx_infer.protobuf.declarations import innermost_dims
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.protobuf.wire import dim_param
+from onnx_infer.protobuf.writing import write_input
 from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
@@ -19,9 +20,11 @@ if TYPE_CHECKING:
 
     from onnx import GraphProto, ModelProto
 
+    from onnx_infer.model.input_shapes import InputShape
 
-def specialize(model: ModelProto, sizes: Mapping[str, int]) -> ModelProto:
-    """A copy of the model with the symbols of these names fixed. Expressions with them are simplified.
+
+def specialize(model: ModelProto, sizes: Mapping[str, int | str]) -> ModelProto:
+    """A copy of the model with the symbols of these names fixed, or written as expressions of others.
 
     An axis of an input without a name has the name that inference gives it. A size in a body that would be negative is
     left out, because a body may run at other sizes only: the branch of an If. Raises `UnboundName` for names that occur
@@ -29,10 +32,41 @@ def specialize(model: ModelProto, sizes: Mapping[str, int]) -> ModelProto:
     """
     copy = type(model)()
     copy.CopyFrom(model)
-    _name_axes(copy, sizes.keys())
-    texts = _texts(_value_infos(copy.graph))
-    _write(copy, substituted(texts, sizes, inner=set(texts).difference(_texts(_own_value_infos(copy.graph)))))
+    _specialize(copy, sizes)
     return copy
+
+
+def _specialize(model: ModelProto, sizes: Mapping[str, int | str]) -> None:
+    _name_axes(model, sizes.keys())
+    texts = _texts(_value_infos(model.graph))
+    _write(model, substituted(texts, sizes, inner=set(texts).difference(_texts(_own_value_infos(model.graph)))))
+
+
+def with_input_shapes(
+    model: ModelProto, shapes: Mapping[str, InputShape], bind: Mapping[str, int | str] | None = None
+) -> ModelProto:
+    """A copy of the model whose inputs have these shapes, as with `onnx_infer.infer(model, input_shapes=...)`.
+
+    If a number of an input becomes another one, the numbers in the types of other values are dropped.
+    """
+    copy = type(model)()
+    copy.CopyFrom(model)
+    bound = given_bound(ModelProtoFrontEnd(copy), bind or {}, shapes)
+    for info in copy.graph.input:
+        if text(info.name) in bound.shapes:
+            write_input(info.type.tensor_type.shape, bound.shapes[text(info.name)])
+    if bound.of:
+        _specialize(copy, bound.of)
+    if bound.is_other:
+        _drop_numbers(copy.graph)
+    return copy
+
+
+def _drop_numbers(main: GraphProto) -> None:
+    for graph in graphs_of(main):
+        for info in (*graph.output, *graph.value_info, *(() if graph is main else graph.input)):
+            for dim in innermost_dims(info.type):
+                dim.ClearField("dim_value")
 
 
 def rename_symbols(model: ModelProto, names: Mapping[str, str]) -> None:

@@ -12,6 +12,8 @@ from onnx_infer.engine.declared_types import NAMELESS
 from onnx_infer.model.graph import Node, label_of, title_of
 from onnx_infer.results.verdicts import input_variables, is_typed, lacks_elements, variables, varies
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, SymTensor, Value
+from symdim import Expr
+from symdim.algebra.dims import variables_of
 from symdim.algebra.origin import Declared, ValueOf
 
 if TYPE_CHECKING:
@@ -100,6 +102,9 @@ class _Reasons:
                 self._of_type[name] = _undeclared(name, value)
             if lacks_elements(value):
                 self._of_elements[name] = _of_input(name, value, name in self._engine.model.graph.defaults)
+            for v in variables_of([x for x in value.data or () if isinstance(x, Expr)]):  # elements in assumptions
+                if v not in self._inputs:
+                    self._of_size[v] = _of_input(name, value, name in self._engine.model.graph.defaults)
 
     def of(self, name: str) -> tuple[Reason, ...]:
         """Why the type of a value is unknown."""

@@ -14,6 +14,7 @@ from onnx_infer.inference import Initializers, run
 from onnx_infer.protobuf.bodies import graphs_of
 from onnx_infer.protobuf.files import Source, read_model
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
+from onnx_infer.protobuf.specialize import with_input_shapes
 from onnx_infer.result import InferenceResult
 from onnx_infer.results.materialization import INITIALIZERS_ALONE_SINCE
 from onnx_infer.transforms.branches import take_decided_branches
@@ -36,6 +37,7 @@ from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence, Set
 
+    from onnx_infer.model.input_shapes import InputShape
     from onnx_infer.model.input_values import InputValue
 
 _MOST_ROUNDS = 8
@@ -49,6 +51,8 @@ class Facts(TypedDict, total=False):
     assume: Sequence[str]
     initializers: Initializers
     values: Mapping[str, InputValue] | None
+    bind: Mapping[str, int | str] | None
+    input_shapes: Mapping[str, InputShape] | None
 
 
 def fold(model: Source, *, keep_guards: bool = False, **facts: Unpack[Facts]) -> onnx.ModelProto:
@@ -56,7 +60,7 @@ def fold(model: Source, *, keep_guards: bool = False, **facts: Unpack[Facts]) ->
 
     Every run has the same outputs, bit for bit, and is refused where the original refuses it. Inputs stay, and outputs
     keep their names and types. `facts` narrow the runs for which this holds: `bounds`, `assume`, `values`,
-    `initializers` as for `onnx_infer.infer`, and `min_dim`, which is 0 here.
+    `initializers` as for `onnx_infer.infer`, and `min_dim`, which is 0 here. `bind`, `input_shapes` write inputs.
 
     A node that refuses a run by a law of its own stays, unless another one that stays has the same law. With
     `keep_guards` such nodes stay too, so every refusal names the node that it named before.
@@ -70,6 +74,9 @@ def fold(model: Source, *, keep_guards: bool = False, **facts: Unpack[Facts]) ->
     (['Reshape'], array([0, 0, 2, 4]))
     """
     source = read_model(model)
+    bind, shapes = facts.pop("bind", None), facts.pop("input_shapes", None)
+    if bind or shapes:
+        source = with_input_shapes(source, shapes or {}, bind)
     folded = onnx.ModelProto()
     folded.CopyFrom(source)
     facts.setdefault("min_dim", 0)

@@ -14,7 +14,8 @@ EXAMPLES = {
     "--help": "onnx-infer --help",
     "--version": "onnx-infer --version",
     "--demo": "onnx-infer --demo",
-    "--bind": "onnx-infer model.onnx --bind batch=1 --bind seq=128",
+    "--bind": "onnx-infer model.onnx --bind batch=1 --bind 'H=32*h'",
+    "--input-shape": "onnx-infer model.onnx --input-shape images:1,3,224,224 --input-shape 'ids:batch,?'",
     "--rename": "onnx-infer model.onnx --rename s77=batch",
     "--bounds": "onnx-infer model.onnx --bounds seq=1..2048 --bounds past=0..",
     "--value": "onnx-infer model.onnx --value sr=16000 --value 'axes=[0, 1]'",
@@ -23,6 +24,7 @@ EXAMPLES = {
     "--bidirectional": "onnx-infer model.onnx --bidirectional",
     "--assume-declared": "onnx-infer model.onnx --assume-declared",
     "--initializers": "onnx-infer model.onnx --initializers constant",
+    "--broadcast": "onnx-infer model.onnx --broadcast strict",
     "--policy": "onnx-infer model.onnx --policy override -o typed.onnx",
     "--output": "onnx-infer model.onnx -o typed.onnx",
     "--in-place": "onnx-infer model.onnx --in-place",
@@ -45,6 +47,7 @@ EXAMPLES = {
     "--max-worker-memory": "onnx-infer models/ --json-lines out.jsonl --max-worker-memory 2GB",
     "--html": "onnx-infer model.onnx --html report.html",
     "--emit": "onnx-infer model.onnx --emit c > sizes.c",
+    "--lint": "onnx-infer model.onnx --lint",
     "--dialect": "onnx-infer model.onnx --dialect jax",
 }
 """An example of each option, under its long name."""

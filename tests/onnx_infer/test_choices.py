@@ -139,3 +139,26 @@ def test_in_both_directions_nothing_is_stated_of_nodes_after_many_choices(monkey
         assert [d.severity for d in result.diagnostics] == ["warning"]
         stated.append(len(joined))
     assert stated[0] == stated[1] <= 2 * (MOST + 1)
+
+
+STRICT = """
+g (float[N, H] x, float[M, 1] y, float[1, 4] z, float[N, H] u) => (float[a, b] p, float[c, d] q, float[e, f] r)
+{ p = Add (x, y)  q = Mul (x, z)  r = PRelu (u, y) }"""
+
+
+def test_symbols_broadcast_strictly_if_the_caller_says_so() -> None:
+    model = parsed(STRICT)
+    for _ in range(2):  # neither finds what the other has remembered
+        assert str(infer(model).types["p"]) == "f32[max(M, N), H]"
+        result = infer(model, broadcast="strict")
+        assert [str(result.types[name]) for name in "pqr"] == ["f32[N, H]", "f32[N, 4]", "f32[N, H]"]
+        assert [(str(guard), guard.kind) for guard in result.guards] == [
+            ("N == M", "assumed"), ("H in (4, 1)", "required"),
+        ]  # fmt: skip
+
+
+def test_sizes_that_only_broadcast_are_an_error_if_strict() -> None:
+    model = parsed("""g (float[N] x) => (y) { t = Concat <axis = 0> (x, x)  y = Add (t, x) }""")
+    assert not infer(model).diagnostics
+    (told,) = infer(model, broadcast="strict").diagnostics
+    assert told.message == "sizes that broadcast='strict' equates differ: 2*N != N"

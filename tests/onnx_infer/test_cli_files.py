@@ -288,3 +288,30 @@ def test_external_data_may_be_in_any_tensor() -> None:
     sparse = helper.make_sparse_tensor(tensor("values", 5), tensor("places", 0, kind=7), [3])
     model = helper.make_model(helper.make_graph([node], "g", [], [], sparse_initializer=[sparse]))
     assert sorted(t.name for t in tensors(model)) == ["first", "fourth", "places", "second", "third", "values"]
+
+
+def test_input_shapes_and_symbols_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = """<ir_version: 8, opset_import: ["": 17]>
+        g (float[N, 3, H, W] x, int64[1] k) => (y, best) {
+            y = AveragePool <kernel_shape = [2, 2], strides = [2, 2]> (x)  best, i = TopK (x, k) }"""
+    path = str(tmp_path / "m.onnx")
+    onnx.save(onnx.parser.parse_model(text), path)
+    for given, shown in [
+        (["--input-shape", "x:4,3,32*h,?"], "y  f32[4, 3, 16*h, W//2]"),
+        (["--bind", "H=32*h", "--bind", "N=4"], "y  f32[4, 3, 16*h, W//2]"),
+        (["--assume", "k[0] == W//2"], "best  f32[N, 3, H, W//2]"),
+        (["--bounds", "k[0]=1..8"], "best  f32[N, 3, H, k[0]]"),
+        (["--input-shape", "x:4,3,32*h,?", "--fold", "-o", str(tmp_path / "o.onnx")], "folded:"),
+    ]:
+        assert main([path, *given]) == OK
+        assert shown in capsys.readouterr().out.replace("     f32", "  f32")
+    assert [d.dim_value for d in onnx.load(tmp_path / "o.onnx").graph.input[0].type.tensor_type.shape.dim[:2]] == [4, 3]
+    for given, told in [
+        (["--input-shape", "xx:1"], "--input-shape: 'xx' is not an input of the graph; do you mean 'x'?"),
+        (["--input-shape", "x:1,3"], "--input-shape: 'x' has the rank 4 in the model"),
+        (["--assume", "kk[0] == 1"], "--assume: 'kk' is not an input of the graph; do you mean 'k'?"),
+        (["--bind", "H=(("], "--bind: an operand is missing"),
+        (["--bind", "Q=4"], "--bind: the model has no symbol 'Q'"),
+    ]:
+        assert main([path, *given]) == USAGE
+        assert told in capsys.readouterr().err
