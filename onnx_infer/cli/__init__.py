@@ -5,6 +5,7 @@
     files.py       reading and writing models                    demo.py        the model of --demo
     planning.py    --costs, --memory, --max-memory, --diff       dynamic.py     --dynamic, --apply
     forms.py       --emit, --html, --dialect                     fleet.py       --json-lines: many models
+    folding.py     --fold, --check
 
 The room uses all others. The reports come from `results/report/`. A new option is declared in `arguments.py` and used
 in `command.py`. Begin with `command.py`.

@@ -37,9 +37,24 @@ STANDARD = "-"
 """The path that stands for standard input, or output."""
 
 _EPILOG = """\
-FILE is a path, or - for standard input; with -o - the model goes to standard output, and all else to standard error.
-exit codes: 0 all is well, 1 the model has errors (they are shown), or --diff or --lint finds something, 2 the call is
-wrong, a file cannot be read or written, or the file is no model, 130 interrupted
+FILE is a path, or - for standard input. With -o - the model goes to standard
+output, and all else to standard error.
+
+examples:
+  onnx-infer model.onnx                            all shapes, errors first
+  onnx-infer model.onnx --explain scores           where one shape comes from
+  onnx-infer model.onnx -o typed.onnx              the model with all shapes
+  onnx-infer model.onnx --memory --bind batch=8    memory at batch 8
+  onnx-infer model.onnx --dynamic images:0=batch --apply -o out.onnx
+  onnx-infer models/ --json-lines out.jsonl --jobs 4
+
+exit codes:
+  0    all is well
+  1    the model has errors, which are shown, or --diff, --lint, --check or
+       --fail-on finds something
+  2    the call is wrong, a file cannot be read or written, or the file is no
+       model
+  130  interrupted
 """
 
 
@@ -63,10 +78,9 @@ def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
             parser.error(f"argument {_option(name)}: given twice: {', '.join(doubles)}")
     if options.in_place and (options.demo or options.model == STANDARD):
         parser.error("argument --in-place: there is no file to write to")
-    if options.apply and not options.dynamic:
-        parser.error("argument --apply: needs --dynamic")
-    if options.copy_data and options.output is None:
-        parser.error("argument --copy-data: needs -o")
+    for name, other, needed in _NEEDS:
+        if getattr(options, name) and not getattr(options, other):
+            parser.error(f"argument {_option(name)}: needs {needed}")
     if options.dynamic and (options.html is not None or options.emit is not None):
         parser.error("argument --dynamic: write the model with -o, and ask for --html or --emit of that")
     if options.html == STANDARD == options.output:
@@ -75,10 +89,19 @@ def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
         parser.error("argument --fold: needs -o or --in-place")
     if options.fold and options.dynamic:
         parser.error("argument --fold: write the freed model with -o, and fold that")
-    if options.keep_guards and not options.fold:
-        parser.error("argument --keep-guards: needs --fold")
+    if options.check and (options.model in (None, STANDARD) or options.output in (None, STANDARD, options.model)):
+        parser.error("argument --check: needs a model in a file, and another file by -o")
     _check_forms(parser, options)
     return options
+
+
+_NEEDS = (
+    ("apply", "dynamic", "--dynamic"),
+    ("copy_data", "output", "-o"),
+    ("keep_guards", "fold", "--fold"),
+    ("check", "fold", "--fold"),
+)
+"""Options that say something of another one: the option, the other one, and how that is called."""
 
 
 def inference_options(options: argparse.Namespace) -> dict[str, Any]:
@@ -103,6 +126,8 @@ def _check_forms(parser: argparse.ArgumentParser, options: argparse.Namespace) -
     if options.lint and (options.output is not None or options.in_place or options.html is not None):
         parser.error("argument --lint: writes no model and no page")
     given = [name for name in (*_REPORTS, *_PLANS) if getattr(options, name) not in (None, [], False)]
+    if options.dynamic and not options.json:
+        given = [name for name in given if name not in _PLANS]  # plans of the freed model follow its report
     if len(given) > 1 and given[0] in _REPORTS:
         parser.error(
             f"argument {_option(given[0])}: not together with {_option(given[1])}, which prints something else"
@@ -117,9 +142,9 @@ def command_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="onnx-infer",
         usage="%(prog)s [OPTION ...] FILE",  # the list of all options would hide the message of an error
-        description="Infer the type and shape of every value of an ONNX model, sizes as expressions of input sizes.",
+        description="Infer the shape of every value of an ONNX model, as a formula of its\ninput sizes.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Help,
     )
     parser.add_argument("--version", action=_Version, help="the versions of onnx-infer, onnx and Python")
     source = parser.add_mutually_exclusive_group()
@@ -130,16 +155,16 @@ def command_parser() -> argparse.ArgumentParser:
     source.add_argument("--demo", action="store_true", help="a model built in memory")
     _add_inference(parser.add_argument_group("inference"))
     _add_output(parser.add_argument_group("what is shown and written"))
-    _add_planning(parser.add_argument_group("costs, memory and differences (docs/planning.md)"))
-    _add_dynamic(parser.add_argument_group("from static to dynamic sizes (docs/dynamic.md)"))
-    _add_fleets(parser.add_argument_group("many models (docs/fleets.md)"))
+    _add_planning(parser.add_argument_group("costs, memory and differences"))
+    _add_dynamic(parser.add_argument_group("from static to dynamic sizes"))
+    _add_fleets(parser.add_argument_group("many models"))
     _add_other_forms(parser.add_argument_group("other forms"))
     return parser
 
 
 _ONE_MODEL = (
     *("output", "in_place", "copy_data", "explain", "diff", "max_memory", "costs", "memory", "lint"),
-    *("bind", "input_shape", "rename", "dynamic", "html", "emit", "dialect"),
+    *("bind", "input_shape", "rename", "dynamic", "html", "emit", "dialect", "fail_on"),
 )
 """The options that say something of one model."""
 
@@ -169,7 +194,7 @@ def _check_models(parser: argparse.ArgumentParser, options: argparse.Namespace) 
 def _add_dynamic(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--dynamic", metavar="INPUT:AXIS=SYMBOL", type=freed_axis, action="append", default=[],
-        help="free a size of an input, and say what pins it; repeatable",
+        help="free a size of an input, and say what pins it; *:0=batch frees all inputs of one size there; repeatable",
     )  # fmt: skip
     group.add_argument("--apply", action="store_true", help="make the changes that are certain")
 
@@ -228,8 +253,16 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
         "--keep-guards", action="store_true", help="with --fold: keep all nodes that refuse sizes, so each names itself"
     )
     group.add_argument("--copy-data", action="store_true", help="copy external data into the folder of -o")
+    group.add_argument(
+        "--check", action="store_true",
+        help="with --fold and -o: run both files in onnxruntime at a few sizes, and compare their outputs",
+    )  # fmt: skip
+    group.add_argument(
+        "--fail-on", choices=("unknown", "guards"), action="append", default=[],
+        help="exit with 1 if a value is not exact, or if a run needs a condition; repeatable",
+    )  # fmt: skip
     group.add_argument("--explain", metavar="VALUE", help="where the type of this value comes from")
-    group.add_argument("--json", action="store_true", help="JSON instead of a text (docs/json.md)")
+    group.add_argument("--json", action="store_true", help="JSON instead of a text")
     group.add_argument("--all", action="store_true", help="every value, however many there are")
     group.add_argument("--full", action="store_true", help="whole lines, however wide the terminal is")
 
@@ -244,10 +277,19 @@ def _add_planning(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_other_forms(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--html", metavar="FILE", help="write a page with sizes that follow its fields (docs/report.md)")
-    group.add_argument("--emit", choices=LANGUAGES, help="print code that computes all sizes instead (docs/emit.md)")
+    group.add_argument("--html", metavar="FILE", help="write a page with sizes that follow its fields")
+    group.add_argument("--emit", choices=LANGUAGES, help="print code that computes all sizes instead")
     group.add_argument("--lint", action="store_true", help="what onnx or onnxruntime refuses: names, bodies, weights")
     group.add_argument("--dialect", choices=DIALECTS, help="the form in which sizes and guards are printed")
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """The text of `--help`, in lines of at most 80 characters."""
+
+    def __init__(self, prog: str) -> None:
+        from shutil import get_terminal_size  # argparse, too, imports it for a help text only
+
+        super().__init__(prog, width=min(80, get_terminal_size((80, 24)).columns))
 
 
 class _Version(argparse.Action):

@@ -5,7 +5,10 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+from onnx import ModelProto
 
 from onnx_infer.api import infer, rename_symbols
 from onnx_infer.cli.arguments import MODEL_ERRORS, OK, STANDARD, WrongCall, inference_options
@@ -15,15 +18,12 @@ from onnx_infer.errors import ArgumentError, InputValueError, ShapeInferenceErro
 from onnx_infer.protobuf.files import same_path
 from onnx_infer.protobuf.specialize import specialize, with_input_shapes
 from onnx_infer.results.report.layout import WIDTH
-from onnx_infer.results.report.table import table
+from onnx_infer.results.report.table import counts_of, table
 from onnx_infer.results.verdicts import input_variables
 from symdim import BoundsError, ParseError, SymdimError, UnboundName
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable
-
-    from onnx import ModelProto
 
     from onnx_infer.result import InferenceResult
 
@@ -42,6 +42,7 @@ def run(options: Namespace) -> int:
             check_target(path, *others)
     _import(options.modules)
     with progress(f"inferring {options.model or 'the demo'}", sys.stderr):
+        options.later = _later(options)
         model = _model(options, options.model)
         if options.dynamic:
             return _free(model, options, target)
@@ -57,29 +58,39 @@ def run(options: Namespace) -> int:
                 f"--explain: the main graph has no value {options.explain!r}{_alike(options.explain, result)}"
             )
         text, differs = _report(result, options)
-        if target is not None:
-            written, told = _written(model, result, options)
-            text += told
-            write(written, options.model, target, options.copy_data)
+        if target is not None and options.fold:
+            from onnx_infer.cli.folding import check, folded
+
+            smaller, lines = folded(model, options, _limits(options)[0])
+            write(smaller, options.model, target, options.copy_data)
+            if options.check:
+                told, is_equal = check(options.model, target, result)
+                differs |= not is_equal
+                lines += ["", told]
+            text += "" if options.json else "\n".join(["", "", *lines])
+        elif target is not None:
+            write(result.apply(model), options.model, target, options.copy_data)
         if options.html is not None:
             from onnx_infer.cli.forms import page
 
             write_text(page(result, options.model), options.html, model, options.model)
-    _show(text, options, target)
-    return MODEL_ERRORS if differs or any(d.severity != "warning" for d in result.diagnostics) else OK
+    failures = _failures(result, options.fail_on)
+    _show("\n\n".join([text, *([] if options.json else failures)]), options, target)
+    has_errors = any(d.severity != "warning" for d in result.diagnostics)
+    return MODEL_ERRORS if differs or failures or has_errors else OK
 
 
-def _written(model: ModelProto, result: InferenceResult, options: Namespace) -> tuple[ModelProto, str]:
-    """The model that is written, and what is told of it."""
-    if not options.fold:
-        return result.apply(model), ""
-    from onnx_infer.transforms.draft import count_nodes
-    from onnx_infer.transforms.folding import Facts, fold
-
-    facts: Any = {name: value for name, value in inference_options(options).items() if name in Facts.__annotations__}
-    smaller = fold(model, keep_guards=options.keep_guards, **facts)
-    told = f"folded: {count_nodes(model)} nodes, {count_nodes(smaller)} left (without constants)"
-    return smaller, "" if options.json else f"\n\n{told}"
+def _failures(result: InferenceResult, fail_on: list[str]) -> list[str]:
+    """What `--fail-on` finds, a line for each kind."""
+    found = []
+    if "unknown" in fail_on:
+        counts = counts_of(result)
+        if unknown := counts["values"] - counts["exact"]:
+            found.append(f"fails, by --fail-on unknown: {unknown} of {counts['values']} values are not exact")
+    if "guards" in fail_on and result.guards:
+        others = f" and {len(result.guards) - 1} more" if len(result.guards) > 1 else ""
+        found.append(f"fails, by --fail-on guards: a run needs {result.guards[0]}{others}")
+    return found
 
 
 def _show(text: str, options: Namespace, target: str | None) -> None:
@@ -102,7 +113,13 @@ def _free(model: ModelProto, options: Namespace, target: str | None) -> int:
     made = freed(model, options)
     if target is not None:
         write(made.model, options.model, target, options.copy_data)
-    _show(report(made, options, *_limits(options)), options, target)
+    text = report(made, options, *_limits(options))
+    if _has_plans(options):
+        from onnx_infer.cli.planning import plan
+
+        result = made.result if not options.later else _infer(_changed(made.model, "bind", options.later), options)
+        text = f"{text}\n\n{plan(result, options, *_limits(options))}"
+    _show(text, options, target)
     return OK if is_done(made, options) else MODEL_ERRORS
 
 
@@ -119,6 +136,22 @@ def _lint(model: ModelProto, options: Namespace) -> int:
     else:
         show("\n".join(map(str, found)) or "nothing found that onnx or onnxruntime refuses", sys.stdout)
     return MODEL_ERRORS if found else OK
+
+
+def _has_plans(options: Namespace) -> bool:
+    return bool(options.costs or options.memory or options.max_memory is not None)
+
+
+def _later(options: Namespace) -> dict[str, Any]:
+    """The sizes of symbols that `--dynamic` makes: they are fixed afterwards, for the plans."""
+    made = {symbol for _, _, symbol in options.dynamic}
+    later = {name: size for name, size in options.bind if name in made}
+    if later and not _has_plans(options):
+        raise WrongCall(
+            f"--bind: {next(iter(later))!r} is what --dynamic makes; --memory, --costs or --max-memory use it"
+        )
+    options.bind = [(name, size) for name, size in options.bind if name not in later]
+    return later
 
 
 def _limits(options: Namespace) -> tuple[int | None, int | None]:
@@ -154,18 +187,33 @@ def _model(options: Namespace, path: str | None) -> ModelProto:
         model = demo_model()
     else:
         model = read(path)
-    changes = ("rename", rename_symbols), ("bind", specialize), ("input_shape", with_input_shapes)
-    for option, change in changes:
+    for option in _CHANGES:
         if given := dict(getattr(options, option)):
-            try:
-                model = change(model, given)
-            except UnboundName as error:
-                symbols = [v.name for v in input_variables(infer(model))]
-                raise WrongCall(f"--{UnknownSymbol(option, error.names, symbols)}") from None
-            except (ArgumentError, InputValueError, SymdimError) as error:
-                told = str(error).replace("input_shapes: ", "")
-                raise WrongCall(f"--{option.replace('_', '-')}: {told}") from None
+            model = _changed(model, option, given)
     return model
+
+
+_CHANGES: dict[str, Callable[[ModelProto, Any], ModelProto]] = {
+    "rename": rename_symbols,
+    "bind": specialize,
+    "input_shape": with_input_shapes,
+}
+"""The options that change the model before all else, in this order."""
+
+
+def _changed(model: ModelProto, option: str, given: dict[str, Any]) -> ModelProto:
+    try:
+        return _CHANGES[option](model, given)
+    except UnboundName as error:
+        from onnx_infer.cli.dynamic import static_cure
+
+        result = infer(model)
+        symbols = [v.name for v in input_variables(result)]
+        cure = "" if symbols else f": {static_cure(result, error.names[0])}"
+        raise WrongCall(f"--{UnknownSymbol(option, error.names, symbols)}{cure}") from None
+    except (ArgumentError, InputValueError, SymdimError) as error:
+        told = str(error).replace("input_shapes: ", "")
+        raise WrongCall(f"--{option.replace('_', '-')}: {told}") from None
 
 
 def _infer(model: ModelProto, options: Namespace) -> InferenceResult:
@@ -185,7 +233,7 @@ def _infer(model: ModelProto, options: Namespace) -> InferenceResult:
 def _report(result: InferenceResult, options: Namespace) -> tuple[str, bool]:
     """What is shown, and whether the model differs from that of `--diff`."""
     limit, columns = _limits(options)
-    if options.costs or options.memory or options.max_memory is not None:
+    if _has_plans(options):
         from onnx_infer.cli.planning import plan
 
         return plan(result, options, limit, columns), False

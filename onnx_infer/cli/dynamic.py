@@ -12,6 +12,7 @@ from onnx_infer.results.report.layout import limited, text_of
 from onnx_infer.results.report.plain_data import head_json, plain
 from onnx_infer.results.report.table import guard_section
 from onnx_infer.transforms.dynamic.making import Dynamic, make_dynamic
+from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from onnx import ModelProto
 
+    from onnx_infer.result import InferenceResult
     from onnx_infer.transforms.dynamic.doubts import Doubt
 
 
@@ -28,8 +30,26 @@ _MOST_NUMBERS = 5
 _FREE = "one export cannot show every branch: test the model at another size"
 
 
+EVERY = "*"
+"""The name that stands for all inputs."""
+
+
+def static_cure(result: InferenceResult, symbol: str) -> str:
+    """What makes a symbol in a model whose sizes are all numbers.
+
+    >>> import onnx.parser, onnx_infer
+    >>> model = onnx.parser.parse_model('''
+    ...     <ir_version: 8, opset_import: ["": 17]> g (float[1, 3] x) => (y) { y = Neg (x) }''')
+    >>> static_cure(onnx_infer.infer(model), "batch")
+    'all its sizes are numbers; --dynamic x:0=batch makes a symbol'
+    """
+    name = next((where.tensor for where, _ in result.sources.axes), "INPUT")
+    return f"all its sizes are numbers; --dynamic {name}:0={symbol} makes a symbol"
+
+
 def freed(model: ModelProto, options: Namespace) -> Dynamic:
     """The model with the free sizes that are asked for. Raises WrongCall."""
+    options.dynamic = [every for given in options.dynamic for every in _each(model, *given)]
     axes: dict[str, dict[int, str]] = {}
     for name, axis, symbol in options.dynamic:
         axes.setdefault(name, {})[axis] = symbol
@@ -37,6 +57,22 @@ def freed(model: ModelProto, options: Namespace) -> Dynamic:
         return make_dynamic(model, axes, apply=options.apply)
     except ArgumentError as error:
         raise WrongCall(f"--{error}") from None
+
+
+def _each(model: ModelProto, name: str, axis: int, symbol: str) -> list[tuple[str, int, str]]:
+    """The inputs that `*` stands for: those with the number at this axis that the first one of them has there."""
+    if name != EVERY:
+        return [(name, axis, symbol)]
+    weights = {weight.name for weight in model.graph.initializer}
+    numbers = {}
+    for info in model.graph.input:
+        dims = info.type.tensor_type.shape.dim
+        if info.name not in weights and axis < len(dims) and dims[axis].HasField("dim_value"):
+            numbers[text(info.name)] = dims[axis].dim_value
+    if not numbers:
+        raise WrongCall(f"--dynamic *:{axis}: no input has a number at axis {axis}")
+    first = next(iter(numbers.values()))
+    return [(found, axis, symbol) for found, number in numbers.items() if number == first]
 
 
 def report(made: Dynamic, options: Namespace, limit: int | None, width: int | None) -> str:

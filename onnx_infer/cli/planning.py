@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def plan(result: InferenceResult, options: Namespace, limit: int | None, width: int | None) -> str:
     """The report of the plans that are asked for, as text or JSON."""
     plans = Plans(result) if options.costs or options.memory else None
-    largest = None if options.max_memory is None else _largest(result, options.max_memory)
+    largest = None if options.max_memory is None else _largest(result, options.max_memory, not options.bind)
     if options.json:
         data = {
             **head_json(),
@@ -39,14 +39,19 @@ def plan(result: InferenceResult, options: Namespace, limit: int | None, width: 
     return "\n\n".join(texts)
 
 
-def _largest(result: InferenceResult, limit: int) -> LargestSize:
+def _largest(result: InferenceResult, limit: int, is_as_read: bool) -> LargestSize:
     try:
         return result.largest_size(limit)
     except UnboundName as error:
         names = ", ".join(map(repr, error.names))
         raise WrongCall(f"--max-memory: several symbols are open: {names}; give all but one a size by --bind") from None
     except SymdimError as error:
-        raise WrongCall(f"--max-memory: {error}; leave one symbol open") from None
+        told = f"{error}; leave one symbol open"
+        if is_as_read and not result.sources.symbols:
+            from onnx_infer.cli.dynamic import static_cure
+
+            told = f"the model has no symbol: {static_cure(result, 'batch')}"
+        raise WrongCall(f"--max-memory: {told}") from None
 
 
 def difference(

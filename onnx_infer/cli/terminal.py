@@ -56,8 +56,10 @@ def write_bytes(content: bytes) -> None:
 
 
 def is_coloured(stream: TextIO) -> bool:
-    """Whether the stream is a terminal with colours."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    """Whether the stream is a terminal with colours. NO_COLOR says that none is, else FORCE_COLOR that every one is."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
 
 
 def _show_in_colours(text: str, stream: TextIO) -> bool:
@@ -69,7 +71,7 @@ def _show_in_colours(text: str, stream: TextIO) -> bool:
     lines = Text(text)
     for pattern, style in _STYLES.items():
         lines.highlight_regex(pattern, style)
-    Console(file=stream, highlight=False).print(lines, soft_wrap=True)
+    Console(file=stream, highlight=False, force_terminal=True).print(lines, soft_wrap=True)
     return True
 
 

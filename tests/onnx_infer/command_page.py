@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 
 from onnx_infer.cli.arguments import command_parser
@@ -30,6 +31,8 @@ EXAMPLES = {
     "--in-place": "onnx-infer model.onnx --in-place",
     "--fold": "onnx-infer model.onnx --fold -o small.onnx",
     "--keep-guards": "onnx-infer model.onnx --fold --keep-guards -o small.onnx",
+    "--check": "onnx-infer model.onnx --fold -o small.onnx --check",
+    "--fail-on": "onnx-infer model.onnx --fail-on unknown",
     "--copy-data": "onnx-infer model.onnx -o elsewhere/model.onnx --copy-data",
     "--explain": "onnx-infer model.onnx --explain scores",
     "--json": "onnx-infer model.onnx --json",
@@ -99,8 +102,8 @@ def page() -> str:
             title = {"positional arguments": "The model", "options": "General"}.get(str(group.title), str(group.title))
             parts.append(f"\n## {title[:1].upper()}{title[1:]}\n\n" + "\n".join(rows) + "\n")
     assert parser.epilog is not None
-    codes = parser.epilog.partition("exit codes:\n")[2].partition("\n\n")[0]
-    rows = [f"| {code} | {when} |" for code, _, when in (line.strip().partition("  ") for line in codes.splitlines())]
+    codes = re.sub(r"\n {7}", " ", parser.epilog.partition("exit codes:\n")[2])
+    rows = [f"| {code} | {when.strip()} |" for code, _, when in (x.strip().partition("  ") for x in codes.splitlines())]
     return "".join(parts) + FOOT + "\n".join(rows) + "\n"
 
 

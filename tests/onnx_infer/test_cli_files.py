@@ -301,7 +301,7 @@ def test_input_shapes_and_symbols_of_the_command(tmp_path: Path, capsys: pytest.
         (["--bind", "H=32*h", "--bind", "N=4"], "y  f32[4, 3, 16*h, W//2]"),
         (["--assume", "k[0] == W//2"], "best  f32[N, 3, H, W//2]"),
         (["--bounds", "k[0]=1..8"], "best  f32[N, 3, H, k[0]]"),
-        (["--input-shape", "x:4,3,32*h,?", "--fold", "-o", str(tmp_path / "o.onnx")], "folded:"),
+        (["--input-shape", "x:4,3,32*h,?", "--fold", "-o", str(tmp_path / "o.onnx")], "folded "),
     ]:
         assert main([path, *given]) == OK
         assert shown in capsys.readouterr().out.replace("     f32", "  f32")

@@ -79,7 +79,7 @@ def fake_rich(monkeypatch: pytest.MonkeyPatch) -> None:
             self.text = re.sub(pattern, rf"<{style}>\g<0></>", self.text)
 
     class Console:
-        def __init__(self, file: io.StringIO, highlight: bool) -> None:
+        def __init__(self, file: io.StringIO, highlight: bool, force_terminal: bool) -> None:
             self.file = file
 
         def print(self, text: Text, soft_wrap: bool) -> None:

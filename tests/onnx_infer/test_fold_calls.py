@@ -34,7 +34,7 @@ def saved(folder: Path) -> Path:
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, out = saved(tmp_path), tmp_path / "out.onnx"
     assert main([str(path), "--fold", "-o", str(out)]) == OK
-    assert "folded: 3 nodes, 1 left (without constants)" in capsys.readouterr().out
+    assert "all nodes                            3      1\n" in capsys.readouterr().out
     model, found = onnx.load(path), onnx.load(out)
     assert operators(found) == "Reshape"
     assert found.graph.output == model.graph.output

@@ -9,6 +9,7 @@ from onnx_infer.results.data_laws import DataLaw, data_laws
 from onnx_infer.results.guarantees import guarantees
 from onnx_infer.results.report.causes import Causes
 from onnx_infer.results.report.explanation import Step, steps
+from onnx_infer.results.report.table import counts_of
 from onnx_infer.results.verdicts import is_exact, variables
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor, Value
@@ -50,6 +51,7 @@ def as_json(result: Inferred, causes: Causes | None = None) -> dict[str, Any]:
         "data_guards": [guard_json(guard) for guard in result.data_guards],
         "data_laws": [_data_law_json(law) for law in data_laws(result, causes.nodes)],
         "diagnostics": [diagnostic_json(found) for found in result.diagnostics],
+        "counts": counts_of(result, causes),
     }
 
 

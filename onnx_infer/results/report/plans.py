@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.results.planning.costs import NodeCost, costs
@@ -12,6 +13,7 @@ from onnx_infer.results.report.layout import cut_names, limited, more, text_of
 from onnx_infer.results.report.plain_data import plain
 from onnx_infer.values.text import printable
 from symdim import Expr, total
+from symdim.algebra.dims import variables_of
 from symdim.guarantee import UpperBounds
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from onnx_infer.results.planning.largest import LargestSize
     from onnx_infer.values.tensor import Dim
 
+_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 _TOP_NODES = 10
 _SAMPLE = 64
 """The size of every symbol where nodes and values are sorted, the largest first."""
@@ -69,6 +72,7 @@ class Plans:
         peaks = [f"  {size}   at {_place(step)}" for size, step in self.peaks()]
         head = [f"peak of the computed values in bytes{exact}{', the largest of' if len(peaks) > 1 else ''}:"]
         rest = [f"inputs: {self.inputs}", f"constants: {self.constants}"]
+        rest += self._sum()
         if self.memory.unknown:
             rest.append(f"not counted: {', '.join(limited(list(self.memory.unknown), limit))}")
         live = sorted(self.live(), key=lambda name: -_sample(self.memory.sizes[name]))
@@ -78,6 +82,18 @@ class Plans:
             _Table(("layer", "nodes", "bytes of its values", "peak"), layers_ if len(layers_) > 1 else [], limit),
         ]
         return text_of([head + limited(peaks, limit), rest, *(table.lines(width) for table in tables)], width)
+
+    def _sum(self) -> list[str]:
+        """The sum of all memory with units, or what gives it."""
+        parts = [self.memory.peak_at().bytes if not self.memory.symbols else None, self.inputs, self.constants]
+        if all(isinstance(part, int) for part in parts):
+            peak, inputs, constants = (readable_bytes(part) for part in parts)  # type: ignore[arg-type]
+            total_ = readable_bytes(sum(part for part in parts if isinstance(part, int)))
+            return [f"total: {total_} = {peak} computed at the peak + {inputs} inputs + {constants} constants"]
+        symbols = sorted(
+            {v.name for part in (*self.memory.symbols, self.inputs, self.constants) for v in variables_of([part])}
+        )
+        return [f"total: {' '.join(f'--bind {quote(name)}=SIZE' for name in symbols)} gives it as a number"]
 
     def live(self) -> tuple[str, ...]:
         """The values that are live at the peak, if no size has a symbol; otherwise none."""
@@ -107,6 +123,18 @@ class Plans:
             "live": list(self.live()),
             "layers": _rows_json(self.layers),
         }
+
+
+def readable_bytes(count: int) -> str:
+    """A number of bytes in units of 1,000.
+
+    >>> readable_bytes(999), readable_bytes(1359192), readable_bytes(8 * 10**9)
+    ('999 B', '1.36 MB', '8 GB')
+    """
+    size, unit = float(count), 0
+    while size >= 1000 and unit < len(_UNITS) - 1:
+        size, unit = size / 1000, unit + 1
+    return f"{size:.3g} {_UNITS[unit]}"
 
 
 def _rows_json(rows: Iterable[Layer | NodeCost]) -> list[dict[str, Any]]:

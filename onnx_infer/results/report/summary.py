@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from onnx_infer.results.report.causes import Causes
-from onnx_infer.results.report.table import count_of, guard_parts, interval
+from onnx_infer.results.report.table import count_of, counts_of, guard_parts, interval
 from onnx_infer.values.text import printable
 from symdim.notebook import html_table
 
@@ -20,9 +20,7 @@ _ENDS = 3
 
 def summary(result: Inferred) -> str:
     """The inputs and outputs, the number of known values, and the number of errors."""
-    causes = Causes(result)
-    ends = f"{_ends(result, result.inputs)} -> {_ends(result, result.outputs)}"
-    return f"{ends}; {count_of([causes.verdict(name) for name in result.types], result)}"
+    return f"{_ends(result, result.inputs)} -> {_ends(result, result.outputs)}; {count_of(counts_of(result))}"
 
 
 def _ends(result: Inferred, names: list[str]) -> str:

@@ -11,7 +11,7 @@ from onnx_infer.results.report.causes import Causes, Root
 from onnx_infer.results.report.layout import WIDTH, beside, limited, more, rows, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Iterable, Mapping
 
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.results.guards import Guard
@@ -76,7 +76,7 @@ class _Table:
         return roots + limited(lines, self.limit)
 
     def _summary(self) -> list[str]:
-        lines = [count_of(self.verdicts.values(), self.result)]
+        lines = [count_of(counts_of(self.result, self.causes))]
         if symbols := sorted(self.causes.inputs, key=lambda v: v.name):
             lines.append(f"symbols: {', '.join(map(interval, symbols))}")
         return lines
@@ -142,18 +142,28 @@ def guard_section(
     return [HEADINGS[kind], *lines, *([more(len(found) - len(shown))] if len(found) > len(shown) else [])]
 
 
-def counts_of(verdicts: Collection[str]) -> dict[str, int]:
-    """How many values there are, in all (`values`) and with each verdict."""
-    counts = Counter(verdicts)
-    return {"values": len(verdicts), **{word: counts[word] for word in _VERDICTS}}
+def counts_of(result: Inferred, causes: Causes | None = None) -> dict[str, int]:
+    """How many values there are, in all and with each verdict, and how many errors and warnings."""
+    causes = causes or Causes(result)
+    verdicts = Counter(causes.verdict(name) for name in result.types)
+    warnings = sum(found.severity == "warning" for found in result.diagnostics)
+    return {
+        "values": len(result.types),
+        **{word: verdicts[word] for word in _VERDICTS},
+        "errors": len(result.diagnostics) - warnings,
+        "warnings": warnings,
+    }
 
 
-def count_of(verdicts: Collection[str], result: Inferred) -> str:
-    """The number of errors if there are any, and the number of values, in all and with each verdict."""
-    counts = counts_of(verdicts)
-    errors = _count(sum(d.severity != "warning" for d in result.diagnostics), "error")
+def count_of(counts: Mapping[str, int]) -> str:
+    """The number of errors if there are any, and the number of values, in all and with each verdict.
+
+    >>> count_of({"values": 3, "exact": 2, "data-dependent": 0, "unknown": 1, "errors": 1, "warnings": 0})
+    '1 error; 3 values: 2 exact, 1 unknown'
+    """
+    errors = f"{_count(counts['errors'], 'error')}; " if counts["errors"] else ""
     parts = [f"{counts[word]} {word}" for word in _VERDICTS if counts[word]]
-    return f"{errors}{'; ' * bool(errors)}{len(verdicts)} values: {', '.join(parts) or 'none'}"
+    return f"{errors}{counts['values']} values: {', '.join(parts) or 'none'}"
 
 
 def root_lines(root: Root, spelled: bool = False) -> list[str]:
