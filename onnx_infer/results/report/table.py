@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from onnx_infer.results.data_laws import data_laws
 from onnx_infer.results.report.causes import Causes, Root
 from onnx_infer.results.report.layout import WIDTH, beside, limited, more, rows, text_of
+from onnx_infer.results.verdicts import variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.results.guards import Guard
     from onnx_infer.results.inferred import Inferred
+    from onnx_infer.results.reasons import Reason
     from onnx_infer.results.report.layout import Write
     from symdim import Var
 
@@ -51,6 +53,9 @@ class _Table:
         self.causes = Causes(result)
         self.roots = self.causes.roots()
         self.verdicts = {name: self.causes.verdict(name) for name in result.types}
+        inexact = [name for name, verdict in self.verdicts.items() if verdict != "exact"]
+        self.values_of = Counter(cause for name in inexact if (cause := self.causes.of(name)))
+        self.told: set[Reason] = set()
 
     def sections(self) -> list[list[str]]:
         """The lines of each section."""
@@ -88,9 +93,18 @@ class _Table:
         for name, row in zip(names, rows([(n, types[n]) for n in names], self.width, self.write), strict=True):
             cause = None if self.verdicts[name] == "exact" else self.causes.of(name)
             lines += row[:-1]
-            lines += [row[-1]] if cause is None else beside(f"{row[-1]}   ", f"({cause.text})", self.width)
+            is_new = cause is not None and cause not in self.told
+            lines += beside(f"{row[-1]}   ", self._told(name, cause), self.width) if cause and is_new else [row[-1]]
         lines += rest or []
         return [heading, *lines] if lines else []
+
+    def _told(self, name: str, cause: Reason) -> str:
+        """A cause, at the first value that has it: with the bounds of its sizes, and the number of its values."""
+        self.told.add(cause)
+        fresh = [v for v in variables(self.result.types[name]) if v not in self.causes.inputs]
+        bounds = [f"{v.name} <= {self.write(v.at_most)}" for v in fresh if v.at_most is not None]
+        count = self.values_of[cause]
+        return f"({'; '.join([cause.text, *bounds, *([f'{count} values'] if count > 1 else [])])})"
 
     def _inner(self, ends: set[str]) -> list[str]:
         """The other values: those that are not exact, then the exact ones if they are few."""
