@@ -10,6 +10,7 @@ PAGES = {
     "docs/coming_from_onnxruntime.md": "onnxruntime",
     "integration_tests/test_jax.py": "jax",
     "integration_tests/test_page.py": "selenium",
+    "integration_tests/test_site.py": "mkdocs",
     "integration_tests/test_sympy.py": "sympy",
 }
 """Pages and tests that need a package."""

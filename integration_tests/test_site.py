@@ -7,6 +7,7 @@ import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+from zipfile import ZipFile
 
 import pytest
 
@@ -62,3 +63,10 @@ def test_nothing_leads_nowhere(pages: dict[Path, _Links]) -> None:
 def test_the_pictures_are_there(pages: dict[Path, _Links]) -> None:
     pictures = [link for found in pages.values() for link in found.links if "images/" in link]
     assert len(pictures) > 8
+
+
+def test_the_playground_has_the_sources_of_symdim(pages: dict[Path, _Links]) -> None:
+    site = next(page.parent for page in pages if page.name == "playground.html")
+    with ZipFile(site / "site" / "symdim.zip") as archive:
+        assert "symdim/parsing.py" in archive.namelist()
+        assert all(name.startswith("symdim/") for name in archive.namelist())

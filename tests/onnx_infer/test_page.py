@@ -80,6 +80,7 @@ def test_what_is_unknown_has_its_reason_and_its_node() -> None:
     assert data["reasons"][verdicts["y"][1]] == {"text": "NonZero 'y': the number of non-zero elements", "node": "y"}
     assert data["reasons"][verdicts["z"][1]]["node"] == "z"
     assert data["counts"] == {"exact": 1, "data-dependent": 1, "unknown": 1}
+    assert data["errors"] == sum(found["severity"] == "error" for found in data["messages"])
     assert data["origins"] == ["", "the number of non-zero elements, at most 4*N"]
     assert [message["severity"] for message in data["messages"]] == ["warning"]
 

@@ -44,6 +44,7 @@ def page_data(result: Inferred, content: Content, sizes: Mapping[str, int]) -> d
     places = {symbol.variable: place for place, symbol in enumerate(symbols)}
     guards, dims = [*result.guards, *result.data_guards], content.sizes
     return {
+        "errors": sum(found.severity != "warning" for found in result.diagnostics),
         "counts": {verdict: verdicts[verdict] for verdict in ("exact", "data-dependent", "unknown")},
         "start": start_sizes(result, symbols, sizes),
         "origins": [

@@ -7,7 +7,7 @@ import { Model } from "./model.js";
 import { Rows } from "./rows.js";
 import { Symbols } from "./symbols.js";
 
-const THEMES = [["", "Auto", "as the system"], ["light", "Light", "light"], ["dark", "Dark", "dark"]];
+const THEMES = [["", "Colours: auto", "as the system"], ["light", "Colours: light", "light"], ["dark", "Colours: dark", "dark"]];
 const FILTERS = [["all", "All"], ["ends", "Inputs and outputs"], ["unknown", "Not exact"], ["failing", "Failing"]];
 
 const byId = (id) => document.getElementById(id);
@@ -41,8 +41,9 @@ class Page {
   }
 
   drawCounts() {
-    const { counts } = this.model.data;
+    const { counts, errors } = this.model.data;
     const parts = Object.entries(counts).filter(([, count]) => count);
+    if (errors) byId("counts").append(element("span", "chip fails", `${exactText(errors)} ${errors === 1 ? "error" : "errors"}`), " ");
     byId("counts").append(
       `${exactText(this.model.nodes.length)} nodes`,
       ...parts.map(([verdict, count]) => element("span", `chip ${verdict}`, `${exactText(count)} ${verdict}`)),
