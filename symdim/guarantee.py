@@ -123,7 +123,7 @@ def require_exact(dim: Dim, op: str, field: str, available: Collection[str] = ()
         return dim
     doubtful = [v for v in variables_of([dim]) if not is_exact(v, available)]
     reasons = "; ".join(f"{v.name}: {v.origin}" for v in doubtful)
-    raise UnsupportedDynamicShape(op, field, observed.kind, f"{dim} is only {observed} ({reasons})")
+    raise UnsupportedDynamicShape(op, field, observed.kind, f"{dim!r} is only {observed} ({reasons})")
 
 
 def require_exact_shape(

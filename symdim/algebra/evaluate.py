@@ -131,7 +131,7 @@ def evaluate(root: Expr, bindings: Mapping[str | Var, int]) -> Dim:
             n, d = node.parts
             by = d if isinstance(d, int) else values[d]
             if by == 0:
-                raise DivisionByZero(f"the divisor of {node} is zero")
+                raise DivisionByZero(f"the divisor of {node!r} is zero")
             value = (n if isinstance(n, int) else values[n]) // by
         elif isinstance(node, Extremum):
             parts = [part if isinstance(part, int) else values[part] for part in node.parts]
@@ -220,7 +220,7 @@ def _rebuilt(node: Expr, values: dict[Dim, Dim], mapping: Mapping[Any, Dim]) -> 
         n, d = node.parts
         by = values.get(d, d)
         if by == 0:
-            raise DivisionByZero(f"the divisor of {node} is zero")
+            raise DivisionByZero(f"the divisor of {node!r} is zero")
         return floordiv(values.get(n, n), by)
     if isinstance(node, Extremum):
         return (maximum if isinstance(node, Max) else minimum)(*[values.get(part, part) for part in node.parts])
@@ -232,5 +232,5 @@ def _replacement(v: Var, given: Dim) -> Dim:
     if isinstance(given, int):
         return checked_size(v, given)
     if disjoint((v.lo, v.hi), given.bounds()):
-        raise BoundsError(f"{v.name!r} is in {v.lo}..{'' if v.hi is None else v.hi}, which {given} never is")
+        raise BoundsError(f"{v.name!r} is in {v.lo}..{'' if v.hi is None else v.hi}, which {given!r} never is")
     return given

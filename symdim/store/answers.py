@@ -55,7 +55,7 @@ class Guard:
         if isinstance(self.fact, SizeJoin) and len(self.fact.operands) == 2:
             a, b = self.fact.operands
             if self.fact.result == maximum(a, b):
-                return f"{a} == {b} or 1 in ({a}, {b})"
+                return f"{a!r} == {b!r} or 1 in ({a!r}, {b!r})"
         return str(self.fact)
 
     @property
@@ -173,13 +173,13 @@ class Answers:
     def guards(self) -> list[Guard]:
         """The conditions on given sizes that remain, in the order of their discovery."""
         state = self.state
-        found: dict[str, Guard] = {}
+        found: dict[tuple[object, ...], Guard] = {}
 
         def add(fact: Constraint) -> None:
             fresh = any(v.serial for v in mentioned_in(fact) if isinstance(v, RowVar))
             if not fresh and self.state.given(v for v in mentioned_in(fact) if isinstance(v, Var)):
                 guard = Guard(fact)
-                found.setdefault(guard.text, guard)
+                found.setdefault((guard.text, *dims_of(fact)), guard)  # long texts may be alike
 
         for v, dim in list(state.sizes.items()):  # a long value may be dropped here
             if v not in state.generated:

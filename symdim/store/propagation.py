@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symdim.algebra.bounds.intervals import contains, meet
 from symdim.algebra.order import dim_order
+from symdim.algebra.texts.brief import shortened
 from symdim.algebra.variable import Scope, Var
 from symdim.rows import Row, RowVar
 from symdim.store.constraints import Bounds, Constraint, Label, Origin, RankEdge, RowEqual, RowsEqual, SizeEqual
@@ -326,12 +327,16 @@ class Propagation(Solution):
             law = bounded[-1].law
         lo, hi = self.interval(v)
         kind = kind_of(law, OUT_OF_RANGE)
-        return self.contradiction(kind, f"{v} would be {value}, outside of {lo}..{'' if hi is None else hi}", fact, v)
+        return self.contradiction(
+            kind, f"{v!r} would be {value!r}, outside of {lo}..{'' if hi is None else hi}", fact, v
+        )
 
     def indivisible(self, fact: Constraint, n: Dim, d: Dim) -> Exception:
         """The error for a division that leaves a remainder."""
-        return self.contradiction(kind_of(fact.law, INDIVISIBLE), f"{fact}, but {n} is not a multiple of {d}", fact)
+        return self.contradiction(kind_of(fact.law, INDIVISIBLE), f"{fact}, but {n!r} is not a multiple of {d!r}", fact)
 
     def ranks_differ(self, fact: Constraint, a: Row, b: Row) -> Exception:
         """The error for two rows of different rank."""
-        return self.contradiction("rank_mismatch", f"{a} and {b} have different numbers of axes", fact)
+        return self.contradiction(
+            "rank_mismatch", f"{shortened(str(a))} and {shortened(str(b))} have different numbers of axes", fact
+        )

@@ -114,7 +114,7 @@ class Solution:
         """Raise Contradiction for a value outside of the bounds with which its variable was made."""
         if disjoint((v.lo, v.hi), bounds_of(value)):
             fact, _ = self.causes[v][-1]
-            raise self.contradiction(kind_of(fact.law, OUT_OF_RANGE), f"{v} cannot be {value}", fact, v)
+            raise self.contradiction(kind_of(fact.law, OUT_OF_RANGE), f"{v!r} cannot be {value!r}", fact, v)
 
     def splice(self, row: Row) -> Row:
         """The row with the value of its variable; its sizes stay as they were stated."""
