@@ -13,7 +13,7 @@ from symdim.algebra.expr import Expr, as_dim
 from symdim.algebra.order import dim_order
 from symdim.algebra.origin import InputDim
 from symdim.algebra.texts.brief import brief_list
-from symdim.algebra.texts.printing import listed, quoted, told_apart
+from symdim.algebra.texts.printing import quoted, text_of_list
 from symdim.algebra.variable import Var
 from symdim.errors import BroadcastError, NegativeSize, NotDivisible, ReshapeError, SizeOverflow, UnboundName
 
@@ -120,7 +120,7 @@ class Shape(Sequence[Dim]):
 
     def __str__(self) -> str:
         """`[N, 2*N + 1]`; a variable whose name is not a plain name is in backticks."""
-        return _text(self.dims)
+        return text_of_list(self.dims)
 
     def __repr__(self) -> str:
         return f"Shape({brief_list(self.dims)})"
@@ -346,7 +346,3 @@ def _dim(size: object) -> Dim:
     if type(size).__name__ in ("bool", "bool_"):  # NumPy's was an index before 2.0
         raise TypeError("a size cannot be a bool")
     return index(size)  # type: ignore[arg-type]
-
-
-def _text(dims: Sequence[Dim]) -> str:
-    return f"[{', '.join(map(listed, told_apart(dims)))}]"

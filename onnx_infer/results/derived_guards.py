@@ -15,7 +15,7 @@ from onnx_infer.results.least_sizes import LeastSizes
 from onnx_infer.results.sources import without_computed
 from symdim import Var
 from symdim.algebra.variable import narrowed
-from symdim.conditions.condition import Condition
+from symdim.conditions.condition import Condition, length_of
 from symdim.conditions.solving import solve
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def _under_equations(guards: Sequence[Guard]) -> Iterable[Guard]:
     known = Equations()
     simpler: dict[Guard, list[Guard]] = {}
     equations = [guard for guard in guards if guard.kind == "required" and is_equation(*guard.condition)]
-    for guard in sorted(equations, key=lambda guard: len(str(guard))):
+    for guard in sorted(equations, key=lambda guard: length_of([guard.condition])):
         simpler[guard] = _rewritten(guard, known)
         if simpler[guard]:
             known.add(guard.lhs, guard.rhs)
@@ -221,7 +221,7 @@ def _rewritten(guard: Guard, equations: Equations) -> list[Guard]:
 
 def _if_shorter(guard: Guard, conditions: Sequence[Condition]) -> list[Guard]:
     """Guards of these conditions, if their text is shorter than that of the guard."""
-    return _with(guard, conditions) if len("; ".join(map(str, conditions))) < len(str(guard)) else [guard]
+    return _with(guard, conditions) if length_of(conditions) < length_of([guard.condition]) else [guard]
 
 
 def _demanded(variable: Var, weak: Guard, index: _Index) -> tuple[int | None, int | None]:

@@ -193,13 +193,13 @@ def replaced(
         if node in mapping:
             values[node] = mapping[node]
         else:
-            if before is not None:
-                before(node)
-            values[node] = _rebuilt(node, values, {})
+            values[node] = _rebuilt(node, values, {}, before)
     return values[dim]
 
 
-def _rebuilt(node: Expr, values: dict[Dim, Dim], mapping: Mapping[Any, Dim]) -> Dim:
+def _rebuilt(
+    node: Expr, values: dict[Dim, Dim], mapping: Mapping[Any, Dim], before: Callable[[Expr], None] | None = None
+) -> Dim:
     """A node with `values` in place of its parts; for a variable the dimension in `mapping`, if there is one."""
     if isinstance(node, Var):
         given = mapping.get(node.name, mapping.get(node))
@@ -207,6 +207,8 @@ def _rebuilt(node: Expr, values: dict[Dim, Dim], mapping: Mapping[Any, Dim]) -> 
     if node.terms is not None:
         if all(values[unit] is unit for unit in node.terms):
             return node
+        if before is not None:
+            before(node)
         terms: Terms = {}
         const = node.const
         for unit, k in node.terms.items():
@@ -216,6 +218,8 @@ def _rebuilt(node: Expr, values: dict[Dim, Dim], mapping: Mapping[Any, Dim]) -> 
         return sum_of(terms, const)
     if all(isinstance(c, int) or values[c] is c for c in children(node)):
         return node
+    if before is not None:
+        before(node)
     if isinstance(node, FloorDiv):
         n, d = node.parts
         by = values.get(d, d)

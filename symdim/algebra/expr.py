@@ -198,7 +198,6 @@ class Expr:
         return self._text or canonical.to_text(self)
 
     def __repr__(self) -> str:
-        """The text, or the beginning of a long one; `str` has all of it, up to 10,000 names."""
         return canonical.to_brief_text(self)
 
     def __copy__(self) -> Expr:

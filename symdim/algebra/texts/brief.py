@@ -63,7 +63,7 @@ def brief_list(dims: Sequence[Dim]) -> str:
     >>> brief_list([Var("seq len"), 3])
     '[`seq len`, 3]'
     """
-    return shortened(f"[{', '.join(map(printing.listed, printing.told_apart(dims)))}]")
+    return shortened(printing.text_of_list(dims))
 
 
 def shortened(text: str, most: int = MOST_CHARACTERS) -> str:

@@ -117,6 +117,11 @@ def listed(dim: Dim) -> str:
     return quoted(dim.name) if isinstance(dim, Var) else to_text(dim)
 
 
+def text_of_list(dims: Sequence[Dim]) -> str:
+    """The text of a list of dimensions, in brackets."""
+    return f"[{', '.join(map(listed, told_apart(dims)))}]"
+
+
 def told_apart(dims: Sequence[Dim]) -> Sequence[Dim]:
     """The dimensions as they are printed together: of variables with one name, all except the oldest have a number.
 
