@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from symdim.algebra.bounds.intervals import contains
 from symdim.algebra.divisions.floordiv import floordiv, mod
@@ -247,6 +247,14 @@ class Answers:
             if isinstance(fact, SizeEqual | Divisible) and dim in variables_in(self.state.size(dims_of(fact)[0])):
                 kept = [value for value in kept if _possible(self.resolved(fact), dim, value)]
         return tuple(kept)
+
+
+class Known(NamedTuple):
+    """What follows from the first `done` constraints of a store. It is replaced as a whole, never changed in part."""
+
+    state: Propagation
+    done: int
+    answers: Answers | None
 
 
 def _possible(fact: Constraint, v: Var, value: int) -> bool:

@@ -46,6 +46,12 @@ class Origin(NamedTuple):
 
 NOWHERE = Origin()
 
+
+def origin_of(given: Origin | str) -> Origin:
+    """The origin that is given, maybe as a text."""
+    return Origin(text=given) if isinstance(given, str) else given
+
+
 _LONGEST = 500  # characters of a constraint in a message
 
 

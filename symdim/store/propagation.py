@@ -19,6 +19,7 @@ from symdim.algebra.bounds.intervals import contains, meet
 from symdim.algebra.order import dim_order
 from symdim.algebra.texts.brief import shortened
 from symdim.algebra.variable import Scope, Var
+from symdim.errors import DivisionByZero
 from symdim.rows import Row, RowVar
 from symdim.store.constraints import Bounds, Constraint, Label, Origin, RankEdge, RowEqual, RowsEqual, SizeEqual
 from symdim.store.errors import INDIVISIBLE, OUT_OF_RANGE, kind_of
@@ -78,7 +79,7 @@ class Propagation(Solution):
         self._scope = Scope()
         self._serial = -1  # a number and not `itertools.count`, which later Pythons do not pickle
         self._queues: tuple[deque[Constraint], ...] = tuple(deque() for _ in range(6))
-        self._queued: set[Constraint] = set()
+        self.queued: set[Constraint] = set()
         self._watchers: dict[Var | RowVar, dict[Constraint, None]] = {}
         self._narrowed: dict[Var, int] = {}
 
@@ -110,8 +111,8 @@ class Propagation(Solution):
 
     def push(self, fact: Constraint) -> None:
         """Put a constraint on the worklist."""
-        if fact not in self._queued:
-            self._queued.add(fact)
+        if fact not in self.queued:
+            self.queued.add(fact)
             self._queues[self._priority(fact)].append(fact)
 
     def _priority(self, fact: Constraint) -> int:
@@ -134,14 +135,20 @@ class Propagation(Solution):
                     continue
                 return
             fact = queue.popleft()
-            self._queued.discard(fact)
-            if self.rules.of[type(fact)](self, fact):
-                self.pending.pop(fact, None)
-                self.growing.discard(fact)
-            else:
-                self._watch(fact)
-            if isinstance(fact, SizeEqual | Bounds):
-                self._narrow_as_stated(fact)
+            self.queued.discard(fact)
+            try:
+                self._take(fact)
+            except DivisionByZero as error:
+                raise self.without_value(fact, error) from None
+
+    def _take(self, fact: Constraint) -> None:
+        if self.rules.of[type(fact)](self, fact):
+            self.pending.pop(fact, None)
+            self.growing.discard(fact)
+        else:
+            self._watch(fact)
+        if isinstance(fact, SizeEqual | Bounds):
+            self._narrow_as_stated(fact)
 
     def _narrow_as_stated(self, fact: SizeEqual | Bounds) -> None:
         """Narrow intervals by a constraint in its stated form, now and whenever one of its intervals is narrowed."""
