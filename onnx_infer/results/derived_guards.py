@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from onnx_infer.engine.engine import Engine
     from onnx_infer.values.tensor import Dim
 
+_ROUNDS = 64  # of simplifying guards by each other: texts get shorter, and a few rounds are usual
+
 
 def guards_of(engine: Engine) -> list[Guard]:
     """The statements of a walk that bounds do not prove, as guards in the order of the nodes."""
@@ -64,11 +66,13 @@ def _least_sizes(engine: Engine, guards: list[Guard]) -> list[Guard]:
 
 def _simplified(solved: Iterable[Guard]) -> list[Guard]:
     """The guards without those that other guards imply. They are in plain form."""
-    guards, before = _combined(solved), list[Guard]()
-    while guards != before:  # a simpler guard may show another bound; texts get shorter, so this ends
+    guards = _combined(solved)
+    for _ in range(_ROUNDS):  # a simpler guard may show another bound
         before, index = guards, _Index(guards)
         guards = _combined(simpler for guard in guards for simpler in _under_bounds(guard, index))
         guards = _combined(_under_equations(guards))
+        if guards == before:
+            break
     index = _Index(guards)
     return [guard for guard in guards if not _is_implied(guard, index)]
 
