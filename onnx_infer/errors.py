@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from onnx.shape_inference import InferenceError
 
+from symdim.algebra.expr import Expr
+from symdim.algebra.texts.brief import shortened
 from symdim.errors import UnboundName
 
 if TYPE_CHECKING:
@@ -97,6 +99,10 @@ def require(condition: object, law: str, *values: object, sign: str = "!=") -> N
         raise ShapeInferenceError(broken(law, *values, sign=sign))
 
 
+def _told(value: object) -> str:
+    return repr(value) if isinstance(value, Expr) else shortened(str(value))
+
+
 def broken(law: str, *values: object, sign: str = "!=") -> str:
     """The message of a law and the values that break it; `sign` is what holds between two values, or a comma.
 
@@ -104,4 +110,4 @@ def broken(law: str, *values: object, sign: str = "!=") -> str:
     ('sizes differ: 2 != 3', 'the size is too small: 2 < 3', 'no pair: 2, 3')
     """
     between = f" {sign} " if len(values) == 2 and sign != "," else ", "
-    return f"{law}: {between.join(map(str, values))}" if values else law
+    return f"{law}: {between.join(map(_told, values))}" if values else law

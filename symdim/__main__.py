@@ -14,15 +14,13 @@ import sys
 from typing import TYPE_CHECKING, Any, get_args
 
 from symdim import BoundsError, Expr, ParseError, SymdimError, leaf_count, parse
+from symdim.algebra.texts.printing import is_too_long
 from symdim.parser.grammar import Dialect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 OK, REFUSED, USAGE = 0, 1, 2
-
-MOST_NAMES = 10_000
-"""The most names in an expression that is printed. Forms such as a nested `abs` double their text at every level."""
 
 STANDARD = "-"
 """The text that stands for standard input."""
@@ -78,8 +76,8 @@ def _answer(text: str, options: argparse.Namespace) -> dict[str, Any]:
     answer: dict[str, Any] = {"text": text}
     try:
         dim = parse(text, options.name, dialect=options.dialect)
-        if (names := leaf_count(dim)) > MOST_NAMES:
-            raise SymdimError(f"an expression of {names} names is not printed")
+        if isinstance(dim, Expr) and is_too_long(dim):
+            raise SymdimError(f"an expression of {leaf_count(dim)} names is not printed")
         answer["canonical"] = str(dim)
         answer["names"] = sorted(dim.free_symbols()) if isinstance(dim, Expr) else []
         if options.bind:

@@ -83,7 +83,7 @@ class Facts:
 
     def add(self, a: Dim, relation: str, b: Dim, *, origin: object = None) -> None:
         """Add `a relation b`. The relation is one of == != >= > <= <."""
-        self._enter(Fact(*normalised(checked(a), relation, checked(b)), f"{a} {relation} {b}", origin))
+        self._enter(Fact(*normalised(checked(a), relation, checked(b)), f"{a!r} {relation} {b!r}", origin))
 
     def _enter(self, fact: Fact) -> None:
         if (fact.dim, fact.relation) not in self._facts:
@@ -101,7 +101,7 @@ class Facts:
 
     def divides(self, d: Dim, n: Dim, *, origin: object = None) -> None:
         """Add n % d == 0."""
-        self._enter(Fact(mod(n, d), "==", f"{n} % {d} == 0", origin))
+        self._enter(Fact(mod(n, d), "==", f"{n!r} % {d!r} == 0", origin))
 
     def assume(
         self,

@@ -32,13 +32,14 @@ from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var, narrowed
 from symdim.conditions.monotone import growth
 from symdim.errors import BoundsError, DivisionByZero, RankError, UnsupportedDynamicShape
+from symdim.prover.budget import Budget
 
 Dim: TypeAlias = int | Expr
 Limits: TypeAlias = tuple[Dim | None, Dim | None]
 Sum: TypeAlias = tuple[list[Pattern], dict[Expr, int], int]
 
 _STEPS = 20_000  # steps of the prover for all sizes of one call
-_STEPS_OF_A_LEAF = 8  # for putting others in the place of a variable of an expression, by its leaves
+_BUILDING = 20_000  # steps to build bounds part by part
 _MOST_LEAVES = 60  # the most leaves of an expression that is tested for monotony; a larger one is bounded part by part
 
 
@@ -123,7 +124,7 @@ def require_exact(dim: Dim, op: str, field: str, available: Collection[str] = ()
         return dim
     doubtful = [v for v in variables_of([dim]) if not is_exact(v, available)]
     reasons = "; ".join(f"{v.name}: {v.origin}" for v in doubtful)
-    raise UnsupportedDynamicShape(op, field, observed.kind, f"{dim} is only {observed} ({reasons})")
+    raise UnsupportedDynamicShape(op, field, observed.kind, f"{dim!r} is only {observed} ({reasons})")
 
 
 def require_exact_shape(
@@ -157,12 +158,10 @@ class UpperBounds:
     """
 
     def __init__(self, available: Collection[str] = (), steps: int = _STEPS) -> None:
-        from symdim.prover.budget import Budget
-
         self._available = available
         self._known: dict[Dim, Limits] = {}  # the limits of variables, and of all parts of sizes so far
         self._found: dict[Expr, Dim | None] = {}
-        self._left = Budget(steps)
+        self._left, self._building = Budget(steps), Budget(_BUILDING)
 
     def of(self, dim: Dim) -> Dim | None:
         """An upper bound of a size; None if none is found."""
@@ -186,7 +185,7 @@ class UpperBounds:
         if isinstance(dim, int):
             return dim
         nearer = self._at_ends(dim)
-        high = nearer if isinstance(nearer, int) else _limits(nearer, self._known)[1]
+        high = nearer if isinstance(nearer, int) else _limits(nearer, self._known, self._building)[1]
         top = bounds_of(dim)[1]
         return top if high is None else high if top is None else minimum(high, top)
 
@@ -201,10 +200,8 @@ class UpperBounds:
                 break
             if self._known[variable][0] is variable or variable.lo is None or _occurrences(variable, found) < 2:
                 continue
-            leaves = leaf_count(found)
-            if leaves > _MOST_LEAVES or self._left.steps <= 0:
+            if leaf_count(found) > _MOST_LEAVES or not self._left.affords(postorder(found), 3):  # the substitutions
                 break
-            self._left.steps -= _STEPS_OF_A_LEAF * leaves  # for the substitutions
             with suppress(BoundsError, DivisionByZero):  # for sizes that no run has
                 end = self._end(found, variable, variable.lo)
                 found = found if end is None else found.substitute({variable: end})
@@ -236,10 +233,10 @@ def _occurrences(variable: Var, dim: Expr) -> int:
     return sum(variable in children(node) for node in postorder(dim) if not isinstance(node, Var))
 
 
-def _limits(root: Expr, limits: dict[Dim, Limits]) -> Limits:
+def _limits(root: Expr, limits: dict[Dim, Limits], budget: Budget) -> Limits:
     """A lower and an upper bound of an expression, part by part. Printed remainders and minima are parts.
 
-    `limits` has those of the variables. Those of the parts are added.
+    `limits` has those of the variables. Those of the parts are added: numbers where the budget does not suffice.
     """
     sums: dict[Expr, Sum] = {}
 
@@ -256,7 +253,9 @@ def _limits(root: Expr, limits: dict[Dim, Limits]) -> Limits:
         if all(limits[part][0] is part for part in parts):
             limits[node] = node, node
         else:
-            low, high = _of_sum(sums[node], limits) if node in sums else _of_unit(node, limits)
+            low = high = None
+            if budget.affords([node], 2):
+                low, high = _of_sum(sums[node], limits) if node in sums else _of_unit(node, limits)
             least, most = bounds_of(node)
             limits[node] = least if low is None else low, most if high is None else high
     return limits[root]

@@ -12,7 +12,8 @@ from symdim.algebra.dims import at_least, at_most, differ, excludes, variables_o
 from symdim.algebra.expr import Expr, as_dim
 from symdim.algebra.order import dim_order
 from symdim.algebra.origin import InputDim
-from symdim.algebra.texts.printing import listed, quoted, to_text, told_apart
+from symdim.algebra.texts.brief import brief_list
+from symdim.algebra.texts.printing import quoted, text_of_list
 from symdim.algebra.variable import Var
 from symdim.errors import BroadcastError, NegativeSize, NotDivisible, ReshapeError, SizeOverflow, UnboundName
 
@@ -59,7 +60,7 @@ class Shape(Sequence[Dim]):
         sizes = _dims(dims)
         for size in sizes:
             if isinstance(size, int) and size < 0:
-                raise NegativeSize(f"the size {size} of an axis in {_text(sizes)} is negative")
+                raise NegativeSize(f"the size {size!r} of an axis in {brief_list(sizes)} is negative")
         object.__setattr__(self, "dims", sizes)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -119,10 +120,10 @@ class Shape(Sequence[Dim]):
 
     def __str__(self) -> str:
         """`[N, 2*N + 1]`; a variable whose name is not a plain name is in backticks."""
-        return _text(self.dims)
+        return text_of_list(self.dims)
 
     def __repr__(self) -> str:
-        return f"Shape({self})"
+        return f"Shape({brief_list(self.dims)})"
 
     def describe(self) -> str:
         """The text, with the bounds of all variables.
@@ -200,7 +201,7 @@ class Shape(Sequence[Dim]):
         result = Shape(dim.evaluate(given) if isinstance(dim, Expr) else dim for dim in self.dims)
         for before, after in zip(self.dims, result.dims, strict=True):
             if isinstance(after, int) and after > _LARGEST:
-                raise SizeOverflow(f"the size {to_text(before)} of an axis is {after}, beyond 64 bits")
+                raise SizeOverflow(f"the size {before!r} of an axis is {after}, beyond 64 bits")
         return result
 
     def bind(self, bindings: Bindings | None = None, /, **sizes: int) -> Shape:
@@ -264,18 +265,20 @@ class Shape(Sequence[Dim]):
         sizes = list(_dims(target))
         free = [axis for axis, size in enumerate(sizes) if isinstance(size, int) and size == INFER]
         if len(free) > 1:
-            raise ReshapeError(f"more than one size of {_text(sizes)} is to be inferred")
+            raise ReshapeError(f"more than one size of {brief_list(sizes)} is to be inferred")
         for size in sizes:
             if at_most(size, 0) and size != INFER:
-                raise ReshapeError(f"a size of the target {_text(sizes)} is not positive: {size}")
+                raise ReshapeError(f"a size of the target {brief_list(sizes)} is not positive: {size!r}")
         count = self.numel()
         rest = product([size for axis, size in enumerate(sizes) if axis not in free])
         if free:
             if excludes(count % rest, 0):
-                raise NotDivisible(f"{self} has {count} elements; {_text(sizes)} needs a multiple of {rest}")
+                raise NotDivisible(
+                    f"{brief_list(self.dims)} has {count!r} elements; {brief_list(sizes)} needs a multiple of {rest!r}"
+                )
             sizes[free[0]] = count // rest
         elif excludes(count - rest, 0):
-            raise ReshapeError(f"{self} has {count} elements, {_text(sizes)} has {rest}")
+            raise ReshapeError(f"{brief_list(self.dims)} has {count!r} elements, {brief_list(sizes)} has {rest!r}")
         return Shape(sizes)
 
 
@@ -303,7 +306,7 @@ def _broadcast_axis(sizes: list[Dim], axis: int) -> Dim:
     certain = [size for size in distinct if excludes(size, 1)]
     for a, b in combinations(certain, 2):
         if differ(a, b):
-            raise BroadcastError(f"axis {axis}: {to_text(a)} and {to_text(b)} differ, and neither is 1")
+            raise BroadcastError(f"axis {axis}: {a!r} and {b!r} differ, and neither is 1")
     if certain:
         return min(certain, key=dim_order)
     if len(distinct) < 2:
@@ -343,7 +346,3 @@ def _dim(size: object) -> Dim:
     if type(size).__name__ in ("bool", "bool_"):  # NumPy's was an index before 2.0
         raise TypeError("a size cannot be a bool")
     return index(size)  # type: ignore[arg-type]
-
-
-def _text(dims: Sequence[Dim]) -> str:
-    return f"[{', '.join(map(listed, told_apart(dims)))}]"

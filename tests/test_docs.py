@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shlex
 import subprocess
@@ -11,6 +12,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -33,6 +35,9 @@ FILES = {
     "CONTRIBUTING.md": "tests/test_docs.py",
 }
 """Pages with Python that is no session, and the test that runs it."""
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 COLLECTED = PROJECT["tool"]["pytest"]["ini_options"]["testpaths"]
@@ -210,3 +215,34 @@ def test_limits_are_those_of_the_code(module: str, name: str, value: str) -> Non
 def test_every_row_of_limits_is_compared() -> None:
     rows = re.findall(r"^\| `\w+\.", text_of("docs/limits.md"), re.M)
     assert len(rows) == len(LIMITS) > 60
+
+
+# loops
+
+
+def loops_of(path: Path) -> Iterator[str]:
+    """The functions of a file with a loop that may go on: `while`, or `for` with a number that nobody reads."""
+
+    def visit(node: ast.AST, name: str) -> Iterator[str]:
+        for child in ast.iter_child_nodes(node):
+            is_open = isinstance(child, ast.While)
+            if isinstance(child, ast.For):
+                called = ast.unparse(child.iter.func) if isinstance(child.iter, ast.Call) else ""
+                is_open = called == "count" or ast.unparse(child.target) == "_"
+            if is_open:
+                yield name
+            named = isinstance(child, ast.ClassDef | ast.FunctionDef)
+            yield from visit(child, f"{name}.{child.name}" if named else name)  # type: ignore[attr-defined]
+
+    module = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    yield from visit(ast.parse(path.read_text("utf-8")), module)
+
+
+def test_every_loop_is_in_the_tables_of_limits() -> None:
+    text = text_of("docs/limits.md").partition("## Loops that rewrite")[2].partition("\n## ")[0]
+    rows = [line for line in text.splitlines() if line.startswith("| ") and "`" in line]
+    listed = [name for row in rows for name in re.findall(r"`((?:symdim|onnx_infer)\.[\w.]+)`", row)]
+    found = {name for top in ("symdim", "onnx_infer") for path in (ROOT / top).rglob("*.py") for name in loops_of(path)}
+    assert len(listed) == len(set(listed))
+    assert found - set(listed) == set(), "say in docs/limits.md why these loops end"
+    assert set(listed) - found == {"symdim.algebra.bounds.choices.least"}  # it and relaxation.least call each other

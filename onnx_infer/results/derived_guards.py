@@ -15,7 +15,7 @@ from onnx_infer.results.least_sizes import LeastSizes
 from onnx_infer.results.sources import without_computed
 from symdim import Var
 from symdim.algebra.variable import narrowed
-from symdim.conditions.condition import Condition
+from symdim.conditions.condition import Condition, length_of
 from symdim.conditions.solving import solve
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from onnx_infer.engine.engine import Engine
     from onnx_infer.values.tensor import Dim
+
+_ROUNDS = 64  # of simplifying guards by each other: texts get shorter, and a few rounds are usual
 
 
 def guards_of(engine: Engine) -> list[Guard]:
@@ -64,11 +66,13 @@ def _least_sizes(engine: Engine, guards: list[Guard]) -> list[Guard]:
 
 def _simplified(solved: Iterable[Guard]) -> list[Guard]:
     """The guards without those that other guards imply. They are in plain form."""
-    guards, before = _combined(solved), list[Guard]()
-    while guards != before:  # a simpler guard may show another bound; texts get shorter, so this ends
+    guards = _combined(solved)
+    for _ in range(_ROUNDS):  # a simpler guard may show another bound
         before, index = guards, _Index(guards)
         guards = _combined(simpler for guard in guards for simpler in _under_bounds(guard, index))
         guards = _combined(_under_equations(guards))
+        if guards == before:
+            break
     index = _Index(guards)
     return [guard for guard in guards if not _is_implied(guard, index)]
 
@@ -201,7 +205,7 @@ def _under_equations(guards: Sequence[Guard]) -> Iterable[Guard]:
     known = Equations()
     simpler: dict[Guard, list[Guard]] = {}
     equations = [guard for guard in guards if guard.kind == "required" and is_equation(*guard.condition)]
-    for guard in sorted(equations, key=lambda guard: len(str(guard))):
+    for guard in sorted(equations, key=lambda guard: length_of([guard.condition])):
         simpler[guard] = _rewritten(guard, known)
         if simpler[guard]:
             known.add(guard.lhs, guard.rhs)
@@ -221,7 +225,7 @@ def _rewritten(guard: Guard, equations: Equations) -> list[Guard]:
 
 def _if_shorter(guard: Guard, conditions: Sequence[Condition]) -> list[Guard]:
     """Guards of these conditions, if their text is shorter than that of the guard."""
-    return _with(guard, conditions) if len("; ".join(map(str, conditions))) < len(str(guard)) else [guard]
+    return _with(guard, conditions) if length_of(conditions) < length_of([guard.condition]) else [guard]
 
 
 def _demanded(variable: Var, weak: Guard, index: _Index) -> tuple[int | None, int | None]:

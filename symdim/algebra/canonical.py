@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "add", "args_of", "bounds_of", "ceildiv", "clear_memo", "constant", "evaluate", "floordiv", "maximum",
     "minimum", "mod", "multiply", "power", "product", "quotient_by_positive", "reduced", "substitute",
-    "subtract", "to_int", "to_text", "total", "variables_of",
+    "subtract", "to_brief_text", "to_int", "to_text", "total", "variables_of",
 ]  # fmt: skip
 
 
@@ -36,6 +36,13 @@ def to_text(dim: Dim) -> str:
     from symdim.algebra.texts import printing
 
     return printing.to_text(dim)
+
+
+def to_brief_text(dim: Dim) -> str:
+    """The printed form, or the beginning of a long one."""
+    from symdim.algebra.texts.brief import brief
+
+    return brief(dim)
 
 
 def reduced(node: Expr) -> tuple[object, ...]:

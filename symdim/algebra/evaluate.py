@@ -131,7 +131,7 @@ def evaluate(root: Expr, bindings: Mapping[str | Var, int]) -> Dim:
             n, d = node.parts
             by = d if isinstance(d, int) else values[d]
             if by == 0:
-                raise DivisionByZero(f"the divisor of {node} is zero")
+                raise DivisionByZero(f"the divisor of {node!r} is zero")
             value = (n if isinstance(n, int) else values[n]) // by
         elif isinstance(node, Extremum):
             parts = [part if isinstance(part, int) else values[part] for part in node.parts]
@@ -193,13 +193,13 @@ def replaced(
         if node in mapping:
             values[node] = mapping[node]
         else:
-            if before is not None:
-                before(node)
-            values[node] = _rebuilt(node, values, {})
+            values[node] = _rebuilt(node, values, {}, before)
     return values[dim]
 
 
-def _rebuilt(node: Expr, values: dict[Dim, Dim], mapping: Mapping[Any, Dim]) -> Dim:
+def _rebuilt(
+    node: Expr, values: dict[Dim, Dim], mapping: Mapping[Any, Dim], before: Callable[[Expr], None] | None = None
+) -> Dim:
     """A node with `values` in place of its parts; for a variable the dimension in `mapping`, if there is one."""
     if isinstance(node, Var):
         given = mapping.get(node.name, mapping.get(node))
@@ -207,6 +207,8 @@ def _rebuilt(node: Expr, values: dict[Dim, Dim], mapping: Mapping[Any, Dim]) -> 
     if node.terms is not None:
         if all(values[unit] is unit for unit in node.terms):
             return node
+        if before is not None:
+            before(node)
         terms: Terms = {}
         const = node.const
         for unit, k in node.terms.items():
@@ -216,11 +218,13 @@ def _rebuilt(node: Expr, values: dict[Dim, Dim], mapping: Mapping[Any, Dim]) -> 
         return sum_of(terms, const)
     if all(isinstance(c, int) or values[c] is c for c in children(node)):
         return node
+    if before is not None:
+        before(node)
     if isinstance(node, FloorDiv):
         n, d = node.parts
         by = values.get(d, d)
         if by == 0:
-            raise DivisionByZero(f"the divisor of {node} is zero")
+            raise DivisionByZero(f"the divisor of {node!r} is zero")
         return floordiv(values.get(n, n), by)
     if isinstance(node, Extremum):
         return (maximum if isinstance(node, Max) else minimum)(*[values.get(part, part) for part in node.parts])
@@ -232,5 +236,5 @@ def _replacement(v: Var, given: Dim) -> Dim:
     if isinstance(given, int):
         return checked_size(v, given)
     if disjoint((v.lo, v.hi), given.bounds()):
-        raise BoundsError(f"{v.name!r} is in {v.lo}..{'' if v.hi is None else v.hi}, which {given} never is")
+        raise BoundsError(f"{v.name!r} is in {v.lo}..{'' if v.hi is None else v.hi}, which {given!r} never is")
     return given

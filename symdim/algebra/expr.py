@@ -178,7 +178,7 @@ class Expr:
         if not isinstance(exponent, int) or isinstance(exponent, bool):
             return NotImplemented
         if exponent < 0:
-            raise SymdimError(f"the exponent of {self} is negative: {exponent}")
+            raise SymdimError(f"the exponent of {self!r} is negative: {exponent}")
         key = (exponent, self)
         found = _powers.get(key)
         return _computed(_powers, key, canonical.power, self, exponent) if found is None else found  # type: ignore[arg-type]
@@ -194,11 +194,11 @@ class Expr:
 
     __lt__ = __le__ = __gt__ = __ge__ = _unordered
 
+    def __str__(self) -> str:
+        return self._text or canonical.to_text(self)
+
     def __repr__(self) -> str:
-        text = self._text
-        if text is None:
-            text = self._text = canonical.to_text(self)
-        return text
+        return canonical.to_brief_text(self)
 
     def __copy__(self) -> Expr:
         return self
@@ -281,7 +281,9 @@ class Expr:
         def __truediv__(self, other):
             if as_dim(other) is None:
                 return NotImplemented
-            raise TypeError(f"{self} is an integer, so / is not defined: use // (rounded down) or symdim.ceildiv (up)")
+            raise TypeError(
+                f"{self!r} is an integer, so / is not defined: use // (rounded down) or symdim.ceildiv (up)"
+            )
 
         __rtruediv__ = __truediv__
 

@@ -52,7 +52,7 @@ class Computed(NamedTuple):
     why: str
 
     def __str__(self) -> str:
-        return f"{self.why}: {self.size}"
+        return f"{self.why}: {self.size!r}"
 
 
 class Declared(NamedTuple):

@@ -55,7 +55,8 @@ class Condition(NamedTuple):
     rhs: Dim
 
     def __str__(self) -> str:
-        return self.spelled(str)
+        """The condition, in which sizes have short texts; `spelled(str)` has the whole ones."""
+        return self.spelled(repr)
 
     def spelled(self, write: Callable[[Dim], str]) -> str:
         """The condition, in which `write` makes the texts of the sizes."""
@@ -88,6 +89,11 @@ class Condition(NamedTuple):
         """Whether it holds at these sizes of all variables. False if a divisor in it is 0."""
         sides = self.sides(bindings)
         return sides is not None and _HOLDS[self.relation](*sides)
+
+
+def length_of(conditions: Sequence[Condition]) -> int:
+    """The number of characters in the whole text of some conditions."""
+    return sum([len(condition.spelled(str)) + 2 for condition in conditions]) - 2
 
 
 def interval_of(conditions: Sequence[Condition]) -> tuple[Var, Interval] | None:

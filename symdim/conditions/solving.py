@@ -25,6 +25,7 @@ from math import gcd
 
 from symdim.algebra.bounds.intervals import is_empty, meet
 from symdim.algebra.dims import sign, substituted
+from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, FloorDiv, Max, Min, Mod, Mul
 from symdim.algebra.minmax.lattice import as_extremum
 from symdim.algebra.sums.long_division import cancelled
@@ -32,7 +33,7 @@ from symdim.algebra.sums.monomial import powers_of, terms_of
 from symdim.algebra.sums.polynomial import add, multiply, scale, subtract, sum_of, total
 from symdim.algebra.texts.display import operands_of
 from symdim.algebra.variable import Var, narrowed
-from symdim.conditions.condition import Condition, as_conditions, interval_of, union_of
+from symdim.conditions.condition import Condition, as_conditions, interval_of, length_of, union_of
 from symdim.conditions.monotone import threshold
 from symdim.errors import DivisionByZero
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
     Conjunction = list[Condition] | None
 
+_STEPS = 64  # of one inequality: real conditions take a few
 _PARTS = 4  # a longer conjunction is not easier to read than the original condition
 _VARIABLES = 6  # a broadcast of more variables stays as it is: its parts are no simpler
 _ARGUMENTS = 8  # a maximum of more arguments is not taken apart: a chain of broadcasts makes many of them
@@ -77,7 +79,7 @@ def _shortest(condition: Condition, solution: Conjunction) -> Conjunction:
     """The solution, if it is no longer than the condition or consists of bounds of variables; else the condition."""
     if not solution or all(isinstance(c.lhs, Var) and isinstance(c.rhs, int) for c in solution):
         return solution
-    if len("; ".join(map(str, solution))) <= len(str(condition)):
+    if length_of(solution) <= length_of([condition]):
         return solution
     return [condition]
 
@@ -96,11 +98,15 @@ def _at_least_0(gap: Dim) -> Conjunction:
     return None if found is None else _conditions(found)
 
 
-def _gaps(gap: Dim) -> dict[Expr, None] | None:
-    """The simplest gaps that are all >= 0 exactly if this one is; None if it never is."""
+def _gaps(whole: Dim) -> dict[Expr, None] | None:
+    """The simplest gaps that are all >= 0 exactly if this one is; None if it never is. Beyond the budget, itself."""
     found: dict[Expr, None] = {}
-    pending = [gap]
+    pending, steps = [whole], 0
     while pending:
+        steps += 1
+        if steps > _STEPS:
+            assert isinstance(whole, Expr)
+            return {whole: None}
         gap = pending.pop()
         known = always(gap)
         if known is False:
@@ -158,8 +164,8 @@ def _unit_step(unit: Expr, sign: int, rest: Dim) -> list[Dim] | None:
     """The step of `sign*unit + rest >= 0`, for a division, an extremum or a product."""
     if isinstance(unit, FloorDiv):
         n, d = unit.parts
-        if always(subtract(d, 1)) is not True:
-            return None
+        if always(subtract(d, 1)) is not True or (isinstance(rest, Expr) and unit in postorder(rest)):
+            return None  # n//d beside its multiples, as in n % d: multiplied by d, it would not go away
         if sign > 0:
             return [add(n, multiply(rest, d))]
         return [subtract(add(multiply(rest, d), subtract(d, 1)), n)]
@@ -201,7 +207,7 @@ def _inequality(gap: Expr) -> Condition:
     if not low:
         return whole
     less = total([*low, max(-const, 0)])
-    return min(Condition("at_least", add(gap, less), less), whole, key=lambda c: len(str(c)))
+    return min(Condition("at_least", add(gap, less), less), whole, key=lambda c: length_of([c]))
 
 
 # -- equalities -----------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from symdim.algebra.expr import Expr
+from symdim.algebra.texts.brief import shortened
 from symdim.einsum.discardable import discardable
 from symdim.einsum.spec import KINDS, AffineIndex, Axis, Concatenation, FixedIndex, Label, RowSpec, Spec, SpecError
 from symdim.rows import Axes, Row, RowVar
@@ -13,7 +14,6 @@ from symdim.store import Origin, Store
 
 Dim: TypeAlias = int | Expr
 
-_LONGEST_TEXT = 1000
 """Characters of a specification that a message shows. The origin of each axis holds this text."""
 
 
@@ -48,12 +48,14 @@ def state(
     if spec.operands is None:
         raise SpecError(
             "arity",
-            f"{spec} is the pattern of one shape: operands are separated by ';', and the result follows '=>', as in "
+            f"{shortened(str(spec))} is the pattern of one shape: operands are separated by ';', and the result follows '=>', as in "
             "'ab; bc => ac'. parse_subscripts reads NumPy's notation, 'ab,bc->ac'",
         )
     if len(shapes) != len(patterns):
         count = len(patterns) - 1
-        raise SpecError("arity", f"{spec} takes {count} operand{'s' * (count != 1)}, not {len(shapes) - 1}")
+        raise SpecError(
+            "arity", f"{shortened(str(spec))} takes {count} operand{'s' * (count != 1)}, not {len(shapes) - 1}"
+        )
     names = Names({**(sizes or {})}, {**(rows or {})})
     may_be_empty = discardable(spec)
     for name in spec.labels():
@@ -67,8 +69,7 @@ def state(
 class _Statement:
     def __init__(self, store: Store, spec: Spec, names: Names, node: str) -> None:
         self.store, self.spec, self.names, self.node = store, spec, names, node
-        text = str(spec)
-        self.text = text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 3]}..."
+        self.text = shortened(str(spec))
         self.sizes, self.rows = names
 
     def state(self, shapes: Sequence[Row | Axes], operands: Sequence[str]) -> Names:
@@ -145,8 +146,11 @@ def check_affine(axis: AffineIndex, spec: Spec, sizes: Mapping[str, Dim]) -> Non
     """Check an affine index for conditions that the language does not check but its use needs; raises SpecError."""
     if axis.kernel is not None and axis.padding is None:
         raise SpecError(
-            "padding_unspecified", f"{spec}: {axis} has a kernel, so it must say '=' (same size) or '<' (valid)"
+            "padding_unspecified",
+            f"{shortened(str(spec))}: {axis} has a kernel, so it must say '=' (same size) or '<' (valid)",
         )
     stride = factor(axis.stride, sizes)
     if isinstance(stride, int) and axis.offset >= stride:
-        raise SpecError("index_out_of_range", f"{spec}: the offset of {axis} is not less than its stride {stride}")
+        raise SpecError(
+            "index_out_of_range", f"{shortened(str(spec))}: the offset of {axis} is not less than its stride {stride}"
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
+from symdim.algebra.texts.brief import shortened
 from symdim.einsum.constraints import Dim, Names, state
 from symdim.einsum.reader import parse_spec
 from symdim.einsum.spec import KINDS, Spec, SpecError
@@ -77,7 +78,7 @@ class Inference:
 
     def set_dim(self, name: str, size: Dim) -> None:
         """Set the size of a label, or the number of elements of a row."""
-        self.store.eq(self._measure(name), size, origin=f"{name} is set to {size}")
+        self.store.eq(self._measure(name), size, origin=f"{name} is set to {size!r}")
         self.store.value(size)
 
     def set_equal(self, one: str, other: str) -> None:
@@ -93,9 +94,12 @@ class Inference:
         """Set the label `large` to `factor` times `small`; SpecError for a row or a factor below 1."""
         for name in (large, small):
             if name in self._names.rows:
-                raise SpecError("rank_mismatch", f"{self.spec}: {name!r} is a row, which has no scale")
+                raise SpecError("rank_mismatch", f"{shortened(str(self.spec))}: {name!r} is a row, which has no scale")
         if factor < 1:
-            raise SpecError("stride_mismatch", f"{self.spec}: the scale of {large!r} to {small!r} is {factor}, below 1")
+            raise SpecError(
+                "stride_mismatch",
+                f"{shortened(str(self.spec))}: the scale of {large!r} to {small!r} is {factor}, below 1",
+            )
         self.store.affine(
             self._measure(large), self._measure(small), stride=factor, origin=f"{large} is {factor} times {small}"
         )
@@ -110,7 +114,7 @@ class Inference:
 
     def _unknown(self, name: str) -> SpecError:
         names = ", ".join([*self._names.sizes, *self._names.rows])
-        return SpecError("unknown_label", f"{self.spec} has no label {name!r}, but {names or 'none'}")
+        return SpecError("unknown_label", f"{shortened(str(self.spec))} has no label {name!r}, but {names or 'none'}")
 
 
 def axes_of(shape: Shaped) -> Axes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from symdim.algebra.canonical import maximum
+from symdim.algebra.texts.brief import shortened
 from symdim.einsum.codegen import Plan, lowered
 from symdim.einsum.constraints import check_affine, factor
 from symdim.einsum.index import Dim, Fixed, Static
@@ -114,7 +115,7 @@ class _Labels:
                 return Sum(((1, own),)), size, NO_MARGIN
             case Concatenation(parts):
                 if len(set(labels_of(axis))) < len(labels_of(axis)):
-                    raise SpecError("repeated_part", f"{self.spec}: a label occurs twice in {axis}")
+                    raise SpecError("repeated_part", f"{shortened(str(self.spec))}: a label occurs twice in {axis}")
                 places = [self.labels[p] if isinstance(p, str) else self.projections.fresh("part", p) for p in parts]
                 return Parts(tuple(places)), size, NO_MARGIN
             case AffineIndex():  # pragma: no branch  # the last kind of axis

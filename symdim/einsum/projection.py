@@ -12,7 +12,6 @@ from typing import NamedTuple, TypeAlias
 
 from symdim.algebra.canonical import minimum
 from symdim.algebra.dims import differ
-from symdim.algebra.texts.printing import to_text
 from symdim.einsum.index import Concat, Dim, Fixed, Index, Iterator, Static, affine, terms_of
 from symdim.einsum.spec import SpecError
 
@@ -84,7 +83,7 @@ class Projections:
         sizes = self._sizes[first], self._sizes[second]
         if differ(*sizes):
             names = f"{self._names[first]!r} and {self._names[second]!r}"
-            raise SpecError("size_mismatch", f"sizes of {names} differ: {to_text(sizes[0])} and {to_text(sizes[1])}")
+            raise SpecError("size_mismatch", f"sizes of {names} differ: {sizes[0]!r} and {sizes[1]!r}")
         self._parents[second] = first
         if not isinstance(sizes[0], int):
             self._sizes[first] = sizes[1] if isinstance(sizes[1], int) else sizes[0]

@@ -163,6 +163,8 @@ class Reader:
             return self.variable(lexeme)
         if lexeme == _END:
             self._refuse(place, "an operand is missing at the end")
+        if lexeme == "...":
+            self._refuse(place, "the text is cut: ... stands for what is left out")
         if lexeme in _LEVEL or lexeme in "),":
             self._refuse(place, f'an operand is missing before "{lexeme}"')
         self._refuse(place, f'"{_short(lexeme)}" is neither a number nor a declared name')
@@ -238,7 +240,7 @@ class Reader:
         if self.dialect == "trunc":
             return trunc(divide(x, y))
         if self.dialect is None and isinstance(x, int) and isinstance(y, int) and x % y:
-            raise SymdimError(f"{x}/{y} outside of floor(): write //, or choose a dialect that defines /")
+            raise SymdimError(f"{x!r}/{y!r} outside of floor(): write //, or choose a dialect that defines /")
         return x // y
 
     def _applied(self, apply: Callable[..., Value], *operands: Value) -> Value:

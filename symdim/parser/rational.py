@@ -140,7 +140,7 @@ def over_positive(x: Value) -> tuple[int | Expr, int | Expr]:
         return a, b
     if high is not None and high <= 0:
         return -a, -b
-    raise SymdimError(f"the sign of the divisor {b} is not known")
+    raise SymdimError(f"the sign of the divisor {b!r} is not known")
 
 
 def maximum(*xs: Value) -> Value:
@@ -262,4 +262,4 @@ def exact_integer(x: Value) -> int | Expr:
     quotient = a // b
     if a - quotient * b == 0:
         return quotient
-    raise SymdimError(f"({a})/({b}) need not be an integer: write floor(), ceil() or //")
+    raise SymdimError(f"({a!r})/({b!r}) need not be an integer: write floor(), ceil() or //")

@@ -11,14 +11,16 @@ from __future__ import annotations
 
 from symdim.algebra.sums.monomial import terms_of
 from symdim.algebra.sums.polynomial import MAX_TERMS, multiply
+from symdim.algebra.work import work_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from symdim.algebra.expr import Dim
+    from symdim.algebra.expr import Dim, Expr
 
 _WORDS = 64  # in one step
+_STEP = 20  # microseconds
 _BITS = 256
 
 
@@ -33,13 +35,14 @@ class TooLarge(OutOfBudget):
 class Budget:
     """The steps that are left of this budget, and of the larger budget that contains it."""
 
-    __slots__ = ("bits", "steps", "within", "words")
+    __slots__ = ("_nests", "bits", "steps", "within", "words")
 
     def __init__(self, steps: int, within: Budget | None = None) -> None:
         self.steps = steps
         self.words = 0  # spent since the last full step
         self.bits = _BITS  # the size of the largest number that a replacement may make
         self.within = within
+        self._nests: dict[Expr, int] = {}
 
     def spend(self, steps: int = 1) -> None:
         """Take steps; raises `OutOfBudget` when none are left."""
@@ -54,6 +57,19 @@ class Budget:
         steps, self.words = divmod(self.words + words, _WORDS)
         if steps:
             self.spend(steps)
+
+    def build(self, node: Expr, times: int = 1) -> None:
+        """Take the steps for making a node anew from other parts, in advance; raises `OutOfBudget`."""
+        self.work(times * _WORDS * work_of(node, self._nests) // _STEP)
+
+    def affords(self, nodes: Iterable[Expr], times: int = 1) -> bool:
+        """Take the steps for making some nodes anew so many times; return whether there are so many."""
+        try:
+            for node in nodes:
+                self.build(node, times)
+        except OutOfBudget:
+            return False
+        return True
 
     def charge(self, dims: Iterable[Dim]) -> None:
         """Take the steps for building or reading each sum once; raises `OutOfBudget`."""

@@ -12,7 +12,7 @@ from symdim.algebra.expr import Expr, FloorDiv
 from symdim.algebra.sums.monomial import terms_of
 from symdim.algebra.sums.polynomial import add, subtract
 from symdim.errors import DivisionByZero
-from symdim.prover.budget import words_of
+from symdim.prover.budget import Budget, OutOfBudget, words_of
 from symdim.prover.points import point_at
 
 TYPE_CHECKING = False
@@ -23,13 +23,15 @@ HALVES = "(q + 1)//2 == q - q//2"
 
 _ROUNDS = 64  # a division by 2**k takes k of them
 _WORDS = 1 << 10
+_BUILDING = 2000  # steps to build what has halves in it
 _FAR = (1_009, 20)  # how far from their least value the variables of a point lie
 
 
 def halved(dim: Dim, words: int = _WORDS) -> Dim:
     """The dimension with q - q//2, q == (n - h)//h, in place of n//(2*h), where the constant c of n has c % (2*h) >= h.
 
-    Each round reads all sums in the dimension, which may grow. Before they have had so many `words`, it stops.
+    Each round reads all sums in the dimension, which may grow, and builds some anew. Before they have had so many
+    `words`, or would take too much work to build, it stops.
 
     >>> from symdim import Var
     >>> n, m = Var("n"), Var("m")
@@ -38,6 +40,7 @@ def halved(dim: Dim, words: int = _WORDS) -> Dim:
     >>> halved((n - n // 2) * (m - m // 2) - ((n + 1) // 2) * ((m + 1) // 2))
     0
     """
+    building = Budget(_BUILDING)
     for _ in range(_ROUNDS):
         nodes = postorder(dim) if isinstance(dim, Expr) else []
         words -= sum(map(words_of, nodes))
@@ -53,7 +56,10 @@ def halved(dim: Dim, words: int = _WORDS) -> Dim:
                     found[node] = lower
         if not found:
             break
-        dim = replaced(dim, found, {})
+        try:
+            dim = replaced(dim, found, {}, building.build)
+        except OutOfBudget:
+            break
     return dim
 
 

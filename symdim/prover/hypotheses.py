@@ -86,6 +86,7 @@ class Problem:
         hypotheses: list[Hypothesis] = []
 
         def charge(node: Expr) -> None:
+            self.budget.build(node)
             if type(node) is Mul and node.terms is None:
                 self.budget.expand({values[atom]: exponent for atom, exponent in powers_of(node).items()})
 

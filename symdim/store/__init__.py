@@ -14,7 +14,7 @@ numbers of elements, bounds, divisibility, ranks, denotations.
     broadcast.py      NumPy's broadcasting                      windows.py     convolutions and pools
     ranks.py          ranks as a graph of differences           labels.py      denotations of axes
     closing.py        guesses in stages, only on request        closing_bounds.py   the bounds that guesses use
-    answers.py        values, candidates, guards
+    answers.py        values, candidates, guards                copying.py     what a question works on
     solver.py         the Store: constraints in, answers out
 
 Rules deduce; they never guess, search or call the prover. So their results hold in every solution of the constraints.

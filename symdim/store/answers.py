@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from symdim.algebra.bounds.intervals import contains
 from symdim.algebra.divisions.floordiv import floordiv, mod
@@ -55,7 +55,7 @@ class Guard:
         if isinstance(self.fact, SizeJoin) and len(self.fact.operands) == 2:
             a, b = self.fact.operands
             if self.fact.result == maximum(a, b):
-                return f"{a} == {b} or 1 in ({a}, {b})"
+                return f"{a!r} == {b!r} or 1 in ({a!r}, {b!r})"
         return str(self.fact)
 
     @property
@@ -173,13 +173,13 @@ class Answers:
     def guards(self) -> list[Guard]:
         """The conditions on given sizes that remain, in the order of their discovery."""
         state = self.state
-        found: dict[str, Guard] = {}
+        found: dict[tuple[object, ...], Guard] = {}
 
         def add(fact: Constraint) -> None:
             fresh = any(v.serial for v in mentioned_in(fact) if isinstance(v, RowVar))
             if not fresh and self.state.given(v for v in mentioned_in(fact) if isinstance(v, Var)):
                 guard = Guard(fact)
-                found.setdefault(guard.text, guard)
+                found.setdefault((guard.text, *dims_of(fact)), guard)  # long texts may be alike
 
         for v, dim in list(state.sizes.items()):  # a long value may be dropped here
             if v not in state.generated:
@@ -247,6 +247,14 @@ class Answers:
             if isinstance(fact, SizeEqual | Divisible) and dim in variables_in(self.state.size(dims_of(fact)[0])):
                 kept = [value for value in kept if _possible(self.resolved(fact), dim, value)]
         return tuple(kept)
+
+
+class Known(NamedTuple):
+    """What follows from the first `done` constraints of a store. It is replaced as a whole, never changed in part."""
+
+    state: Propagation
+    done: int
+    answers: Answers | None
 
 
 def _possible(fact: Constraint, v: Var, value: int) -> bool:

@@ -21,6 +21,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from symdim.algebra.texts.brief import shortened
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -45,6 +47,14 @@ class Origin(NamedTuple):
 NOWHERE = Origin()
 
 
+def origin_of(given: Origin | str) -> Origin:
+    """The origin that is given, maybe as a text."""
+    return Origin(text=given) if isinstance(given, str) else given
+
+
+_LONGEST = 500  # characters of a constraint in a message
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Constraint:
     """A condition with its origin. `law` selects the kind of error if it is violated (errors.py).
@@ -59,6 +69,13 @@ class Constraint:
     parents: tuple[Constraint, ...]
     law: str
 
+    def text(self) -> str:
+        """The condition, in which sizes have short texts."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return shortened(self.text(), _LONGEST)
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SizeEqual(Constraint):
@@ -70,8 +87,8 @@ class SizeEqual(Constraint):
     b: Dim
     kernel: Dim | None = None
 
-    def __str__(self) -> str:
-        return f"{self.a} == {self.b}"
+    def text(self) -> str:
+        return f"{self.a!r} == {self.b!r}"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -83,8 +100,8 @@ class SizeRefines(Constraint):
     result: Dim
     operand: Dim
 
-    def __str__(self) -> str:
-        return f"{self.operand} in (1, {self.result})"
+    def text(self) -> str:
+        return f"{self.operand!r} in (1, {self.result!r})"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -96,8 +113,8 @@ class SizeJoin(Constraint):
     result: Dim
     operands: tuple[Dim, ...]
 
-    def __str__(self) -> str:
-        return f"{self.result} == broadcast({', '.join(map(str, self.operands))})"
+    def text(self) -> str:
+        return f"{self.result!r} == broadcast({', '.join(map(repr, self.operands))})"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -110,10 +127,10 @@ class Bounds(Constraint):
     lo: int | None
     hi: int | None
 
-    def __str__(self) -> str:
+    def text(self) -> str:
         if self.hi is None:
-            return f"{self.dim} >= {self.lo}"
-        return f"{self.dim} <= {self.hi}" if self.lo is None else f"{self.lo} <= {self.dim} <= {self.hi}"
+            return f"{self.dim!r} >= {self.lo}"
+        return f"{self.dim!r} <= {self.hi}" if self.lo is None else f"{self.lo} <= {self.dim!r} <= {self.hi}"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -125,9 +142,9 @@ class Divisible(Constraint):
     dim: Dim
     by: Dim
 
-    def __str__(self) -> str:
-        size = str(self.dim)
-        return f"{f'({size})' if ' ' in size else size} % {self.by} == 0"
+    def text(self) -> str:
+        size = repr(self.dim)
+        return f"{f'({size})' if ' ' in size else size} % {self.by!r} == 0"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -144,9 +161,9 @@ class WindowCount(Constraint):
     pads: tuple[int, int]
     ceil: bool
 
-    def __str__(self) -> str:
+    def text(self) -> str:
         moves = f"stride {self.stride}, dilation {self.dilation}, pads {self.pads}{', ceil' if self.ceil else ''}"
-        return f"{self.out} == windows of {self.kernel} in {self.size} ({moves})"
+        return f"{self.out!r} == windows of {self.kernel!r} in {self.size!r} ({moves})"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -158,7 +175,7 @@ class RowEqual(Constraint):
     a: Row
     b: Row
 
-    def __str__(self) -> str:
+    def text(self) -> str:
         return f"{self.a} == {self.b}"
 
 
@@ -171,7 +188,7 @@ class RowsEqual(Constraint):
     rows: tuple[Row, ...]
     dims: tuple[Dim, ...]
 
-    def __str__(self) -> str:
+    def text(self) -> str:
         return f"{' ++ '.join(map(str, self.rows))} == [{', '.join(map(str, self.dims))}]"
 
 
@@ -189,7 +206,7 @@ class RowRefines(Constraint):
     operand: Row
     leftmost: bool = False
 
-    def __str__(self) -> str:
+    def text(self) -> str:
         return f"{self.operand} broadcasts to {self.result}"
 
 
@@ -202,7 +219,7 @@ class RowJoin(Constraint):
     result: Row
     operands: tuple[Row, ...]
 
-    def __str__(self) -> str:
+    def text(self) -> str:
         return f"{self.result} == broadcast({', '.join(map(str, self.operands))})"
 
 
@@ -214,7 +231,7 @@ class RankEdge(Constraint):
     low: RowVar | None
     by: int
 
-    def __str__(self) -> str:
+    def text(self) -> str:
         high, low = ("" if v is None else f"rank({v.name})" for v in (self.high, self.low))
         if not high:
             return f"{low} <= {-self.by}"
@@ -230,8 +247,8 @@ class Label(Constraint):
     dim: Var
     label: str
 
-    def __str__(self) -> str:
-        return f"label({self.dim}) == {self.label!r}"
+    def text(self) -> str:
+        return f"label({self.dim!r}) == {self.label!r}"
 
 
 _SHOWN = 10

@@ -31,7 +31,9 @@ def narrow_within(p: Propagation, fact: SizeEqual | Bounds, dim: Dim, wanted: In
         part, (lo, hi) = stack.pop()
         known = p.bounds(part)
         if disjoint((lo, hi), known):
-            raise p.contradiction(kind_of(fact.law, OUT_OF_RANGE), f"{fact}, but {part} is in {_written(*known)}", fact)
+            raise p.contradiction(
+                kind_of(fact.law, OUT_OF_RANGE), f"{fact}, but {part!r} is in {_written(*known)}", fact
+            )
         if contains((lo, hi), known):
             continue
         if isinstance(part, Var):

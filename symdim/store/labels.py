@@ -41,7 +41,7 @@ class Labels:
             return self._members.get(root, [root])
         if old[0] != text:
             chain = tuple(dict.fromkeys(solution.chain(fact) + solution.chain(old[1])))[:LONGEST_CHAIN]
-            error = solution.contradiction("label_mismatch", f"{v} is {text!r} and {old[0]!r}", fact)
+            error = solution.contradiction("label_mismatch", f"{v!r} is {text!r} and {old[0]!r}", fact)
             error.chain = chain
             raise error
         return []

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symdim.algebra.bounds.intervals import contains, meet
 from symdim.algebra.order import dim_order
+from symdim.algebra.texts.brief import shortened
 from symdim.algebra.variable import Scope, Var
+from symdim.errors import DivisionByZero
 from symdim.rows import Row, RowVar
 from symdim.store.constraints import Bounds, Constraint, Label, Origin, RankEdge, RowEqual, RowsEqual, SizeEqual
 from symdim.store.errors import INDIVISIBLE, OUT_OF_RANGE, kind_of
@@ -77,7 +79,7 @@ class Propagation(Solution):
         self._scope = Scope()
         self._serial = -1  # a number and not `itertools.count`, which later Pythons do not pickle
         self._queues: tuple[deque[Constraint], ...] = tuple(deque() for _ in range(6))
-        self._queued: set[Constraint] = set()
+        self.queued: set[Constraint] = set()
         self._watchers: dict[Var | RowVar, dict[Constraint, None]] = {}
         self._narrowed: dict[Var, int] = {}
 
@@ -109,8 +111,8 @@ class Propagation(Solution):
 
     def push(self, fact: Constraint) -> None:
         """Put a constraint on the worklist."""
-        if fact not in self._queued:
-            self._queued.add(fact)
+        if fact not in self.queued:
+            self.queued.add(fact)
             self._queues[self._priority(fact)].append(fact)
 
     def _priority(self, fact: Constraint) -> int:
@@ -133,14 +135,20 @@ class Propagation(Solution):
                     continue
                 return
             fact = queue.popleft()
-            self._queued.discard(fact)
-            if self.rules.of[type(fact)](self, fact):
-                self.pending.pop(fact, None)
-                self.growing.discard(fact)
-            else:
-                self._watch(fact)
-            if isinstance(fact, SizeEqual | Bounds):
-                self._narrow_as_stated(fact)
+            self.queued.discard(fact)
+            try:
+                self._take(fact)
+            except DivisionByZero as error:
+                raise self.without_value(fact, error) from None
+
+    def _take(self, fact: Constraint) -> None:
+        if self.rules.of[type(fact)](self, fact):
+            self.pending.pop(fact, None)
+            self.growing.discard(fact)
+        else:
+            self._watch(fact)
+        if isinstance(fact, SizeEqual | Bounds):
+            self._narrow_as_stated(fact)
 
     def _narrow_as_stated(self, fact: SizeEqual | Bounds) -> None:
         """Narrow intervals by a constraint in its stated form, now and whenever one of its intervals is narrowed."""
@@ -326,12 +334,16 @@ class Propagation(Solution):
             law = bounded[-1].law
         lo, hi = self.interval(v)
         kind = kind_of(law, OUT_OF_RANGE)
-        return self.contradiction(kind, f"{v} would be {value}, outside of {lo}..{'' if hi is None else hi}", fact, v)
+        return self.contradiction(
+            kind, f"{v!r} would be {value!r}, outside of {lo}..{'' if hi is None else hi}", fact, v
+        )
 
     def indivisible(self, fact: Constraint, n: Dim, d: Dim) -> Exception:
         """The error for a division that leaves a remainder."""
-        return self.contradiction(kind_of(fact.law, INDIVISIBLE), f"{fact}, but {n} is not a multiple of {d}", fact)
+        return self.contradiction(kind_of(fact.law, INDIVISIBLE), f"{fact}, but {n!r} is not a multiple of {d!r}", fact)
 
     def ranks_differ(self, fact: Constraint, a: Row, b: Row) -> Exception:
         """The error for two rows of different rank."""
-        return self.contradiction("rank_mismatch", f"{a} and {b} have different numbers of axes", fact)
+        return self.contradiction(
+            "rank_mismatch", f"{shortened(str(a))} and {shortened(str(b))} have different numbers of axes", fact
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symdim.algebra.texts.brief import shortened
 from symdim.rows import Row, RowVar
 from symdim.store.constraints import RowEqual, RowsEqual
 
@@ -71,7 +72,9 @@ def _shifted(p: Propagation, fact: RowEqual, a: Row, b: Row) -> bool:
         _equate(p, fact, one, other)
         return False
     if not _rotations(p, one, other):
-        raise p.contradiction("size_mismatch", f"{fact}: {one} is not a rotation of {other}", fact)
+        raise p.contradiction(
+            "size_mismatch", f"{fact}: {shortened(str(one))} is not a rotation of {shortened(str(other))}", fact
+        )
     return False
 
 
@@ -147,7 +150,9 @@ def _slide(p: Propagation, fact: RowsEqual, ends: list[RowVar], middle: tuple[Di
         return False
     places = fits(p, middle, dims)
     if not places:
-        raise p.contradiction("size_mismatch", f"{fact}: {middle} is nowhere in {dims}", fact)
+        raise p.contradiction(
+            "size_mismatch", f"{fact}: {shortened(str(middle))} is nowhere in {shortened(str(dims))}", fact
+        )
     if len(places) > 1:
         return False
     at = places[0]

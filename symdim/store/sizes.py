@@ -75,7 +75,7 @@ def _violated(p: Propagation, fact: SizeEqual, situation: int, a: Dim, b: Dim) -
     if isinstance(a, Var) or isinstance(b, Var) or situation == UNEQUAL:
         kind = kind if p.given(sides) else "occurs"  # a size would have to equal more than itself
     because = {UNEQUAL: "!=", INDIVISIBLE: "has no integer solution for ==", OUT_OF_RANGE: "is never"}[situation]
-    return p.contradiction(kind, f"{fact}, but {a} {because} {b}", fact)
+    return p.contradiction(kind, f"{fact}, but {a!r} {because} {b!r}", fact)
 
 
 def _without_common_factor(p: Propagation, dim: Dim) -> Dim:
@@ -147,7 +147,7 @@ def bounds(p: Propagation, fact: Bounds) -> bool:
     dim = p.size(fact.dim)
     known, wanted = p.bounds(dim), (fact.lo, fact.hi)
     if disjoint(wanted, known):
-        raise p.contradiction(kind_of(fact.law, OUT_OF_RANGE), f"{fact}, but the size is {dim}", fact)
+        raise p.contradiction(kind_of(fact.law, OUT_OF_RANGE), f"{fact}, but the size is {dim!r}", fact)
     if contains(wanted, known):
         return True
     terms, const = terms_of(dim)

@@ -9,7 +9,8 @@ from symdim.algebra.evaluate import Substitution, postorder
 from symdim.algebra.expr import Expr
 from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var
-from symdim.store.errors import LONGEST_CHAIN, OUT_OF_RANGE, Contradiction, kind_of
+from symdim.errors import DivisionByZero
+from symdim.store.errors import LONGEST_CHAIN, OUT_OF_RANGE, UNEQUAL, Contradiction, kind_of
 from symdim.store.mentions import mentioned_in, variables_in
 
 if TYPE_CHECKING:
@@ -102,9 +103,9 @@ class Solution:
                 self.learn_value(v, self._substituted(value, bound))
                 self.check_bounds(v, sizes[v])
                 if leaf_count(sizes[v]) > MOST_NAMES:
+                    self.leave_unsolved(v, value)
                     del sizes[v]
                     self._known = {}
-                    self.leave_unsolved(v, value)
 
     def leave_unsolved(self, v: Var, value: Dim) -> None:
         """Keep `v == value` as an equation: written out, the value is too long for a variable to be replaced by it."""
@@ -114,7 +115,16 @@ class Solution:
         """Raise Contradiction for a value outside of the bounds with which its variable was made."""
         if disjoint((v.lo, v.hi), bounds_of(value)):
             fact, _ = self.causes[v][-1]
-            raise self.contradiction(kind_of(fact.law, OUT_OF_RANGE), f"{v} cannot be {value}", fact, v)
+            raise self.contradiction(kind_of(fact.law, OUT_OF_RANGE), f"{v!r} cannot be {value!r}", fact, v)
+
+    def check_divisors(self) -> None:
+        """Raise Contradiction if a variable has a value in which a divisor has become 0."""
+        for v, value in list(self.sizes.items()):
+            if isinstance(value, Expr) and value.height:
+                try:
+                    self.size(v)
+                except DivisionByZero as error:
+                    raise self.without_value(self.causes[v][-1][0], error) from None
 
     def splice(self, row: Row) -> Row:
         """The row with the value of its variable; its sizes stay as they were stated."""
@@ -197,6 +207,10 @@ class Solution:
                     found[item] = None  # type: ignore[index]
                 queue += [*item.parents, *mentioned_in(item)]  # type: ignore[arg-type]
         return tuple(found)
+
+    def without_value(self, fact: Constraint, error: DivisionByZero) -> Contradiction:
+        """The error for a constraint with a divisor that is 0."""
+        return self.contradiction(kind_of(fact.law, UNEQUAL), f"{fact} has no value: {error}", fact)
 
     def contradiction(
         self, kind: str, message: str, fact: Constraint | None, *variables: Var | RowVar

@@ -8,7 +8,7 @@ from symdim.algebra.bounds.intervals import meet
 from symdim.algebra.canonical import product, total
 from symdim.notebook import html_table
 from symdim.rows import Row, RowVar
-from symdim.store.answers import Answers, Guard
+from symdim.store.answers import Answers, Guard, Known
 from symdim.store.constraints import (
     NOWHERE,
     Bounds,
@@ -25,7 +25,9 @@ from symdim.store.constraints import (
     SizeRefines,
     WindowCount,
     listed,
+    origin_of,
 )
+from symdim.store.copying import copied
 from symdim.store.errors import LONGEST_CHAIN, Contradiction
 from symdim.store.mentions import variables_in
 from symdim.store.ordering import in_order
@@ -57,16 +59,16 @@ class Store:
     """
 
     def __init__(self, *, least: int = 0) -> None:
-        self._state = Propagation(RULES, least)
         self._facts: list[Constraint] = []  # everything that was stated
-        self._stated: list[Constraint] = []  # what was stated since the last question
-        self._answers: Answers | None = None
+        self._known = Known(Propagation(RULES, least), 0, None)
         self._contradiction: Contradiction | None = None
 
+    @property
+    def _state(self) -> Propagation:
+        return self._known.state
+
     def _learn(self, fact: Constraint) -> None:
-        self._answers = None
         self._facts.append(fact)
-        self._stated.append(fact)
 
     def __repr__(self) -> str:
         return f"Store({listed(self._facts)})"
@@ -88,7 +90,7 @@ class Store:
 
     def eq(self, a: Dim, b: Dim, *, origin: Origin | str = NOWHERE, law: str = "size") -> None:
         """a == b. The law selects the kind of error: size, stride, concat, window, elements, index."""
-        self._learn(SizeEqual(_origin(origin), (), law, a, b))
+        self._learn(SizeEqual(origin_of(origin), (), law, a, b))
 
     def affine(
         self,
@@ -105,38 +107,38 @@ class Store:
         valid = kernel is not None and not padding
         whole = affine_size(over, stride, kernel, dilation, padding)
         law = "window" if valid else "stride"
-        self._learn(SizeEqual(_origin(origin), (), law, size, whole, kernel if valid else None))
+        self._learn(SizeEqual(origin_of(origin), (), law, size, whole, kernel if valid else None))
 
     def concat(self, whole: Dim, parts: Iterable[Dim], *, origin: Origin | str = NOWHERE) -> None:
         """whole == sum of the parts."""
-        self._learn(SizeEqual(_origin(origin), (), "concat", whole, total(parts)))
+        self._learn(SizeEqual(origin_of(origin), (), "concat", whole, total(parts)))
 
     def eq_row(self, a: Row, b: Row, *, origin: Origin | str = NOWHERE) -> None:
         """The rows have the same axes. The gaps of closed rows do not matter."""
-        self._learn(RowEqual(_origin(origin), (), "size", a, b))
+        self._learn(RowEqual(origin_of(origin), (), "size", a, b))
 
     def exact(self, rows: Iterable[Row], dims: Iterable[Dim], *, origin: Origin | str = NOWHERE) -> None:
         """The rows, one after the other, have these axes."""
-        self._learn(RowsEqual(_origin(origin), (), "size", tuple(rows), tuple(dims)))
+        self._learn(RowsEqual(origin_of(origin), (), "size", tuple(rows), tuple(dims)))
 
     def refine(self, result: Dim, operand: Dim, *, origin: Origin | str = NOWHERE) -> None:
         """The operand is 1 or equal to the result."""
-        self._learn(SizeRefines(_origin(origin), (), "size", result, operand))
+        self._learn(SizeRefines(origin_of(origin), (), "size", result, operand))
 
     def refine_row(self, result: Row, operand: Row, *, origin: Origin | str = NOWHERE) -> None:
         """The operand broadcasts to the result; axes that it lacks are inserted at its gap.
 
         The gap of an open row is to the left of its variable.
         """
-        self._learn(RowRefines(_origin(origin), (), "size", result, operand))
+        self._learn(RowRefines(origin_of(origin), (), "size", result, operand))
 
     def bcast_to(self, target: Row, operand: Row, *, origin: Origin | str = NOWHERE) -> None:
         """The operand broadcasts to the target by NumPy's rule, one way."""
-        self._learn(RowRefines(_origin(origin), (), "size", target, operand, leftmost=True))
+        self._learn(RowRefines(origin_of(origin), (), "size", target, operand, leftmost=True))
 
     def bcast(self, result: Row, operands: Sequence[Row], *, origin: Origin | str = NOWHERE) -> None:
         """The result is exactly the row to which the operands broadcast by NumPy's rule."""
-        where, different = _origin(origin), tuple(dict.fromkeys(operands))
+        where, different = origin_of(origin), tuple(dict.fromkeys(operands))
         for operand in different:
             self._learn(RowRefines(where, (), "size", result, operand, leftmost=True))
         self._learn(RowJoin(where, (), "size", result, different))
@@ -149,7 +151,7 @@ class Store:
         if divisors:
             waiting = tuple(v for dim in divisors for v in variables_in(dim))
             self._state.numerators.update(dict.fromkeys(variables_in(count), waiting))
-        self._learn(SizeEqual(_origin(origin), (), "elements", product([*counts, *divisors]), count))
+        self._learn(SizeEqual(origin_of(origin), (), "elements", product([*counts, *divisors]), count))
 
     def count(self, row: Row) -> Dim:
         """The number of elements of a row, with a variable for the count of its unknown part."""
@@ -172,7 +174,7 @@ class Store:
 
         A known `out` gives an interval of `size`: one number for stride 1, `stride` numbers otherwise.
         """
-        where = _origin(origin)
+        where = origin_of(origin)
         number = windows(size, kernel, stride, dilation, pads, auto_pad, ceil)
         if number is None:
             self._learn(WindowCount(where, (), "window", size, out, kernel, stride, dilation, pads, ceil))
@@ -194,15 +196,15 @@ class Store:
         """lo <= dim <= hi. The law "index" is for a size that an index demands."""
         if law == "index" and lo is not None:
             self._state.accessed.append((dim, lo))
-        self._learn(Bounds(_origin(origin), (), law, dim, lo, hi))
+        self._learn(Bounds(origin_of(origin), (), law, dim, lo, hi))
 
     def divisible(self, dim: Dim, by: Dim, *, origin: Origin | str = NOWHERE, law: str = "stride") -> None:
         """dim % by == 0."""
-        self._learn(Divisible(_origin(origin), (), law, dim, by))
+        self._learn(Divisible(origin_of(origin), (), law, dim, by))
 
     def rank(self, row: Row, at_least: int = 0, at_most: int | None = None, *, origin: Origin | str = NOWHERE) -> None:
         """The number of axes is in at_least..at_most."""
-        where, known = _origin(origin), row.least_rank
+        where, known = origin_of(origin), row.least_rank
         self._learn(RankEdge(where, (), "rank", row.variable, None, at_least - known))
         if at_most is not None:
             self._learn(RankEdge(where, (), "rank", None, row.variable, known - at_most))
@@ -213,25 +215,29 @@ class Store:
         Sizes that are equal, or are parts of each other, have one denotation. An axis with a denotation is not
         stretched, even if its size is 1. To label a known size, label a variable that equals it.
         """
-        self._learn(Label(_origin(origin), (), "label", dim, text))
+        self._learn(Label(origin_of(origin), (), "label", dim, text))
 
     # questions
 
     def propagate(self) -> Answers:
         """Derive all consequences. Every question calls this. Raises Contradiction."""
         if self._contradiction is not None:
-            raise self._contradiction
+            raise self._contradiction.with_traceback(None)
+        state, done, answers = self._known
+        if answers is not None and done == len(self._facts) and not state.queued:
+            return answers
+        state, count = copied(state), len(self._facts)
         try:
-            stated, self._stated = self._stated, []
-            for fact in in_order(stated):
-                self._state.push(fact)
-            self._state.run()
-            if self._answers is None:
-                self._answers = Answers(self._state)
+            for fact in in_order(self._facts[done:count]):
+                state.push(fact)
+            state.run()
+            state.check_divisors()
+            answers = Answers(state)
         except Contradiction as error:
             self._contradiction = error
             raise
-        return self._answers
+        self._known = Known(state, count, answers)  # only now: a question that fails leaves everything as it was
+        return answers
 
     def value(self, dim: Dim) -> Dim:
         """The size as an expression of given sizes, as far as it is known."""
@@ -287,9 +293,10 @@ class Store:
 
         first, second = self.value(a), self.value(b)
         facts = self.propagate().facts()
+        negated = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}[relation]
         if prove.explain(first, relation, second, facts).answer:
             return True
-        return False if prove.explain(first, _NEGATED[relation], second, facts).answer else None
+        return False if prove.explain(first, negated, second, facts).answer else None
 
     def guards(self) -> list[Guard]:
         """The conditions on given sizes that remain after propagation."""
@@ -325,13 +332,14 @@ class Store:
         from symdim.store.closing import Closing
 
         self.propagate()
-        self._answers = None
-        closing = Closing(self._state, leaves, params, late or {}, may_be_empty, others, without)
+        state = copied(self._state)
         try:
-            return closing.run()
+            chosen = Closing(state, leaves, params, late or {}, may_be_empty, others, without).run()
         except Contradiction as error:
             self._contradiction = error
             raise
+        self._known = Known(state, self._known.done, None)
+        return chosen
 
     def explain(self, about: Dim | Row) -> tuple[str, ...]:
         """The stated constraints behind a size or a row, the nearest first, each with its origin."""
@@ -340,10 +348,3 @@ class Store:
         sizes = [v for dim in row.dims for v in variables_in(dim)]
         chain = self._state.chain(None, *sizes, *filter(None, [row.variable]))[:LONGEST_CHAIN]
         return tuple(f"{fact}" + (f" ({fact.origin})" if str(fact.origin) else "") for fact in chain)
-
-
-_NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
-
-
-def _origin(given: Origin | str) -> Origin:
-    return Origin(text=given) if isinstance(given, str) else given

@@ -237,7 +237,7 @@ def test_only_a_long_product_has_a_sum_as_a_factor() -> None:
 def test_each_substitution_for_a_bound_is_paid() -> None:
     """The steps suffice for one size."""
     sizes = [Var.fresh(name, at_most=bound, origin="the data decide") for name, bound in (("n", N), ("m", M))]
-    bounds = UpperBounds(steps=1)
+    bounds = UpperBounds(steps=4)
     assert [bounds.of(size - size // 3) for size in sizes] == [N - N // 3, M]
 
 

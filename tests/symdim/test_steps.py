@@ -164,7 +164,7 @@ def test_a_step_keeps_all_solutions_and_adds_none(name: str, step: Step) -> None
     taken = 0
     for conditions in (*PROBLEMS, *WEAKER):
         hypotheses = [Hypothesis(dim, relation, frozenset()) for dim, relation in conditions]
-        problem = problem_of(hypotheses, (), Budget(10_000))
+        problem = problem_of(hypotheses, (), Budget(100_000))
         variables = tuple(problem.solution)
         wanted = solutions(problem, variables)
         try:

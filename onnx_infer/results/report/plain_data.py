@@ -111,7 +111,7 @@ def _symbol_json(variable: Var) -> dict[str, Any]:
 def guard_json(guard: Guard) -> dict[str, Any]:
     """A guard as plain data."""
     nodes = [origin._asdict() for origin in guard.origins]
-    return {"condition": str(guard), "kind": guard.kind, "law": guard.law, "nodes": nodes}
+    return {"condition": guard.condition.spelled(str), "kind": guard.kind, "law": guard.law, "nodes": nodes}
 
 
 def _data_law_json(law: DataLaw) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def floordiv(n: Dim, d: Dim) -> Dim:
     """
     if isinstance(d, int):
         if d == 0:
-            raise DivisionByZero(f"the divisor of ({n}) // 0 is zero")
+            raise DivisionByZero(f"the divisor of ({n!r}) // 0 is zero")
         if isinstance(n, int):
             return n // d
         if d < 0:

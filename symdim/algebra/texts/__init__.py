@@ -1,6 +1,7 @@
 """Texts of expressions, and the parts that a reader of expressions sees.
 
     printing.py     the printed form
+    brief.py        the beginning of a long text, for repr and messages
     display.py      the parts that a node is printed with
     patterns.py     remainders in a sum
     factoring.py    sums that are products

@@ -73,7 +73,7 @@ class Written:
                 words += bits >> 6
                 self.longest_number = max(self.longest_number, bits)
             lengths[node] = max(1, sum([lengths[p] for p in parts])) + words
-            self.work += words + _steps(node)
+            self.work += words + steps_of(node)
         return lengths[dim]
 
 
@@ -93,8 +93,8 @@ def _numbers(node: Expr) -> Collection[int]:
     return [p for p in node.parts if isinstance(p, int)] if isinstance(node, FloorDiv | Extremum) else ()
 
 
-def _steps(node: Expr) -> int:
-    """About how many steps it takes to make a node from its parts."""
+def steps_of(node: Expr) -> int:
+    """About how many steps it takes to make a node from its parts; of a nest a usual number."""
     if node.terms is not None:
         size = len(node.terms)
         divisions = [unit for unit in node.terms if unit.height and isinstance(unit, FloorDiv | Mul)]
@@ -103,10 +103,15 @@ def _steps(node: Expr) -> int:
         return 2 * len(node.parts)
     if not isinstance(node, FloorDiv | Extremum):
         return 0
-    units = [unit for part in node.parts for unit in terms_of(part)[0]]
-    if node.flags and any(unit.flags for unit in units):
+    if is_nest(node):
         return _LATTICE
+    units = [unit for part in node.parts for unit in terms_of(part)[0]]
     if isinstance(node, Extremum):
         return _COMPARED * len(units)
     divisor = node.parts[1]
     return len(units) + (_LONG if isinstance(divisor, Expr) and divisor.terms is not None else 0)
+
+
+def is_nest(atom: FloorDiv | Extremum) -> bool:
+    """Whether it is a maximum, minimum or half with others inside."""
+    return bool(atom.flags) and any(unit.flags for part in atom.parts for unit in terms_of(part)[0])
