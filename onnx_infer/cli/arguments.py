@@ -65,8 +65,8 @@ def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
         parser.error("argument --in-place: there is no file to write to")
     if options.apply and not options.dynamic:
         parser.error("argument --apply: needs --dynamic")
-    if options.copy_data and options.output is None:
-        parser.error("argument --copy-data: needs -o")
+    if options.copy_data and options.output is None and not options.in_place:
+        parser.error("argument --copy-data: needs -o or --in-place")
     if options.dynamic and (options.html is not None or options.emit is not None):
         parser.error("argument --dynamic: write the model with -o, and ask for --html or --emit of that")
     if options.html == STANDARD == options.output:
@@ -227,7 +227,7 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--keep-guards", action="store_true", help="with --fold: keep all nodes that refuse sizes, so each names itself"
     )
-    group.add_argument("--copy-data", action="store_true", help="copy external data into the folder of -o")
+    group.add_argument("--copy-data", action="store_true", help="copy external data beside the model that is written")
     group.add_argument("--explain", metavar="VALUE", help="where the type of this value comes from")
     group.add_argument("--json", action="store_true", help="JSON instead of a text (docs/json.md)")
     group.add_argument("--all", action="store_true", help="every value, however many there are")
