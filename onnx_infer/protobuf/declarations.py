@@ -33,8 +33,8 @@ _names = shared_cache(1 << 14)  # bytes of a ValueInfoProto with a bare type -> 
 _MAX_TYPE = 1 << 10
 """The most bytes of a type that is remembered."""
 
-_NAME, _LONGEST_NAME = 10, 127
-"""The first byte of a ValueInfoProto, and the largest length of its name in one byte."""
+_NAME, _LONG = 10, 128
+"""The first byte of a ValueInfoProto, and the first size of a field that needs more than one byte."""
 
 _met = shared_cache(1 << 8)  # (whether they are inputs, their number, bytes of the first and of the last one) of lists
 _lists = shared_cache(1 << 5)  # (whether they are inputs, bytes of each ValueInfoProto) of a list -> Types
@@ -196,7 +196,7 @@ def bare_names(infos: Iterable[Any]) -> list[str | None]:
     found: list[str | None] = list(map(_names.get, wires))
     if None in found:
         for place, wire in enumerate(wires):
-            if found[place] is None and len(wire) > 1 and wire[0] == _NAME and wire[1] <= _LONGEST_NAME:
+            if found[place] is None and len(wire) > 1 and wire[0] == _NAME and wire[1] < _LONG:
                 cut = wire[1] + 2
                 if wire[cut:] in _bare or is_bare(wire[cut:]):
                     found[place] = _names[wire] = wire[2:cut].decode("utf-8", "surrogateescape")
@@ -207,7 +207,7 @@ def is_bare(wire: bytes) -> bool:
     """Whether the bytes after the name of a ValueInfoProto are a short type without denotations or unknown fields."""
     if wire in _bare:
         return True
-    if len(wire) > _MAX_TYPE:
+    if not 1 < len(wire) <= _MAX_TYPE or (wire[1] < _LONG and len(wire) != wire[1] + 2):  # there is more than a type
         return False
     kind = ValueInfoProto.FromString(wire).type
     kind.DiscardUnknownFields()
