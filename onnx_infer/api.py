@@ -97,9 +97,9 @@ def infer_shapes_path(
 ) -> None:
     """Write the model of a file with the type and shape of every value, as `onnx.shape_inference.infer_shapes_path`.
 
-    Without `output_path` into the same file. External data are not read: they are found from the new file where they
-    lie in its folder or below, and copied there with `copy_data`; where they would be lost, nothing is written and
-    `ExternalDataError` is raised. The other parameters and errors are those of `infer_shapes`.
+    Without `output_path` into the same file. External data are not read: they are found from the new file where they,
+    and not only links to them, lie in its folder or below, and copied there with `copy_data`; where they would be lost,
+    nothing is written and `ExternalDataError` is raised. The other parameters and errors are those of `infer_shapes`.
     """
     if not isinstance(model_path, (str, os.PathLike)):
         raise no_path(model_path)

@@ -78,8 +78,8 @@ def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
             parser.error(f"argument {_option(name)}: given twice: {', '.join(doubles)}")
     if options.in_place and (options.demo or options.model == STANDARD):
         parser.error("argument --in-place: there is no file to write to")
-    for name, other, needed in _NEEDS:
-        if getattr(options, name) and not getattr(options, other):
+    for name, others, needed in _NEEDS:
+        if getattr(options, name) and not any(getattr(options, other) for other in others):
             parser.error(f"argument {_option(name)}: needs {needed}")
     if options.dynamic and (options.html is not None or options.emit is not None):
         parser.error("argument --dynamic: write the model with -o, and ask for --html or --emit of that")
@@ -96,12 +96,12 @@ def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 _NEEDS = (
-    ("apply", "dynamic", "--dynamic"),
-    ("copy_data", "output", "-o"),
-    ("keep_guards", "fold", "--fold"),
-    ("check", "fold", "--fold"),
+    ("apply", ("dynamic",), "--dynamic"),
+    ("copy_data", ("output", "in_place"), "-o or --in-place"),
+    ("keep_guards", ("fold",), "--fold"),
+    ("check", ("fold",), "--fold"),
 )
-"""Options that say something of another one: the option, the other one, and how that is called."""
+"""Options that say something of another one: the option, those of which one is needed, and how they are called."""
 
 
 def inference_options(options: argparse.Namespace) -> dict[str, Any]:
@@ -252,7 +252,7 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--keep-guards", action="store_true", help="with --fold: keep all nodes that refuse sizes, so each names itself"
     )
-    group.add_argument("--copy-data", action="store_true", help="copy external data into the folder of -o")
+    group.add_argument("--copy-data", action="store_true", help="copy external data beside the model that is written")
     group.add_argument(
         "--check", action="store_true",
         help="with --fold and -o: run both files in onnxruntime at a few sizes, and compare their outputs",

@@ -15,8 +15,8 @@ from onnx_infer.cli.arguments import MODEL_ERRORS, OK, STANDARD, WrongCall, infe
 from onnx_infer.cli.files import check_target, read, write, write_text
 from onnx_infer.cli.terminal import progress, show, width
 from onnx_infer.errors import ArgumentError, InputValueError, ShapeInferenceError, UnknownSymbol
-from onnx_infer.protobuf.files import same_path
 from onnx_infer.protobuf.specialize import specialize, with_input_shapes
+from onnx_infer.protobuf.whole_files import same_path
 from onnx_infer.results.report.layout import WIDTH
 from onnx_infer.results.report.table import counts_of, table
 from onnx_infer.results.verdicts import input_variables

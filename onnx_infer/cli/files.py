@@ -11,7 +11,8 @@ from google.protobuf.message import EncodeError
 from onnx_infer.cli.arguments import STANDARD, WrongCall
 from onnx_infer.cli.terminal import read_bytes, write_bytes
 from onnx_infer.errors import ExternalDataError, NoModelError
-from onnx_infer.protobuf.files import check_data_stay, read_model, replace_file, same_path, save_model
+from onnx_infer.protobuf.files import check_data_stay, read_model, save_model
+from onnx_infer.protobuf.whole_files import replace_file, same_path
 
 if TYPE_CHECKING:
     import onnx

@@ -43,6 +43,10 @@ class Scope(dict[str, "Value"]):
         self.loaded: dict[str, Value] = {}
         self.unread: set[str] = set() if parent is None else parent.unread
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A pickle has the values, and not the model."""
+        return dict, (dict(self),)
+
     def inside(self, constants: Any, repeated: bool) -> Scope:
         """The scope of a graph inside this one; `repeated` if it is the body of a Loop."""
         scope = Scope(self.model, constants, self.operators, self, self.attributes)

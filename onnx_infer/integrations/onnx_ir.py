@@ -29,6 +29,7 @@ from onnx_infer.integrations.onnx_ir_names import ValueNames, copied, given_valu
 from onnx_infer.integrations.onnx_ir_reader import OnnxIRFrontEnd, declared_sizes, written_sizes
 from onnx_infer.model.substitution import renamed
 from onnx_infer.protobuf.former_names import FormerNames
+from onnx_infer.protobuf.wire import type_field
 from onnx_infer.results.merged_branches import not_written
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, Sparse, SymTensor, Value
 
@@ -186,30 +187,34 @@ def _write_graph(
         if names[value] in kept:
             continue
         known = found.get(names[value])
-        kind = None if known is None else _type(known)
-        dims = None if known is None else _dims(known)
-        if kind is not None or dims is not None:
-            modified |= _set(value, kind, dims)
-        elif in_body or not value.is_graph_output():
-            modified |= _set(value, None, None)
+        if known is not None and type_field(known):  # what is not known stays
+            modified |= _set(value, _type(known), _dims(known))
     return modified
 
 
 def _set(value: ir.Value, kind: Any, dims: list[int | str | None] | None) -> bool:
-    """Give a value a type and a shape; return whether they changed. Denotations of axes stay."""
+    """Give a value a type and a shape; return whether they changed. Denotations stay, of axes if the rank does."""
     old = value.shape
     written = None if old is None else list(written_sizes(value))
     if value.type == kind and written == dims:
         return False
-    if kind is not None and value.type is not None:
-        kind.denotation = value.type.denotation
-    value.type = kind
+    if value.type != kind:
+        for former, new in zip(_nested(value.type), _nested(kind), strict=False):
+            new.denotation = former.denotation
+        value.type = kind
     if dims is None:
         value.shape = None
     else:
         labels = None if old is None or len(old) != len(dims) else [old.get_denotation(i) for i in range(len(old))]
         value.shape = ir.Shape(dims, denotations=labels)
     return True
+
+
+def _nested(kind: Any) -> Iterator[Any]:
+    """A type and those of its elements, outer ones first."""
+    while kind is not None:
+        yield kind
+        kind = kind.elem_type if isinstance(kind, (ir.SequenceType, ir.OptionalType)) else None
 
 
 _ELEMENT_TYPES = frozenset(int(kind) for kind in ir.DataType) - {0}

@@ -11,6 +11,7 @@ import argparse
 import os
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ import onnx
 from onnx_infer.api import infer
 from onnx_infer.errors import OnnxInferError
 from onnx_infer.inference import log
+from onnx_infer.protobuf.external_data import data_files
 from onnx_infer.protobuf.files import read_model, save_model
 from onnx_infer.protobuf.wire import type_bytes
 from symdim import Dim, Expr
@@ -123,7 +125,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         model = SymbolicShapeInference.infer_shapes(read_model(options.input), *arguments)
         if options.output is not None:
             _save(model, options)
-    except (OSError, OnnxInferError) as error:
+    except (OSError, OnnxInferError, onnx.checker.ValidationError) as error:
         cure = "--save_as_external_data writes them there"
         print(f"error: {str(error).replace('copy_data=True copies them there', cure)}", file=sys.stderr)
         return 2
@@ -135,7 +137,10 @@ def _save(model: onnx.ModelProto, options: argparse.Namespace) -> None:
     if not options.save_as_external_data:
         save_model(model, options.input, options.output)
         return
-    onnx.load_external_data_for_model(model, os.path.dirname(options.input))
+    root = Path(options.input).resolve().anchor
+    for file in data_files(model, Path(options.input).parent):
+        file.link(os.path.relpath(os.path.realpath(file.path), root))  # onnx reads no links
+    onnx.load_external_data_for_model(model, root)
     onnx.save_model(
         model,
         options.output,

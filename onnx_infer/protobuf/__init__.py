@@ -6,6 +6,7 @@
     specialize.py      symbols fixed or renamed                schema_functions.py    the bodies of operator schemas
     external_data.py   files of weights beside a model         bodies.py              subgraphs, and as bytes
     files.py           models as files                         lint.py                what other tools refuse
+    whole_files.py     files written completely or not
 
 The room uses `model` and `engine`. Begin with `reading.py`.
 """

@@ -15,6 +15,7 @@ from onnx import FunctionProto, TypeProto, ValueInfoProto
 from onnx_infer.model.attributes import declared_size, value_type
 from onnx_infer.model.declared_bounds import KEY
 from onnx_infer.model.size_texts import Size
+from onnx_infer.protobuf.wire import field
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, SymTensor, Value
 from onnx_infer.values.text import text
@@ -27,8 +28,13 @@ if TYPE_CHECKING:
 
 
 _tensors = shared_cache(1 << 12)  # bytes of a TypeProto -> the result of `_tensor`
+_bare = shared_cache(1 << 12)  # bytes of the field `type` of a ValueInfoProto that is bare
+_names = shared_cache(1 << 14)  # bytes of a ValueInfoProto with a bare type -> its name
 _MAX_TYPE = 1 << 10
 """The most bytes of a type that is remembered."""
+
+_NAME, _LONG = 10, 128
+"""The first byte of a ValueInfoProto, and the first size of a field that needs more than one byte."""
 
 _met = shared_cache(1 << 8)  # (whether they are inputs, their number, bytes of the first and of the last one) of lists
 _lists = shared_cache(1 << 5)  # (whether they are inputs, bytes of each ValueInfoProto) of a list -> Types
@@ -160,13 +166,56 @@ def innermost_dims(kind: Any) -> Any:
 
 def innermost_shape(kind: Any) -> Any:
     """The shape in a type, which may be nested; None if it has none."""
+    tensor = innermost_tensor(kind)
+    return None if tensor is None else tensor.shape
+
+
+def innermost_tensor(kind: Any) -> Any:
+    """The message of the tensor or sparse tensor in a type, which may be nested; None if it has none."""
+    *_, last = nested(kind)
+    which = last.WhichOneof("value")
+    return getattr(last, which) if which in ("tensor_type", "sparse_tensor_type") else None
+
+
+def nested(kind: Any) -> Iterator[Any]:
+    """A TypeProto and those of its elements, outer ones first."""
     while True:
+        yield kind
         which = kind.WhichOneof("value")
-        if which in ("tensor_type", "sparse_tensor_type"):
-            return getattr(kind, which).shape
         if which in ("sequence_type", "optional_type"):
             kind = getattr(kind, which).elem_type
         elif which == "map_type":
             kind = kind.map_type.value_type
         else:
-            return None
+            return
+
+
+def bare_names(infos: Iterable[Any]) -> list[str | None]:
+    """The names of value infos that have a name and a bare type; None for each other one, or one of a long name."""
+    wires = list(map(_bytes_of, infos))
+    found: list[str | None] = list(map(_names.get, wires))
+    if None in found:
+        for place, wire in enumerate(wires):
+            if found[place] is None and len(wire) > 1 and wire[0] == _NAME and wire[1] < _LONG:
+                cut = wire[1] + 2
+                if wire[cut:] in _bare or is_bare(wire[cut:]):
+                    found[place] = _names[wire] = wire[2:cut].decode("utf-8", "surrogateescape")
+    return found
+
+
+def is_bare(wire: bytes) -> bool:
+    """Whether the bytes after the name of a ValueInfoProto are a short type without denotations or unknown fields."""
+    if wire in _bare:
+        return True
+    if not 1 < len(wire) <= _MAX_TYPE or (wire[1] < _LONG and len(wire) != wire[1] + 2):  # there is more than a type
+        return False
+    kind = ValueInfoProto.FromString(wire).type
+    kind.DiscardUnknownFields()
+    for part in nested(kind):
+        part.ClearField("denotation")
+    for dim in innermost_dims(kind):
+        dim.ClearField("denotation")
+    if field(2, kind.SerializeToString()) != wire:
+        return False
+    _bare[wire] = True
+    return True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -11,10 +10,9 @@ import onnx
 
 from onnx_infer.errors import ExternalDataError, NoModelError
 from onnx_infer.options import no_model
+from onnx_infer.protobuf.whole_files import replace_file, same_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from onnx_infer.protobuf.external_data import DataFile
 
 Source: TypeAlias = "onnx.ModelProto | bytes | str | os.PathLike[str]"
@@ -51,12 +49,12 @@ def save_model(
     """Write a model that was read from the file `source` (None: a model without a file).
 
     External data are linked again if they are below the target's folder, and copied with `copy_data`. If neither is
-    possible, or the target is a file of external data, `ExternalDataError` is raised. A file is written completely or
-    not at all: first under another name, then renamed.
+    possible, or the target is a file of external data, `ExternalDataError` is raised. Data that are links are where the
+    links lead. A file is written completely or not at all: first under another name, then renamed.
     """
     if source is not None:
         check_data_stay(model, source, target)
-        _bring_data(model, Path(source).parent, Path(target).parent, copy_data)
+        _bring_data(model, Path(source), Path(target), copy_data)
     replace_file(Path(os.path.realpath(target)), lambda path: onnx.save(model, path))
 
 
@@ -69,43 +67,20 @@ def check_data_stay(model: onnx.ModelProto, source: str | os.PathLike[str], targ
             raise ExternalDataError(f"{os.fspath(target)}: is a file of the model's external data, which would be lost")
 
 
-def same_path(path: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
-    """Whether two paths are one file."""
-    return os.path.realpath(path) == os.path.realpath(other)
-
-
 def _bring_data(model: onnx.ModelProto, source: Path, target: Path, copy_data: bool) -> None:
     from onnx_infer.protobuf.external_data import copy, data_files, relink
 
-    files = data_files(model, source)
+    files = data_files(model, source.parent)
     if copy_data:
         copy(files, source, target)
     elif outside := relink(files, target):
         raise ExternalDataError(
-            f"the model's external data are outside of {target}, where no onnx would find them: {_names(outside)};"
-            " copy_data=True copies them there"
+            f"the model's external data are outside of {target.parent}, and onnxruntime would refuse the model:"
+            f" {_names(outside)}; copy_data=True copies them there"
         )
 
 
 def _names(files: list[DataFile]) -> str:
     names = [file.path for file in files[:_MOST_NAMED]]
+    names = [path if path == (real := os.path.realpath(path)) else f"{path}, a link to {real}" for path in names]
     return ", ".join(names) + (f" and {len(files) - _MOST_NAMED} more" if len(files) > _MOST_NAMED else "")
-
-
-def replace_file(path: Path, save: Callable[[Path], object]) -> None:
-    """Write a file by a function, completely or not at all. A device or a pipe is written as it is."""
-    if path.exists() and not path.is_file():
-        save(path)
-        return
-    new = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")  # onnx chooses the format by the suffix
-    try:
-        save(new)
-        if path.exists():
-            shutil.copymode(path, new)
-        os.replace(new, path)
-    except OSError as error:
-        if error.filename is not None and os.fsdecode(error.filename) == str(new):
-            error.filename = str(path)  # nobody knows the other name
-        raise
-    finally:
-        new.unlink(missing_ok=True)

@@ -79,22 +79,22 @@ def tensor_type(value: SymTensor | Sparse) -> bytes:
 
 
 def type_bytes(value: Value | None) -> bytes:
-    """A TypeProto; empty for an unknown value.
+    """A TypeProto; empty for an unknown value, or one of an unknown element.
 
     >>> type_bytes(SymTensor(1, (2,)))
     b'\\n\\x08\\x08\\x01\\x12\\x04\\n\\x02\\x08\\x02'
     """
-    if isinstance(value, SymTensor):
-        return field(1, tensor_type(value)) if value.dtype or value.shape is not None else b""
-    if isinstance(value, Sequence):
-        return field(4, field(1, type_bytes(value.elem)))
-    if isinstance(value, Optional):
-        return field(9, field(1, type_bytes(value.elem)))
+    if isinstance(value, (SymTensor, Sparse)):
+        known = value.dtype or value.shape is not None
+        return field(1 if isinstance(value, SymTensor) else 8, tensor_type(value)) if known else b""
+    if not isinstance(value, (Sequence, Optional, Map)):
+        return b""
+    inner = type_bytes(value.value if isinstance(value, Map) else value.elem)
+    if not inner:  # a type without its element's type is not valid
+        return b""
     if isinstance(value, Map):
-        return field(5, number_field(1, value.key) + field(2, type_bytes(value.value)))
-    if isinstance(value, Sparse):
-        return field(8, tensor_type(value))
-    return b""
+        return field(5, number_field(1, value.key) + field(2, inner))
+    return field(4 if isinstance(value, Sequence) else 9, field(1, inner))
 
 
 def type_field(value: Value) -> bytes:

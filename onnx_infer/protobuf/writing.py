@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from onnx import GraphProto
+from onnx import GraphProto, ValueInfoProto
 
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.protobuf.bodies import graph_at, placed
-from onnx_infer.protobuf.declarations import Declared, innermost_shape
+from onnx_infer.protobuf.declarations import Declared, bare_names, innermost_shape, innermost_tensor, is_bare
 from onnx_infer.protobuf.reading import function_key
-from onnx_infer.protobuf.wire import dim_param, type_field, value_infos
+from onnx_infer.protobuf.wire import dim_param, field, type_field, value_infos
 from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
@@ -91,9 +91,9 @@ def _written(
 
 
 def write_input(shape: Any, sizes: Sequence[Size]) -> None:
-    """Write the sizes of an input. The denotations of its axes stay."""
+    """Write the sizes of an input. The denotations of its axes stay if the rank does."""
     if len(shape.dim) != len(sizes):
-        shape.Clear()
+        del shape.dim[:]
     for axis, size in enumerate(sizes):
         dim = shape.dim[axis] if axis < len(shape.dim) else shape.dim.add()
         if isinstance(size, int):
@@ -119,8 +119,7 @@ def counterparts(model: Model, copy: ModelProto) -> dict[int, GraphProto | Funct
 
 def write_function(proto: FunctionProto, values: Mapping[str, Value]) -> None:
     """Write the types of the values in the body of a function, as they hold in all calls, inputs and outputs too."""
-    del proto.value_info[:]
-    proto.MergeFromString(value_infos(12, values))
+    _write_infos(proto, 12, values, frozenset(), frozenset())
 
 
 def write_graph(proto: GraphProto, graph: Graph, scope: Mapping[str, Value], kept: frozenset[str]) -> None:
@@ -130,13 +129,8 @@ def write_graph(proto: GraphProto, graph: Graph, scope: Mapping[str, Value], kep
     types of the values `kept` stay, too.
     """
     given = [name for name, _ in graph.inputs]
-    without = kept.union(given, graph.outputs, graph.constants.keys() - graph.literals)
-    if proto.value_info:
-        told = kept.union(graph.constants.keys() & without).intersection(graph.declared)
-        infos = [info for info in proto.value_info if text(info.name) in told] if told else []
-        del proto.value_info[:]
-        proto.value_info.extend(infos)
-    proto.MergeFromString(value_infos(13, scope, without))
+    fixed = kept.union(graph.constants.keys() - graph.literals)
+    _write_infos(proto, 13, scope, fixed.union(given, graph.outputs), fixed)
     untyped = {name for name, value in graph.inputs if value is None}
     if graph.defaults:
         untyped.update(name for name, (value, _) in graph.defaults.items() if value is None)
@@ -144,7 +138,63 @@ def write_graph(proto: GraphProto, graph: Graph, scope: Mapping[str, Value], kep
     for info in (*proto.output, *inputs):
         name = text(info.name)
         value = scope.get(name)
-        kind = b"" if value is None or name in kept else type_field(value)
-        if kind:
-            info.ClearField("type")
-            info.MergeFromString(kind)
+        if value is not None and name not in kept:
+            write_type(info, value)
+
+
+def _write_infos(
+    proto: GraphProto | FunctionProto,
+    number: Literal[12, 13],
+    values: Mapping[str, Value],
+    without: frozenset[str],
+    fixed: frozenset[str],
+) -> None:
+    """Write types as value infos, without those of `without`.
+
+    An entry without a known type, or in `fixed`, stays as it is; one that holds more than a type gets the new type.
+    """
+    infos = proto.value_info
+    if infos:
+        known = {name for name, value in values.items() if value and (value.wire or type_field(value))}
+        known.difference_update(fixed)
+        stay, told = [], []
+        for place, bare in enumerate(bare_names(infos)):
+            if bare in known:
+                continue
+            stay.append(info := infos[place])
+            if (name := text(info.name)) in known:
+                write_type(info, values[name])
+                told.append(name)
+        if len(stay) < len(infos):
+            del infos[:]
+            infos.extend(stay)
+        without = without.union(told)
+    proto.MergeFromString(value_infos(number, values, without))
+
+
+def write_type(info: ValueInfoProto, value: Value) -> None:
+    """Write a type into a value info; nothing if it is not known.
+
+    What else the value info holds stays; denotations of axes do so if the rank does.
+    """
+    wire = type_field(value)
+    if not wire:
+        return
+    if is_bare(field(2, info.type.SerializeToString())):
+        info.ClearField("type")
+        info.MergeFromString(wire)
+        return
+    new = ValueInfoProto.FromString(wire)
+    former, tensor = innermost_tensor(info.type), innermost_tensor(new.type)
+    if former is not None and tensor is not None:
+        if len(former.shape.dim) == len(tensor.shape.dim):
+            for old, dim in zip(former.shape.dim, tensor.shape.dim, strict=True):
+                old.ClearField("value")
+                old.MergeFrom(dim)
+                dim.CopyFrom(old)
+        former.ClearField("elem_type")
+        if tensor.HasField("shape"):
+            del former.shape.dim[:]
+        else:
+            former.ClearField("shape")
+    info.MergeFrom(new)

@@ -48,8 +48,8 @@ def state(
     if spec.operands is None:
         raise SpecError(
             "arity",
-            f"{shortened(str(spec))} is the pattern of one shape: operands are separated by ';', and the result follows '=>', as in "
-            "'ab; bc => ac'. parse_subscripts reads NumPy's notation, 'ab,bc->ac'",
+            f"{shortened(str(spec))} is the pattern of one shape: operands are separated by ';', and the result "
+            "follows '=>', as in 'ab; bc => ac'. parse_subscripts reads NumPy's notation, 'ab,bc->ac'",
         )
     if len(shapes) != len(patterns):
         count = len(patterns) - 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import onnx
 import onnx_ir
@@ -19,6 +19,9 @@ from symdim import Dim, Expr, Var
 
 from . import models
 from .texts import parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 GRAPH = """g (float[N, 8] x, float[8, 4] w) => (y, z) {
     m = MatMul (x, w)
@@ -110,9 +113,27 @@ def test_a_planner_is_pickled(result: onnx_infer.InferenceResult) -> None:
     assert (repr(again), again.missing) == (repr(planner), planner.missing)
 
 
+def of_onnx_ir() -> onnx_infer.InferenceResult:
+    return onnx_infer.integrations.onnx_ir.infer(onnx_ir.from_proto(parsed(GRAPH, HEAD)))  # type: ignore[attr-defined, no-any-return]
+
+
 def test_a_result_of_onnx_ir_is_pickled() -> None:
-    found = onnx_infer.integrations.onnx_ir.infer(onnx_ir.from_proto(parsed(GRAPH, HEAD)))  # type: ignore[attr-defined]
+    found = of_onnx_ir()
     assert repr(pickle.loads(pickle.dumps(found))) == repr(found)
+
+
+@pytest.mark.parametrize("of", [lambda: infer(parsed(GRAPH, HEAD)), of_onnx_ir])
+def test_each_part_of_a_result_is_pickled(of: Callable[[], onnx_infer.InferenceResult]) -> None:
+    found = of()
+    names = [name for name in dir(found) if not name.startswith("_") and not callable(getattr(found, name))]
+    parts = {name: getattr(found, name) for name in names}
+    parts |= {"memory": found.memory(), "costs": found.costs(), "layers": found.layers(), "check": found.check(N=1)}
+    parts |= {"compare": found.compare(found)}
+    assert {"types", "guards", "sources", "guarantees", "diagnostics"} <= parts.keys()
+    for name, part in parts.items():
+        again = pickle.loads(pickle.dumps(part))
+        assert repr(again) == repr(part) or name in ("sources", "compare"), name
+    assert pickle.loads(pickle.dumps(found.types)) == dict(found.types)
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,7 @@ def layers(result: Inferred, costs: Costs, memory: MemoryPlan) -> list[Layer]:
     """The layers of a model in the order of their first nodes, from its costs and its memory."""
     members: dict[str, list[int]] = {}
     messages = getattr(result._engine.model.graph.handle, "node", ())  # those of a ModelProto; others are the handles
+    messages = () if callable(messages) else messages  # a method of onnx_ir's graphs
     given = {name: node for node in messages if node.metadata_props for name in node.output if name}
     for i, node in enumerate(schedule(result)):
         handle = given.get(first_output(node), node[5])

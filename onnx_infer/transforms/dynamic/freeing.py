@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onnx import GraphProto
+
 from onnx_infer.errors import ArgumentError
 from onnx_infer.protobuf.bodies import graphs_of
 from onnx_infer.protobuf.declarations import innermost_dims
@@ -11,9 +13,9 @@ from onnx_infer.protobuf.wire import dim_param
 from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from onnx import GraphProto, ModelProto
+    from onnx import FunctionProto, ModelProto, ValueInfoProto
 
     Axes = Mapping[str, Mapping[int, str]]
 
@@ -42,16 +44,36 @@ def free(model: ModelProto, axes: Axes) -> dict[str, int]:
                 raise ArgumentError(f"dynamic: {symbol!r} is no name of a symbol")
             if traced.setdefault(symbol, size) != size:
                 raise ArgumentError(f"dynamic: {symbol!r} would be both {traced[symbol]} and {size}")
-            dims[axis].Clear()
             dims[axis].MergeFromString(dim_param(symbol))
-    _drop_types(model.graph)
+    _drop_types(model)
     return traced
 
 
-def _drop_types(graph: GraphProto) -> None:
-    """Remove declared sizes of computed values, in inner graphs too."""
-    for current in graphs_of(graph):
-        del current.value_info[:]
-        for info in (*current.output, *(() if current is graph else current.input)):
-            for dim in innermost_dims(info.type):
-                dim.Clear()
+def _drop_types(model: ModelProto) -> None:
+    """Remove declared sizes of computed values, in inner graphs and functions too."""
+    for graph in _graphs(model):
+        del graph.value_info[:]
+        if isinstance(graph, GraphProto):
+            _drop_sizes((*graph.output, *(() if graph is model.graph else graph.input)))
+
+
+def declare_again(freed: ModelProto, model: ModelProto) -> None:
+    """Put the value infos of a model into its freed copy, without sizes of computed values.
+
+    The graphs are the same ones in the same order: new nodes have none.
+    """
+    for graph, before in zip(_graphs(freed), _graphs(model), strict=True):
+        graph.value_info.extend(before.value_info)
+        constants = {tensor.name for tensor in getattr(before, "initializer", ())}  # a function has none
+        _drop_sizes(info for info in graph.value_info if info.name not in constants)
+
+
+def _graphs(model: ModelProto) -> Iterator[GraphProto | FunctionProto]:
+    """All graphs and functions of a model."""
+    return (graph for root in (model.graph, *model.functions) for graph in graphs_of(root))
+
+
+def _drop_sizes(infos: Iterable[ValueInfoProto]) -> None:
+    for info in infos:
+        for dim in innermost_dims(info.type):
+            dim.ClearField("value")

@@ -17,7 +17,7 @@ from onnx_infer.model.attributes import constant
 from onnx_infer.options import no_model
 from onnx_infer.protobuf.bodies import graphs_of, subgraphs
 from onnx_infer.transforms.dynamic.doubts import Doubt, doubts
-from onnx_infer.transforms.dynamic.freeing import free
+from onnx_infer.transforms.dynamic.freeing import declare_again, free
 from onnx_infer.transforms.dynamic.pinned import Change, Pin, Tracer
 from onnx_infer.transforms.dynamic.walking import FreedWalk
 from onnx_infer.transforms.dynamic.writing import Writer
@@ -95,6 +95,7 @@ def make_dynamic(model: onnx.ModelProto, axes: Mapping[str, Mapping[int, str]], 
         result = infer(freed)
         pins += _pinning_guards(result, traced, {(pin.operator, pin.node) for pin in pins})
     pins += _inner_pins(freed, traced.values())
+    declare_again(freed, model)
     result.apply(freed)
     return Dynamic(freed, traced, changes, pins, list(doubts(result, traced)), result)
 
