@@ -41,6 +41,17 @@ class Refusal(Diagnostic):
     __slots__ = ()
 
 
+class WrongShape(Diagnostic):
+    """The warning about a declared shape that contradicts the inferred one. A runtime uses the second one, too."""
+
+    __slots__ = ()
+
+
+def is_raised(found: Diagnostic) -> bool:
+    """Whether strict mode raises it: an error, or a wrong declared shape."""
+    return found.severity == "error" or isinstance(found, WrongShape)
+
+
 def about_node(
     severity: str,
     schema: Schema,
