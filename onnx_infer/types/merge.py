@@ -141,9 +141,7 @@ def size_pairs(declared: Value | None, inferred: Value | None) -> Iterator[tuple
         yield from zip(declared.shape, shape, strict=True)
 
 
-def _merge_tensors(
-    declared: SymTensor | Sparse, inferred: Value, policy: ShapeMergePolicy, conflict: Told
-) -> Value:
+def _merge_tensors(declared: SymTensor | Sparse, inferred: Value, policy: ShapeMergePolicy, conflict: Told) -> Value:
     assert isinstance(inferred, (SymTensor, Sparse))
     dtype = declared.dtype or inferred.dtype
     if declared.dtype and inferred.dtype and declared.dtype != inferred.dtype:

@@ -15,7 +15,7 @@ from onnx_infer.protobuf.wire import type_bytes
 from onnx_infer.results.report.plain_data import type_json
 from onnx_infer.types.branches import of_branches
 from onnx_infer.types.join import NOTHING, join, kind_of, sizes, varying
-from onnx_infer.types.merge import ShapeMergePolicy, merge
+from onnx_infer.types.merge import Conflict, ShapeMergePolicy, merge
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.one_of import OneOf
 from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor, Value, substitute
@@ -26,8 +26,8 @@ N, M = Var("N"), Var("M")
 
 
 def merged(declared: Value, inferred: Value, policy: ShapeMergePolicy = "refine") -> tuple[Value, list[str]]:
-    told: list[str] = []
-    return merge(declared, inferred, policy, told.append), told
+    told: list[Conflict] = []
+    return merge(declared, inferred, policy, told.append), [text for text, _ in told]
 
 
 @pytest.mark.parametrize(
