@@ -24,7 +24,8 @@ CASES: dict[str, tuple[str, dict[str, tuple[int, ...]], dict[str, dict[int, str]
     "the state of a GRU": (f"({X}, float[1, 1, 32] h) => (y, z) {{ {ROWS}"
         " y, z = GRU<hidden_size = 32>(t, w, r, , , h) }", GRU, BATCH, ["h:1=batch"]),
     "its elements are wanted too": (f"({X}, float[1, 1, 32] h) => (q) {{ {ROWS}"
-        " y, z = GRU<hidden_size = 32>(t, w, r, , , h) a = Reshape(h, flat) b = Reshape(z, flat) q = Add(a, b) }", GRU, BATCH, ["h:1=batch"]),
+        " y, z = GRU<hidden_size = 32>(t, w, r, , , h) a = Reshape(h, flat) b = Reshape(z, flat) q = Add(a, b) }",
+        GRU, BATCH, ["h:1=batch"]),
     "its elements are wanted first": (f"({X}, float[1, 1, 32] h) => (q, z) {{ {SUM} a = Reshape(h, flat)"
         f" b = Reshape(m, flat) q = Add(a, b) {ROWS} y, z = GRU<hidden_size = 32>(t, w, r, , , h) }}",
         {**GRU, "wide": (8, 32)}, BATCH, ["h:1=batch"]),

@@ -40,7 +40,7 @@ class Left(NamedTuple):
     """What still pins a size if one more axis is free: axes of inputs, and the number of all pins."""
 
     wanted: Wanted
-    count: int
+    number: int
 
 
 class Proposals:
@@ -103,6 +103,6 @@ class Proposals:
                 self._trials += 1
                 found.append((axis, self._walked(axis)))
             elif axis in named:  # this much is sure
-                rest = {(each.name, each.at): {} for each in named if each.at != axis.at}
+                rest: Wanted = {(each.name, each.at): {} for each in named if each.at != axis.at}
                 found.append((axis, Left(rest, sys.maxsize)))
-        return sorted(found, key=lambda trial: trial[1].count)
+        return sorted(found, key=lambda trial: trial[1].number)
