@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx_infer.values.text import printable
+from onnx_infer.values.text import bounded, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +32,8 @@ class Diagnostic(NamedTuple):
         first = f"{self.operator} '{self.node}': {self.message}" if self.operator else self.message
         operands = [f"{name}: {value}" for name, value in self.inputs if value is not None]
         operands += [f"{name}={value}" for name, value in self.attributes]
-        return printable(f"{first}\n  inputs: {', '.join(operands)}" if operands else first)
+        told = bounded(first)
+        return printable(f"{told}\n  inputs: {bounded(', '.join(operands))}" if operands else told)
 
 
 class Refusal(Diagnostic):

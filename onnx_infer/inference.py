@@ -23,6 +23,7 @@ from onnx_infer.operators.verification import input_errors
 from onnx_infer.options import check_assume, check_bounds, check_choice
 from onnx_infer.types.merge import POLICIES, ShapeMergePolicy, size_pairs
 from onnx_infer.values.tensor import MAX_RANK, UNKNOWN_SIZE, Value
+from onnx_infer.values.text import bounded
 from symdim import Var
 
 if TYPE_CHECKING:
@@ -130,7 +131,8 @@ def run(
     engine.diagnostics += [Diagnostic("error", "", "", message) for message in wrong]
     if told := outdated(engine.model.opsets):
         engine.diagnostics.append(Diagnostic("warning", "", "", told))
-    engine.diagnostics[:] = told_once(engine)
+    engine.diagnostics[:] = [d._replace(message=bounded(d.message)) for d in told_once(engine)]
+    engine.notes = {name: bounded(note) for name, note in engine.notes.items()}
     if policy == "strict" and (raised := next(filter(is_raised, engine.diagnostics), None)):
         raise ShapeInferenceError(str(raised))
     return engine, inputs
