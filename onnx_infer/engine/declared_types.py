@@ -17,7 +17,7 @@ from onnx_infer.values.one_of import OneOf
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value, substitute
 from symdim import Expr, Var
 from symdim.algebra.caches import shared_cache
-from symdim.algebra.dims import variables_of
+from symdim.algebra.dims import substituted, variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -141,7 +141,7 @@ class DeclaredTypes:
             return True
         if not differ(rank, declared.rank):
             self._state_rank(name, "equal", rank, declared.rank, node)
-        elif emptied := self._engine.symbols.emptied(rank, declared.rank):
+        elif emptied := _emptied(rank, declared.rank, self._engine.symbols.unbounded()):
             self._engine.emptied |= emptied
             self._engine.singular += self._engine.depth
         else:
@@ -238,6 +238,14 @@ class DeclaredTypes:
         new = make_size(self._engine.symbols.name(), low, high, None, NAMELESS)
         self._engine.created.append(new)
         return new
+
+
+def _emptied(rank: Dim, number: int, unbounded: frozenset[str]) -> frozenset[str]:
+    """The symbols that may be 0 if a rank is this number, although it differs by their bounds; none if it does anyway."""
+    named = [v for v in variables_of([rank]) if v.name in unbounded]
+    if differ(substituted(rank, {v: Var.fresh(v.name, 0, v.hi) for v in named}), number):
+        return frozenset()
+    return frozenset(v.name for v in named)
 
 
 def _as_inputs_say(

@@ -11,7 +11,7 @@ from onnx_infer.model.size_texts import GENERATED, AxisNames, Size, generated, i
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim
 from symdim import Expr, Scope, SymdimError, Var
 from symdim.algebra.caches import clear_with_caches, shared_cache
-from symdim.algebra.dims import differ, substituted, variables_of
+from symdim.algebra.dims import variables_of
 from symdim.algebra.interning import text_fingerprint
 from symdim.algebra.origin import Declared, ValueOf
 from symdim.algebra.variable import scope_of
@@ -185,15 +185,9 @@ class Symbols:
             self._dims[name] = found
         return found
 
-    def emptied(self, size: Dim, number: int) -> frozenset[str]:
-        """The symbols of inputs in a size that can be this number only if they may be 0; none if it cannot be.
-
-        Only `min_dim` may say that they are larger: bounds that the caller gives, or that follow, stay.
-        """
-        given = [v for v in variables_of([size]) if v.name in self.names and v.name not in self._bounds]
-        smaller = {v: Var.fresh(v.name, 0, v.hi) for v in given}
-        is_possible = not differ(substituted(size, smaller), number) and differ(size, number)
-        return frozenset(v.name for v in given if is_possible)
+    def unbounded(self) -> frozenset[str]:
+        """The names of inputs for whose least size there is no other reason than `min_dim`."""
+        return self.names - self._bounds.keys()
 
     def variable(self, name: str) -> Var:
         """The symbol of a name, with its bounds, the same one for every call."""
