@@ -32,9 +32,9 @@ def infer(model: Source, **options: Unpack[Options]) -> InferenceResult:
     different variable than `Var(name)`, which is any size >= 1; use `result.symbols[name]`. An axis of an input without
     a name gets one, such as `x_dim_0`.
 
-    Errors of single nodes are diagnostics in the result. Only the policy `strict` raises the first of them, as
-    `ShapeInferenceError`. Bytes or a file without a model raise `NoModelError`, arguments of a wrong kind
-    `ArgumentError`. All errors are `ValueError`.
+    Errors of single nodes are diagnostics in the result, and so are declared shapes that contradict the inferred ones.
+    Only the policy `strict` raises the first of them, as `ShapeInferenceError`. Bytes or a file without a model raise
+    `NoModelError`, arguments of a wrong kind `ArgumentError`. All errors are `ValueError`.
 
     Declared types of other values are claims of the author. A data-dependent size takes a declared name that nothing
     else has, unless `adopt_declared_symbols` is False. Other claims become guards of the kind "declared", or
@@ -73,8 +73,9 @@ def infer_shapes(
 
     `in_place=True` writes into the given ModelProto without a copy. `data_prop` is accepted for compatibility: data
     are always propagated, because shapes depend on them. `check_type` raises if element types contradict the schema or
-    the declared types; `strict_mode` raises for every error. Both raise `ShapeInferenceError`. `bidirectional=True`
-    also writes the shapes of inputs that the rest of the model forces. The other parameters are those of `infer`.
+    the declared types; `strict_mode` raises for every error and every wrong declared shape. Both raise
+    `ShapeInferenceError`. `bidirectional=True` also writes the shapes of inputs that the rest of the model forces. The
+    other parameters are those of `infer`.
     """
     source = read_model(model)
     if source is model and not in_place:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx_infer.values.text import printable
+from onnx_infer.values.text import bounded, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,13 +32,25 @@ class Diagnostic(NamedTuple):
         first = f"{self.operator} '{self.node}': {self.message}" if self.operator else self.message
         operands = [f"{name}: {value}" for name, value in self.inputs if value is not None]
         operands += [f"{name}={value}" for name, value in self.attributes]
-        return printable(f"{first}\n  inputs: {', '.join(operands)}" if operands else first)
+        told = bounded(first)
+        return printable(f"{told}\n  inputs: {bounded(', '.join(operands))}" if operands else told)
 
 
 class Refusal(Diagnostic):
     """The error of a node that breaks its operator's law. Every run fails there."""
 
     __slots__ = ()
+
+
+class WrongShape(Diagnostic):
+    """The warning about a declared shape that contradicts the inferred one. A runtime uses the second one, too."""
+
+    __slots__ = ()
+
+
+def is_raised(found: Diagnostic) -> bool:
+    """Whether strict mode raises it: an error, or a wrong declared shape."""
+    return found.severity == "error" or isinstance(found, WrongShape)
 
 
 def about_node(

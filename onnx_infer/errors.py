@@ -68,6 +68,16 @@ class StrictModeError(ShapeInferenceError, InferenceError):  # type: ignore[misc
     """The error of strict mode. It is also onnx's `InferenceError`."""
 
 
+class UnknownRank(ValueError):  # noqa: N818  (as `Unknown`; in a rule it is a defect of the rule, so no OnnxInferError)
+    """The sizes of a tensor were asked for, of which not even the rank is known."""
+
+    def __str__(self) -> str:
+        return (
+            f"the rank of {self.args[0]} is not known, so it has no sizes: ask first whether `shape` is None;"
+            " `result.reasons` says why, and a declared rank makes it known"
+        )
+
+
 class Unknown(Exception):  # noqa: N818  (not an error: the honest answer)
     """An unknown value: a rule raises it for its result, or gets it as an argument. The note says why it is unknown.
 

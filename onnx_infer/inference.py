@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
-from onnx_infer.diagnostics import Diagnostic
+from onnx_infer.diagnostics import Diagnostic, is_raised
 from onnx_infer.engine.collecting import collecting_later
 from onnx_infer.engine.engine import Engine
 from onnx_infer.engine.learnt import Learnt
 from onnx_infer.engine.overridable import name_overridable
 from onnx_infer.engine.settling import settle
+from onnx_infer.engine.wrong_shapes import told_once
 from onnx_infer.errors import ShapeInferenceError, StrictModeError, UnknownSymbol
 from onnx_infer.laws.known import assuming
 from onnx_infer.model.given import Given, Interval, Narrowed, interval_text
@@ -22,10 +23,11 @@ from onnx_infer.operators.verification import input_errors
 from onnx_infer.options import check_assume, check_bounds, check_choice
 from onnx_infer.types.merge import POLICIES, ShapeMergePolicy, size_pairs
 from onnx_infer.values.tensor import MAX_RANK, UNKNOWN_SIZE, Value
+from onnx_infer.values.text import bounded
 from symdim import Var
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
 
     from onnx_infer.engine.claims import Belief
     from onnx_infer.engine.found import Found
@@ -93,8 +95,8 @@ def run(
         front = front.reshaped(bound.shapes)
     given, wrong = _given(front, bounds or {}, assume, values or {}, bound)
     walks = partial(
-        walk,
-        front,
+        _with_empty_vectors,
+        partial(walk, front),
         policy=policy,
         min_dim=min_dim,
         adopt=adopt_declared_symbols and policy != "override",
@@ -129,11 +131,17 @@ def run(
     engine.diagnostics += [Diagnostic("error", "", "", message) for message in wrong]
     if told := outdated(engine.model.opsets):
         engine.diagnostics.append(Diagnostic("warning", "", "", told))
-    if policy == "strict":
-        errors = [d for d in engine.diagnostics if d.severity == "error"]
-        if errors:
-            raise ShapeInferenceError(str(errors[0]))
+    engine.diagnostics[:] = [d._replace(message=bounded(d.message)) for d in told_once(engine)]
+    engine.notes = {name: bounded(note) for name, note in engine.notes.items()}
+    if policy == "strict" and (raised := next(filter(is_raised, engine.diagnostics), None)):
+        raise ShapeInferenceError(str(raised))
     return engine, inputs
+
+
+def _with_empty_vectors(walks: Callable[..., Engine], *, given: Given, **options: Any) -> Engine:
+    """The engine after its walks. They start again if a declared rank says that a vector is empty."""
+    engine = walks(given=given, **options)
+    return walks(given=given.with_least(engine.emptied, 0), **options) if engine.emptied else engine
 
 
 def given_bound(front: FrontEnd, bind: Mapping[str, int | str], shapes: Mapping[str, InputShape]) -> Bound:
@@ -187,7 +195,7 @@ def sizes_of(value: Value | None) -> tuple[Size, ...]:
 
 def check(diagnostics: Sequence[Diagnostic], check_type: bool, strict_mode: bool) -> None:
     """Raise the errors among the diagnostics that the caller wants to have raised."""
-    errors = [d for d in diagnostics if d.severity == "error"]
+    errors = list(filter(is_raised, diagnostics))
     if errors and (strict_mode or (check_type and any("element type" in d.message for d in errors))):
         raise StrictModeError("\n".join(map(str, errors)))
 
@@ -198,7 +206,7 @@ def log(diagnostics: Sequence[Diagnostic], warn_on_missing: bool) -> None:
 
     logger = logging.getLogger("onnx_infer")
     for diagnostic in diagnostics:
-        if warn_on_missing or diagnostic.severity != "warning":
+        if warn_on_missing or diagnostic.severity != "warning" or is_raised(diagnostic):
             logger.warning("%s", diagnostic)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.constraints.registration import Operand, bound_form
-from onnx_infer.diagnostics import Diagnostic
+from onnx_infer.diagnostics import Diagnostic, WrongShape
 from onnx_infer.engine.claims import has_own_name, is_of_found_rank, needs_belief
 from onnx_infer.laws.readable import NOT_CHOSEN
 from onnx_infer.laws.sizes import is_fresh
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from onnx_infer.engine.assumptions import Assumptions
     from onnx_infer.engine.engine import Engine
 
+_DECLARED = "the declared type of '"
 _MOST_CONTRADICTIONS = 8
 _MOST_STATED = 1 << 12  # nodes that are stated anew: each contradiction costs as much as the whole model
 _NAMES_OF_A_NODE = 8  # a node with longer sizes counts as several: work on a size grows with the square of its names
@@ -46,7 +47,7 @@ def state_model(engine: Engine, given: Collection[str], assumptions: Assumptions
     """State the constraints of the main graph of an inferred model, and propagate them.
 
     `given` are the names of symbols that stay; all others are replaced by what they equal. If constraints contradict
-    each other, the node of the nearest one is left out, and everything starts again.
+    each other, a declared type or else the node of the nearest one is left out, and everything starts again.
     """
     told: list[Diagnostic] = []
     left_out: set[str] = set()
@@ -63,13 +64,22 @@ def state_model(engine: Engine, given: Collection[str], assumptions: Assumptions
             statement.ranks_of_shapes()
         except Contradiction as error:
             told += statement.defects
-            origin = next((f.origin for f in error.chain if f.origin.node and f.origin.node not in left_out), None)
-            told.append(Diagnostic("error", "", "" if origin is None else origin.node, str(error)))
-            if origin is None or len(told) > most:
+            nodes = [f.origin.node for f in error.chain if f.origin.node and f.origin.node not in left_out]
+            node = next((label for label in nodes if label.startswith(_DECLARED)), nodes[0] if nodes else "")
+            told.append(_told(node, str(error)))
+            if not node or len(told) > most:
                 return Known(Store(), {}, told, gave_up=True)
-            left_out.add(origin.node)
+            left_out.add(node)
             continue
         return Known(statement.store, statement.rows, told + statement.defects)
+
+
+def _told(node: str, message: str) -> Diagnostic:
+    """What is told of constraints that contradict each other. A declared type is rather wrong than a node."""
+    if not node.startswith(_DECLARED):
+        return Diagnostic("error", "", node, message)
+    name = node.removeprefix(_DECLARED)[:-1]
+    return WrongShape("warning", "", name, f"value '{name}': its declared shape contradicts the model: {message}")
 
 
 def _weight(engine: Engine, outputs: Iterable[str]) -> int:
@@ -131,8 +141,11 @@ class _ModelStatement:
 
     def declared(self) -> None:
         """Values have their declared types, except for claims: some sizes, and ranks that select a tensor."""
+        wrong = {told.node for told in self.engine.diagnostics if isinstance(told, WrongShape)}
         for name, value in self.engine.model.graph.declared.items():
-            label = f"the declared type of '{name}'"
+            label = f"{_DECLARED}{name}'"
+            if name in wrong:
+                continue
             if isinstance(value, SymTensor) and value.shape is not None and label not in self.left_out:
                 row = self.row(name) if self.engine.scope.knows(name) else None
                 is_choice = row is not None and row.is_open and isinstance(self.engine.scope[name], OneOf)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from onnx_infer.bidirectional.found_shapes import Names, found_shapes, substitute_solved, symbols_of
 from onnx_infer.bidirectional.model_facts import Known, state_model
+from onnx_infer.diagnostics import is_raised
 from onnx_infer.engine.assumptions import Assumptions
 from onnx_infer.errors import UnknownSymbol
 from onnx_infer.values.tensor import Dim, SymTensor
@@ -62,12 +63,12 @@ class _Round(NamedTuple):
     after: Found
 
     def broken(self) -> set[str]:
-        """The nodes that do not run."""
+        """The nodes that do not run, and the values that have not their declared shapes."""
         return _broken((*self.engine.diagnostics, *self.known.diagnostics))
 
 
 def _broken(told: Iterable[Diagnostic]) -> set[str]:
-    return {d.node for d in told if d.severity == "error"}
+    return {d.node for d in told if is_raised(d)}
 
 
 class _Inference:

@@ -11,6 +11,7 @@
     implied_bounds.py      bounds that operators imply    run_time_elements.py   elements that only a run knows
     declared_types.py      the types that a model declares    claims.py          the claims in them
     overridable.py         initializers that callers may override
+    wrong_shapes.py        declared shapes that contradict the inferred ones, told once for each cause
     learnt.py              what a walk tells the next one     found.py           shapes for the next walk
     long_sizes.py          long sizes, made shorter by what operators demand
     choices.py             how many sizes broadcasting chooses    collecting.py    the garbage collector waits

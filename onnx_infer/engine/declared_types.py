@@ -17,7 +17,7 @@ from onnx_infer.values.one_of import OneOf
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value, substitute
 from symdim import Expr, Var
 from symdim.algebra.caches import shared_cache
-from symdim.algebra.dims import variables_of
+from symdim.algebra.dims import substituted, variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from onnx_infer.engine.claims import Belief
     from onnx_infer.engine.walk import Walk
     from onnx_infer.model.graph import Node
-    from onnx_infer.types.merge import ShapeMergePolicy
+    from onnx_infer.types.merge import Conflict, ShapeMergePolicy
     from onnx_infer.values.tensor import Dim
     from symdim.conditions.condition import Relation
 
@@ -82,7 +82,8 @@ class DeclaredTypes:
         if self._engine.symbols.replaced:
             declared, said = _as_inputs_say(declared, inferred, self._engine.symbols.replaced)
         if rank is not None:
-            self._claim_rank(name, declared, rank, node)
+            if not self._claim_rank(name, declared, rank, node) and self._policy != "skip":
+                return inferred
             inferred = inferred if trusted else self._with_rank(declared, inferred)
         believes_all = trusted or self._believes_all
         believed = self._believed.get(name, frozenset())
@@ -98,16 +99,25 @@ class DeclaredTypes:
         policy = "refine" if is_judged_later else self._policy
         keeps: Keeps = "nothing" if self._engine.depth and not trusted else "numbers" if believes_all else believed
         value, conflicts, claimed = _merged(declared, inferred, policy, trusted, keeps)
+        if conflicts:
+            self._tell(name, conflicts)
+            return self.opened(value)
         if said:
             self._claim([Claim(name, ours, found, node) for ours, found in said], self.assumed)
-        if not claimed and not conflicts:
+        if not claimed:
             return self.opened(value)
         known = [Claim(name, ours, found, node) for ours, found in claimed if found is not None]
         if known:
             self._claim(known, trusted)
-        if conflicts:
-            self._engine.diagnostics += [Diagnostic("error", "", name, f"value '{name}': {text}") for text in conflicts]
         return self.opened(value if len(known) == len(claimed) else self.believed(name, value, node))
+
+    def _tell(self, name: str, conflicts: Iterable[Conflict]) -> None:
+        """Record what of the declared type of a value is wrong."""
+        for text, of_types in conflicts:
+            if of_types:
+                self._engine.diagnostics.append(Diagnostic("error", "", name, f"value '{name}': {text}"))
+            else:
+                self._engine.warn_of(name, text)
 
     def _claim(self, claims: Sequence[Claim], trusted: bool) -> None:
         """Record the claims, or know what those in a trusted type say."""
@@ -122,15 +132,22 @@ class DeclaredTypes:
             elif is_main:
                 self._engine.claims.append(claim)
 
-    def _claim_rank(self, name: str, declared: Value, rank: Dim, node: Node) -> None:
-        """State that a rank, which the length of a vector decides, is the declared one."""
+    def _claim_rank(self, name: str, declared: Value, rank: Dim, node: Node) -> bool:
+        """State that a rank, which the length of a vector decides, is the declared one. False if it cannot be.
+
+        If the vector must be empty, its length is not at least 1 as other sizes are: the next walk starts with this.
+        """
         if not isinstance(declared, SymTensor) or declared.shape is None:
-            return
-        if differ(rank, declared.rank):
-            told = f"value '{name}': declared rank {declared.rank} but inferred rank {rank}"
-            self._engine.diagnostics.append(Diagnostic("error", "", name, told))
-        else:
+            return True
+        if not differ(rank, declared.rank):
             self._state_rank(name, "equal", rank, declared.rank, node)
+        elif emptied := _emptied(rank, declared.rank, self._engine.symbols.unbounded()):
+            self._engine.emptied |= emptied
+            self._engine.singular += self._engine.depth
+        else:
+            self._engine.warn_of(name, f"declared rank {declared.rank} but inferred rank {rank}")
+            return False
+        return True
 
     def _with_rank(self, declared: Value, inferred: Value) -> Value:
         """The inferred type with the declared rank. Its sizes are unknown: what is declared of them are claims."""
@@ -198,10 +215,18 @@ class DeclaredTypes:
             self._reopened_sizes[name] = self._open(name.lo or 0, name.hi)
         return self._reopened_sizes[name]
 
-    def of_input(self, declared: Value, given: Value) -> Value:
-        """The declared type of a subgraph's input merged with the given value, whose data-dependent sizes stay."""
+    def of_input(self, name: str, declared: Value, given: Value) -> Value:
+        """The declared type of a subgraph's input merged with the given value, whose data-dependent sizes stay.
+
+        A contradiction is an error. Only the inputs of a Scan are declared with sizes that count, and for these
+        onnxruntime refuses the model.
+        """
         declared = without_claims(declared, given, _kept("numbers" if self.assumed else "nothing"))
-        return self.opened(merge(declared, given, "refine", self._engine.complain))
+
+        def told(conflict: Conflict) -> None:
+            self._engine.complain(f"input '{name}' of a body: {conflict.text}")
+
+        return self.opened(merge(declared, given, "refine", told))
 
     def opened(self, value: Value) -> Value:
         """The value with new names for unknown sizes."""
@@ -213,6 +238,14 @@ class DeclaredTypes:
         new = make_size(self._engine.symbols.name(), low, high, None, NAMELESS)
         self._engine.created.append(new)
         return new
+
+
+def _emptied(rank: Dim, number: int, unbounded: frozenset[str]) -> frozenset[str]:
+    """The symbols that may be 0 if a rank is this number, although it differs by their bounds; none if it does anyway."""
+    named = [v for v in variables_of([rank]) if v.name in unbounded]
+    if differ(substituted(rank, {v: Var.fresh(v.name, 0, v.hi) for v in named}), number):
+        return frozenset()
+    return frozenset(v.name for v in named)
 
 
 def _as_inputs_say(
@@ -247,7 +280,7 @@ class Merged(NamedTuple):
     """A declared and an inferred type, merged: the value, the conflicts between them, and the claims of the first."""
 
     value: Value
-    conflicts: list[str]
+    conflicts: list[Conflict]
     claimed: tuple[tuple[Dim, Dim | None], ...]
 
 
@@ -259,14 +292,17 @@ def _merged(declared: Value, inferred: Value, policy: ShapeMergePolicy, trusted:
     key = declared, inferred, policy, trusted, keeps
     found: Merged | None = _merges.get(key)
     if found is None:
-        conflicts: list[str] = []
+        conflicts: list[Conflict] = []
         inferred = selected(declared, inferred)
         claimed = tuple(claimed_sizes(declared, inferred))
         if policy != "skip":
             declared = without_claims(declared, inferred, _kept(keeps, trusted))
         if policy == "strict" and trusted:
             policy = "refine"
-        found = _merges[key] = Merged(merge(declared, inferred, policy, conflicts.append), conflicts, claimed)
+        value = merge(declared, inferred, policy, conflicts.append)
+        if conflicts and policy != "skip":
+            value = inferred  # nothing of a wrong type is used
+        found = _merges[key] = Merged(value, conflicts, claimed)
     return found
 
 

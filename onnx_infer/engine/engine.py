@@ -150,9 +150,9 @@ class Engine(Walk):
             if name in graph.declared and not scope.knows(name):
                 self.complain(f"graph output '{name}' is produced by no node")
 
-    def declared_input(self, declared: Value, given: Value) -> Value:
+    def declared_input(self, name: str, declared: Value, given: Value) -> Value:
         """The declared type of a subgraph's input, merged with the given value."""
-        return self.declared.of_input(declared, given)
+        return self.declared.of_input(name, declared, given)
 
     # -- nodes ----------------------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from onnx_infer.engine.engine import Engine
+    from onnx_infer.types.merge import Conflict
     from onnx_infer.values.tensor import Dim
 
 _MOST_UNKNOWNS = 3  # beyond, the names of an expression are tried in their order only
@@ -82,7 +83,7 @@ def _use_numbers_of_bodies(engine: Engine) -> None:
         for name, declared in body.declared.items():
             found = scope.get(name)
             if found is not None and any(size is not None and kept(n, size) for n, size in size_pairs(declared, found)):
-                told: list[str] = []  # the walk has told where the two types contradict each other
+                told: list[Conflict] = []  # the walk has told where the two types contradict each other
                 scope[name] = merge(without_claims(declared, found, kept), found, "refine", told.append)
 
 
@@ -128,10 +129,10 @@ class _Names:
             if not differ(declared, size):
                 yield claim, declared, size
             elif isinstance(declared, int) and declared is claim.declared and is_fresh(claim.inferred or 0):
-                self.engine.complain(f"value '{claim.value}': declared {declared}, but inferred {size}")
+                self.engine.warn_of(claim.value, f"declared {declared} but inferred {size}")
             elif not differ(claim.declared, size):
                 claimed = f"declared {claim.declared}, which is {declared} elsewhere"
-                self.engine.complain(f"value '{claim.value}': {claimed}, but inferred {size}")
+                self.engine.warn_of(claim.value, f"{claimed}, but inferred {size}")
 
     def _is_free(self, name: Var) -> bool:
         """Whether a declared name does not stand for a size yet."""

@@ -89,7 +89,7 @@ class Subgraph:
             # exporters declare the sizes of the first iteration
             graph = graph._replace(declared={name: kind_of(value) for name, value in graph.declared.items()})
         for (name, declared), value in zip(graph.inputs, inputs, strict=False):
-            scope[name] = self._input(declared, value, scope.repeated)
+            scope[name] = self._input(name, declared, value, scope.repeated)
         certain, doubtful = engine.certain, engine.doubtful
         engine.doubtful = []
         engine.depth, engine.certain = engine.depth + 1, certain and reached is True
@@ -129,7 +129,7 @@ class Subgraph:
         self.refusal = self.breach = None
         refusals: list[Diagnostic] = [d for d in told[start:] if isinstance(d, Refusal)]
         if not certain:
-            told[start:] = [Diagnostic(*d) for d in told[start:]]
+            told[start:] = [Diagnostic(*d) if isinstance(d, Refusal) else d for d in told[start:]]
         broken = [d for d in told[start:] if certain and d.severity == "error" and d.operator]
         if not refusals and not broken and contradiction(engine.doubtful) is None:
             return
@@ -146,12 +146,12 @@ class Subgraph:
         self.refusal = _first_line(refusals) or contradiction(doubtful)
         self.breach = _first_line([d for d in broken if d.node in surely])
 
-    def _input(self, declared: Value | None, value: Value, repeated: bool) -> Value:
+    def _input(self, name: str, declared: Value | None, value: Value, repeated: bool) -> Value:
         if declared is None:
             return value
         if repeated:
             declared = kind_of(declared)
-        return self._engine.declared_input(declared, value)
+        return self._engine.declared_input(name, declared, value)
 
     # -- iteration ------------------------------------------------------------------------------------------------
 

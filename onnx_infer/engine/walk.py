@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnx_infer.diagnostics import Diagnostic
+from onnx_infer.diagnostics import Diagnostic, WrongShape
 from onnx_infer.engine.claims import needs_belief
 from onnx_infer.engine.fresh_sizes import FreshSizes, renew, replacing
 from onnx_infer.engine.implied_bounds import UndecidedSigns
@@ -74,6 +74,7 @@ class Walk:
         self._stated_by: list[Node] = []  # the node of each statement
         self.claims: list[Claim] = []
         self.assumed: list[str] = []  # relations from assumed declared types
+        self.emptied: set[str] = set()  # symbols that must be 0, for which `min_dim` gives another least size
         self.unselected: list[str] = []  # values that are one of two tensors, though their declared rank selects one
         self.created: list[Var] = []
         self.unknown_operators: dict[str, None] = {}  # in the order in which they were met
@@ -111,7 +112,7 @@ class Walk:
         """An attribute's value with graphs as functions. A graph that is a function already stays."""
         raise NotImplementedError
 
-    def declared_input(self, declared: Value, given: Value) -> Value:
+    def declared_input(self, name: str, declared: Value, given: Value) -> Value:
         """The declared type of a subgraph's input, merged with the given value."""
         raise NotImplementedError
 
@@ -120,6 +121,10 @@ class Walk:
     def complain(self, message: str) -> None:
         """Record an error that does not belong to a single node."""
         self.diagnostics.append(Diagnostic("error", "", "", message))
+
+    def warn_of(self, value: str, told: str) -> None:
+        """Record that the declared shape of a value contradicts the inferred one, as it is `told`."""
+        self.diagnostics.append(WrongShape("warning", "", value, f"value '{value}': {told}"))
 
     def failed(self, node: Node, message: str) -> Outcome:
         """The outcome of a call that cannot be made."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from symdim import Var
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 Interval: TypeAlias = "tuple[int, int | None]"
 """Both ends are inclusive; None is no upper end."""
@@ -41,6 +41,10 @@ class Given(NamedTuple):
     def intervals(self) -> dict[str, Interval]:
         """The intervals. The caller's intervals replace those of the model."""
         return {**dict.fromkeys(self.elements, _ELEMENT), **self.declared, **self.bounds}
+
+    def with_least(self, symbols: Iterable[str], least: int) -> Given:
+        """The same, with a least size of symbols for which no interval is given."""
+        return self._replace(declared={**dict.fromkeys(symbols, (least, None)), **self.declared})
 
     def parts(self) -> Iterator[tuple[str, Given]]:
         """Each assumption alone, with its text."""

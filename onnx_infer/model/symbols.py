@@ -185,6 +185,10 @@ class Symbols:
             self._dims[name] = found
         return found
 
+    def unbounded(self) -> frozenset[str]:
+        """The names of inputs for whose least size there is no other reason than `min_dim`."""
+        return self.names - self._bounds.keys()
+
     def variable(self, name: str) -> Var:
         """The symbol of a name, with its bounds, the same one for every call."""
         low, high = self._bounds.get(name, (self._min_dim, None))

@@ -17,7 +17,7 @@ from onnx_infer.errors import OpUsageError, ShapeInferenceError
 from onnx_infer.laws.sizes import broadcast
 from onnx_infer.laws.statements import Trace, fresh
 from onnx_infer.types.join import NOTHING
-from onnx_infer.types.merge import ShapeMergePolicy, merge
+from onnx_infer.types.merge import Conflict, ShapeMergePolicy, merge
 from onnx_infer.values.propagated import MAX_DATA
 from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim import Shape, parse
@@ -144,10 +144,10 @@ class ShapeInferenceContext:
         data = getattr(value.type, "data", None) if value is not None else None
         return None if data is None or None in data else list(data)
 
-    def _conflict(self, message: str) -> None:
-        self.errors.append(message)
+    def _conflict(self, conflict: Conflict) -> None:
+        self.errors.append(conflict.text)
         if self.policy == "strict":
-            raise ShapeInferenceError(message)
+            raise ShapeInferenceError(conflict.text)
 
 
 def _dims(shape: Iterable[Dim | str | None] | None) -> Dims | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from onnx import AttributeProto
 
 from onnx_infer.errors import OpUsageError
-from onnx_infer.types.merge import merge
+from onnx_infer.types.merge import Conflict, merge
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Optional, Sequence, Sparse, SymTensor, Value
 
@@ -60,7 +60,7 @@ def input_errors(model: Model, values: Mapping[str, Value]) -> Iterator[str]:
         given = model.header(handle)
         if declared is given or _is_alike(declared, given):
             continue
-        conflicts: list[str] = []
+        conflicts: list[Conflict] = []
         merge(declared, given, "refine", conflicts.append)
         if conflicts:
             yield f"initializer '{name}' is {given}, but the graph input of this name is declared {declared}"

@@ -12,6 +12,7 @@ from onnx_infer.engine.declared_types import NAMELESS
 from onnx_infer.model.graph import Node, label_of, title_of
 from onnx_infer.results.verdicts import input_variables, is_typed, lacks_elements, variables, varies
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, SymTensor, Value
+from onnx_infer.values.text import MOST_CHARACTERS, bounded
 from symdim import Expr
 from symdim.algebra.dims import variables_of
 from symdim.algebra.origin import Declared, ValueOf
@@ -78,7 +79,7 @@ def reasons(result: Inferred, nodes: Iterable[Node]) -> dict[str, tuple[Reason, 
     walk = _Reasons(result)
     for node in nodes:
         walk.follow(node)
-    found = {name: why for name in result.types if (why := walk.of(name))}
+    found = {name: tuple(map(_bounded, why)) for name in result.types if (why := walk.of(name))}
     vars(result._engine)["reasons"] = found
     return found
 
@@ -196,6 +197,10 @@ class _Reasons:
         wants = operator.asked(len(node[2])).wants
         asked = [x for i, x in enumerate(node[2]) if i in wants or not isinstance(self._types.get(x), SymTensor)]
         return _joined([self._of_elements[x] for x in asked if x in self._of_elements])
+
+
+def _bounded(reason: Reason) -> Reason:
+    return reason if len(reason.text) <= MOST_CHARACTERS else reason._replace(text=bounded(reason.text))
 
 
 def _said(origin: object) -> str:

@@ -6,13 +6,13 @@ two policies compare element type, rank and sizes:
 | declared      | inferred             | refine                                  | strict                             |
 |---------------|----------------------|-----------------------------------------|------------------------------------|
 | element type  | another              | inferred, and an error is told          | raises                             |
-| rank          | another              | inferred, and an error is told          | raises                             |
+| rank          | another              | inferred, and a warning is told         | raises                             |
 | rank          | one of two ranks     | declared, and the guard that selects it | the same                           |
 | rank 2        | the length of a [M]  | declared, and the guard `M == 2`        | the same                           |
 | nothing       | anything             | inferred                                | inferred                           |
 | anything      | nothing              | declared; guards for sizes of inputs    | the same                           |
-| 3             | 4, or N + 4          | inferred, and an error is told          | raises                             |
-| N + 2         | N                    | inferred, and an error is told          | raises                             |
+| 3             | 4, or N + 4          | inferred, and a warning is told         | raises                             |
+| N + 2         | N                    | inferred, and a warning is told         | raises                             |
 | N             | 4                    | 4, and the declared guard `N == 4`      | 4, and the guard                   |
 | 4             | N, or data-dependent | 4, and the declared guard `N == 4`      | 4, and the guard                   |
 | M             | N                    | N, and the declared guard `M == N`      | raises                             |
@@ -20,13 +20,14 @@ two policies compare element type, rank and sizes:
 | K, a new name | data-dependent       | K, a name of that size; see `claims.py` | K, a name of that size             |
 | K, a new name | N                    | N                                       | N                                  |
 
+Nothing of a type that contradicts the inferred one is used, so a wrong rank or size makes no guard of the other sizes.
 M and N are symbols of inputs. With `assume_declared` a declared guard becomes an assumption: it replaces data-dependent
 sizes, and `strict` does not raise for it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from onnx_infer.laws.sizes import differ, is_fresh
 from onnx_infer.values.one_of import OneOf
@@ -42,7 +43,20 @@ ShapeMergePolicy = Literal["skip", "override", "refine", "strict"]
 POLICIES: tuple[ShapeMergePolicy, ...] = ("skip", "override", "refine", "strict")
 
 
-def merge(declared: Value | None, inferred: Value, policy: ShapeMergePolicy, conflict: Callable[[str], None]) -> Value:
+class Conflict(NamedTuple):
+    """A contradiction between a declared and an inferred type: of their shapes, or `of_types`.
+
+    Runtimes use the inferred shape, whatever is declared. They refuse a wrong element type.
+    """
+
+    text: str
+    of_types: bool = False
+
+
+Told: TypeAlias = "Callable[[Conflict], object]"
+
+
+def merge(declared: Value | None, inferred: Value, policy: ShapeMergePolicy, conflict: Told) -> Value:
     """The type of a value with a declared and an inferred type. `conflict` is called with each contradiction.
 
     >>> print(merge(SymTensor(1, (2, 3)), SymTensor(1, (2, 3)), "refine", print))
@@ -54,7 +68,7 @@ def merge(declared: Value | None, inferred: Value, policy: ShapeMergePolicy, con
     if isinstance(inferred, OneOf) and inferred.shape is None and isinstance(declared, SymTensor):
         if declared.shape is not None:
             ranks = " or ".join([str(x.rank) for x in inferred.choices])
-            conflict(f"declared rank {declared.rank} but inferred rank {ranks}")
+            conflict(Conflict(f"declared rank {declared.rank} but inferred rank {ranks}"))
         return inferred
     if isinstance(declared, SymTensor) and isinstance(inferred, SymTensor):
         return _merge_tensors(declared, inferred, policy, conflict)
@@ -73,7 +87,7 @@ def merge(declared: Value | None, inferred: Value, policy: ShapeMergePolicy, con
     if isinstance(declared, SymTensor) and declared.dtype is None and declared.shape is None:
         return inferred
     if type(declared) is not type(inferred):
-        conflict(f"declared {declared} but inferred {inferred}")
+        conflict(Conflict(f"declared {declared} but inferred {inferred}", of_types=True))
     return inferred if policy != "skip" else declared
 
 
@@ -127,13 +141,11 @@ def size_pairs(declared: Value | None, inferred: Value | None) -> Iterator[tuple
         yield from zip(declared.shape, shape, strict=True)
 
 
-def _merge_tensors(
-    declared: SymTensor | Sparse, inferred: Value, policy: ShapeMergePolicy, conflict: Callable[[str], None]
-) -> Value:
+def _merge_tensors(declared: SymTensor | Sparse, inferred: Value, policy: ShapeMergePolicy, conflict: Told) -> Value:
     assert isinstance(inferred, (SymTensor, Sparse))
     dtype = declared.dtype or inferred.dtype
     if declared.dtype and inferred.dtype and declared.dtype != inferred.dtype:
-        conflict(f"declared {declared} but inferred {inferred}: the element types differ")
+        conflict(Conflict(f"declared {declared} but inferred {inferred}: the element types differ", of_types=True))
         dtype = declared.dtype if policy == "skip" else inferred.dtype
     if policy == "skip":
         shape = _filled_in(declared.shape, inferred.shape)
@@ -157,23 +169,23 @@ def _filled_in(declared: Shape | None, inferred: Shape | None) -> Shape | None:
 
 
 def merge_shapes(
-    declared: Shape | None, inferred: Shape | None, policy: ShapeMergePolicy, conflict: Callable[[str], None]
+    declared: Shape | None, inferred: Shape | None, policy: ShapeMergePolicy, conflict: Told
 ) -> Shape | None:
     """The more specific dim of each axis; the inferred one if they contradict each other."""
     if declared is None or inferred is None:
         return inferred if declared is None else declared
     if len(declared) != len(inferred):
-        conflict(f"declared rank {len(declared)} but inferred rank {len(inferred)}")
+        conflict(Conflict(f"declared rank {len(declared)} but inferred rank {len(inferred)}"))
         return inferred
     pairs = enumerate(zip(declared, inferred, strict=True))
     return tuple([_merge_dims(a, b, i, policy == "strict", conflict) for i, (a, b) in pairs])
 
 
-def _merge_dims(declared: Dim, inferred: Dim, axis: int, strict: bool, conflict: Callable[[str], None]) -> Dim:
+def _merge_dims(declared: Dim, inferred: Dim, axis: int, strict: bool, conflict: Told) -> Dim:
     if declared is UNKNOWN_SIZE or declared is inferred or declared == inferred:
         return inferred
     if differ(declared, inferred):
-        conflict(f"declared {declared} but inferred {inferred} at axis {axis}")
+        conflict(Conflict(f"declared {declared} but inferred {inferred} at axis {axis}"))
         return inferred
     if isinstance(inferred, int):
         return inferred
@@ -182,7 +194,8 @@ def _merge_dims(declared: Dim, inferred: Dim, axis: int, strict: bool, conflict:
     if is_fresh(inferred):
         return declared
     if strict and is_of_inputs(declared) and is_of_inputs(inferred):
-        conflict(f"declared {declared} but inferred {inferred} at axis {axis}, which are not known to be equal")
+        text = f"declared {declared} but inferred {inferred} at axis {axis}, which are not known to be equal"
+        conflict(Conflict(text))
     return inferred
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from onnx_infer.errors import UnknownRank
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.table import TABLE, interned, publish
 from onnx_infer.values.text import printable
@@ -96,14 +97,16 @@ class SymTensor(Value):
 
     @property
     def rank(self) -> int:
-        """The number of axes. The engine calls a rule only if it is known."""
-        assert self.shape is not None
+        """The number of axes. The engine calls a rule only if it is known. Raises `UnknownRank` otherwise."""
+        if self.shape is None:
+            raise UnknownRank(self)
         return len(self.shape)
 
     @property
     def dims(self) -> Shape:
-        """The shape, whose rank must be known."""
-        assert self.shape is not None
+        """The shape, whose rank must be known. Raises `UnknownRank` otherwise."""
+        if self.shape is None:
+            raise UnknownRank(self)
         return self.shape
 
     @property

@@ -46,3 +46,20 @@ def printable(text: str) -> str:
     'x\\\\udcff'
     """
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+MOST_CHARACTERS = 400
+"""The most characters of a message, a note or a reason. Names and expressions in it may be longer."""
+_AT_THE_END, _BETWEEN = 100, 50
+
+
+def bounded(text: str, most: int = MOST_CHARACTERS) -> str:
+    """The text; of a long one the beginning and the end, and between them how much is left out.
+
+    >>> bounded("short"), bounded("a" * 400 + "b" * 700)[240:299]
+    ('short', 'aaaaaaaaaa... (750 more characters) ...bbbbbbbbbbbbbbbbbbbb')
+    """
+    if len(text) <= most:
+        return text
+    start = most - _AT_THE_END - _BETWEEN
+    return f"{text[:start]}... ({len(text) - start - _AT_THE_END:,} more characters) ...{text[-_AT_THE_END:]}"

@@ -214,3 +214,66 @@ def test_in_both_directions_the_number_of_a_clamp_stays_a_guard(size: str) -> No
     assert [str(result.types[name]) for name in "xy"] == [f"f32[K, {size}]", "f32[K, 5]"]
     assert declared(result) == ["N == 5"]
     assert infer_shapes(once, bidirectional=True) == once
+
+
+# -- a vector that must be empty --------------------------------------------------------------------------------------
+
+EMPTIED = [
+    ("ConstantOfShape(v)", [], "M == 0"),
+    ("Reshape(one, v)", [], "M == 0"),
+    ("Expand(one, v)", [], "M == 0"),
+    ("Unsqueeze(x, v)", ["P", "Q"], "M == 0"),
+    ("Reshape(one, both)", [], "L + M <= 0"),
+    ("Reshape(one, more)", ["P"], "M == 0"),
+    ("Expand(one, first)", [], "M == 0"),
+]
+VECTORS = """g (float[A, B] x, float one, int64[M] v, int64[L] w) => (y, z)
+    <int64[1] i = {{-1}}, int64[1] k = {{0}}, int64[1] e = {{9}}> {{
+    both = Concat<axis = 0>(w, v) more = Concat<axis = 0>(i, v) first = Slice(v, k, e) y = {} z = Neg(y) }}"""
+
+
+def emptied_model(node: str, sizes: list[str]) -> onnx.ModelProto:
+    model = parsed(VECTORS.format(node))
+    model.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", 1, sizes))
+    return model
+
+
+@pytest.mark.parametrize(("node", "sizes", "guard"), EMPTIED)
+def test_a_declared_rank_may_say_that_a_vector_is_empty(node: str, sizes: list[str], guard: str) -> None:
+    """A size of an input is at least 1 by default. The length of this vector is not: the guard can hold."""
+    model = emptied_model(node, sizes)
+    for options in ({}, {"policy": "strict"}, {"bidirectional": True}, {"min_dim": 0}, {"bounds": {"M": (0, 4)}}):
+        result = both(model, **options)
+        assert not result.diagnostics
+        assert [len(result.shapes[name] or ()) for name in "yz"] == [len(sizes)] * 2
+        assert guard in [str(each) for each in result.guards]
+        assert result.symbols["M"].lo == 0
+    assert str(infer(infer_shapes(model, strict_mode=True)).types["z"]) == str(infer(model).types["z"])
+    outputs = run(session_of(model), {"x": X, "one": np.ones((), np.float32), "v": NONE, "w": NONE})
+    assert outputs is not None
+    assert outputs[0].ndim == len(sizes)
+
+
+X, NONE = np.ones((2, 3), np.float32), np.zeros(0, np.int64)
+
+
+def test_the_empty_vector_needs_no_name() -> None:
+    model = emptied_model("Reshape(one, v)", [])
+    model.graph.input[2].type.tensor_type.shape.dim[0].Clear()
+    assert declared(both(model)) == ["v_dim_0 == 0"]
+
+
+def test_in_a_body_a_declared_scalar_is_no_contradiction_either() -> None:
+    model = parsed(
+        "g (float one, int64[M] v, bool c) => (y) { y = If(c) <then_branch = a () => (float p) { p = Reshape(one, v) },"
+        " else_branch = b () => (q) { q = Neg(one) }> }"
+    )
+    result = both(model)
+    assert (messages(result), str(result.types["y"]), declared(result)) == ([], "f32[]", [])
+
+
+@pytest.mark.parametrize("options", [{"bounds": {"M": (1, None)}}, {"assume": ["M >= 2"]}])
+def test_a_vector_of_which_the_caller_says_that_it_is_not_empty(options: dict[str, Any]) -> None:
+    result = infer(emptied_model("Reshape(one, v)", []), **options)
+    assert messages(result) == ["value 'y': declared rank 0 but inferred rank M"]
+    assert str(result.types["y"]) == "f32[...]"

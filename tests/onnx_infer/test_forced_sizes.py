@@ -72,12 +72,12 @@ def test_an_element_that_a_later_node_forces_is_known_in_the_second_inference(bi
     assert infer_shapes(once, bidirectional=bidirectional) == once
 
 
-def test_a_declared_number_beside_another_one_that_the_model_forces_is_an_error() -> None:
+def test_a_declared_number_beside_another_one_that_the_model_forces_is_told() -> None:
     """Both nodes select the same elements, so `e` has 4 elements as well."""
     model = parsed("""g (float[N] x, bool[N] c, float[4] t) => (b, e)
         { a = Compress<axis=0>(x, c) e = Compress<axis=0>(x, c) b = MatMul(a, t) }""")
     model.graph.output[1].CopyFrom(onnx.helper.make_tensor_value_info("e", 1, [3]))
-    assert [told.message for told in infer(model).diagnostics] == ["value 'e': declared 3, but inferred 4"]
+    assert [told.message for told in infer(model).diagnostics] == ["value 'e': declared 3 but inferred 4"]
 
 
 def test_a_declared_number_that_the_model_forces_is_no_claim() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from onnx_infer import infer
 from onnx_infer.results.reasons import Reason
+from onnx_infer.values.text import MOST_CHARACTERS
 
 HEAD = '<ir_version: 10, opset_import: ["": 20, "com.acme": 1, "com.microsoft": 1]>'
 
@@ -145,3 +146,28 @@ def test_nothing_of_an_empty_sequence_is_unknown() -> None:
 
 def test_a_size_that_is_declared_without_a_number_at_a_node_without_a_rule() -> None:
     assert reason("g (float[N] x) => (float[?] y) { y = com.acme.Foo (x) }").text == "no rule for com.acme::Foo"
+
+
+LONG = [f"a_rather_long_name_of_a_size_{i}" for i in range(60)]
+SIZES, PARTS = ", ".join(f"float[{n}, 3] {n}" for n in LONG), ", ".join(LONG)
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        f"g ({SIZES}, float[7, 4] w) => (y) {{ c = Concat<axis = 0>({PARTS}) t = Transpose(c) y = MatMul(t, w) }}",
+        f"g ({SIZES}) => (y) <float['{' + '.join(LONG)} + 1', 3] c> {{ c = Concat<axis = 0>({PARTS}) y = Neg(c) }}",
+        f"g ({', '.join(f'int64[1] {n}' for n in LONG)}, float[N] x) => (y)"
+        f" {{ c = Concat<axis = 0>({PARTS}) y = Reshape(x, c) }}",
+        f"g (float[N] x) => (y) {{ z = com.acme.{'F' * 5000} (x) y = Neg(z) }}",
+        f"g (float[N] x) => (y) {{ {'z' * 5000} = NonZero (x) y = Neg ({'z' * 5000}) }}",
+    ],
+)
+def test_no_text_is_longer_than_some_hundred_characters(graph: str) -> None:
+    result = infer(parsed(graph.replace("'", '"')))
+    told = [d.message for d in result.diagnostics] + list(result.notes.values())
+    told += [each.text for found in result.reasons.values() for each in found]
+    told += [line for d in result.diagnostics for line in str(d).splitlines()]
+    assert told
+    assert max(map(len, told)) <= MOST_CHARACTERS + len("  inputs: ")
+    assert "more characters) ..." in max(told, key=len)

@@ -9,13 +9,14 @@ import pytest
 from onnx import TypeProto
 
 from onnx_infer.elements.conditions import Positive, positive
+from onnx_infer.errors import UnknownRank
 from onnx_infer.model.attributes import value_type
 from onnx_infer.model.input_values import with_value
 from onnx_infer.protobuf.wire import type_bytes
 from onnx_infer.results.report.plain_data import type_json
 from onnx_infer.types.branches import of_branches
 from onnx_infer.types.join import NOTHING, join, kind_of, sizes, varying
-from onnx_infer.types.merge import ShapeMergePolicy, merge
+from onnx_infer.types.merge import Conflict, ShapeMergePolicy, merge
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.one_of import OneOf
 from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor, Value, substitute
@@ -26,8 +27,8 @@ N, M = Var("N"), Var("M")
 
 
 def merged(declared: Value, inferred: Value, policy: ShapeMergePolicy = "refine") -> tuple[Value, list[str]]:
-    told: list[str] = []
-    return merge(declared, inferred, policy, told.append), told
+    told: list[Conflict] = []
+    return merge(declared, inferred, policy, told.append), [text for text, _ in told]
 
 
 @pytest.mark.parametrize(
@@ -45,6 +46,13 @@ def merged(declared: Value, inferred: Value, policy: ShapeMergePolicy = "refine"
 )
 def test_declared_containers_are_merged_part_by_part(declared: Value, inferred: Value, expected: Value) -> None:
     assert merged(declared, inferred) == (expected, [])
+
+
+@pytest.mark.parametrize("name", ["dims", "rank", "size"])
+def test_a_tensor_of_unknown_rank_says_that_it_has_no_sizes(name: str) -> None:
+    with pytest.raises(UnknownRank, match=r"the rank of f32\[\.\.\.\] is not known, so it has no sizes: ask first"):
+        getattr(SymTensor(F32), name)
+    assert SymTensor(F32).shape is None
 
 
 def test_two_kinds_of_values_contradict_each_other() -> None:

@@ -5,6 +5,7 @@
     meant_targets.py    what the target of a traced Reshape was meant to be
     pinned.py           from a size that must be free back to the constant that pins it
     trials.py           what the rule of a node says of other sizes of its operands
+    proposals.py        axes of other inputs that a person can free
     doubts.py           numbers that the trace may have decided
     constants.py        what a constant tensor shows of itself along an axis
 

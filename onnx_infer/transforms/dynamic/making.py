@@ -19,6 +19,7 @@ from onnx_infer.protobuf.bodies import graphs_of, subgraphs
 from onnx_infer.transforms.dynamic.doubts import Doubt, doubts
 from onnx_infer.transforms.dynamic.freeing import declare_again, free
 from onnx_infer.transforms.dynamic.pinned import Change, Pin, Tracer
+from onnx_infer.transforms.dynamic.proposals import Left, Proposals
 from onnx_infer.transforms.dynamic.walking import FreedWalk
 from onnx_infer.transforms.dynamic.writing import Writer
 from onnx_infer.transforms.refusals import label_of
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from onnx_infer.result import InferenceResult
+    from onnx_infer.transforms.dynamic.proposals import Axis
     from symdim import Var
 
 _MOST_WALKS = 16
@@ -76,16 +78,16 @@ def make_dynamic(model: onnx.ModelProto, axes: Mapping[str, Mapping[int, str]], 
         raise no_model(model)
     if not any(axes.values()):
         raise ArgumentError("dynamic: no axis is to be freed")
-    freed = onnx.ModelProto()
-    freed.CopyFrom(model)
-    traced = free(freed, axes)
-    tracer = Tracer(infer(model), traced.values())
-    walk = FreedWalk(freed, tracer, traced)
-    for _ in range(_MOST_WALKS):
-        if not walk.run():
-            break
+    static = infer(model)
+    walk = _walked(model, static, axes)
+    freed, tracer, traced = walk.model, walk.tracer, walk.traced_names
+
+    def left(axis: Axis) -> Left:
+        more = {**axes, axis.name: {**axes.get(axis.name, {}), axis.at: axis.symbol}}
+        return _left(_walked(model, static, more))
+
     changes = list(walk.changes.values())
-    pins = list(walk.pins.values())
+    pins = [*walk.pins.values(), *Proposals(traced, tracer.shape, left).pins(tracer.wanted)]
     result = infer(freed)
     if apply:
         failed = Writer(freed, result, tracer).write(changes)
@@ -98,6 +100,24 @@ def make_dynamic(model: onnx.ModelProto, axes: Mapping[str, Mapping[int, str]], 
     declare_again(freed, model)
     result.apply(freed)
     return Dynamic(freed, traced, changes, pins, list(doubts(result, traced)), result)
+
+
+def _walked(model: onnx.ModelProto, static: InferenceResult, axes: Mapping[str, Mapping[int, str]]) -> FreedWalk:
+    """The walks over a copy of the model with free axes, which have found all changes and pins."""
+    freed = onnx.ModelProto()
+    freed.CopyFrom(model)
+    traced = free(freed, axes)
+    walk = FreedWalk(freed, Tracer(static, traced.values()), traced)
+    for _ in range(_MOST_WALKS):
+        if not walk.run():
+            break
+    return walk
+
+
+def _left(walk: FreedWalk) -> Left:
+    """What still pins a size after these walks, and the nodes that do not run."""
+    wanted, errors = walk.tracer.wanted, [d for d in walk.engine.diagnostics if d.severity == "error"]
+    return Left(wanted, len(walk.pins) + sum(map(len, wanted.values())) + len(errors))
 
 
 def _pinning_guards(result: InferenceResult, traced: Mapping[str, int], known: set[tuple[str, str]]) -> Iterator[Pin]:

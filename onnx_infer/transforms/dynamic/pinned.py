@@ -9,7 +9,7 @@ input. A constant tensor with a clear pattern can be continued: equal slices, 0,
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from onnx import TensorProto, numpy_helper
@@ -39,6 +39,10 @@ POINTWISE = frozenset(
     Softsign Sqrt Sub Sum Tan Tanh ThresholdedRelu Trilu Where Xor CumSum ScatterND ScatterElements""".split()  # noqa: SIM905
 )
 """Operators whose result has, at each axis, the size of an operand that is aligned at the end."""
+
+
+Wanted: TypeAlias = "dict[tuple[str, int], dict[Dim, None]]"
+"""An input and an axis of it -> the sizes that nodes want there, in order."""
 
 
 class Place(NamedTuple):
@@ -102,7 +106,8 @@ class Pin(NamedTuple):
 class Tracer:
     """Follows pinned sizes back over the traced model. `static` is its result, `traced` the sizes that are free now.
 
-    The walk sets `values`, the traced sizes by symbol, and `merged`, the merged sizes.
+    The walk sets `values`, the traced sizes by symbol, and `merged`, the merged sizes. `wanted` are the sizes that
+    nodes want at axes of inputs; `proposals.py` says what a person can do about them.
     """
 
     def __init__(self, static: InferenceResult, traced: Iterable[int]) -> None:
@@ -110,6 +115,7 @@ class Tracer:
         self.traced = {size for size in traced if size != 1}
         self.values: dict[str | Var, int] = {}
         self.merged: Merged = {}
+        self.wanted: Wanted = {}
         graph = static._engine.model.graph
         self.givers: dict[str, Node] = {name: node for node in graph.nodes() for name in node[3] if name}
         self.constants = graph.constants
@@ -137,8 +143,8 @@ class Tracer:
             elif name in self.constants:
                 found = self._constant(*step)
             else:
-                found = Pin("", "", f"input '{name}' has {self.size(name, axis)} at axis {axis}",
-                            f"free it too: {name}:{axis}={wanted}")  # fmt: skip
+                self.wanted.setdefault((name, axis), {})[wanted] = None
+                continue
             if isinstance(found, Change):
                 changes.append(found)
             elif isinstance(found, Pin):

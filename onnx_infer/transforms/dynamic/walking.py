@@ -34,7 +34,7 @@ class FreedWalk:
     """Walks over one freed model. `changes` are those of all walks, `pins` those of the last one."""
 
     def __init__(self, model: ModelProto, tracer: Tracer, traced: dict[str, int]) -> None:
-        self.model, self.tracer, self._traced_names = model, tracer, traced
+        self.model, self.tracer, self.traced_names = model, tracer, traced
         self.changes: dict[tuple[Place, str, int], Change] = {}
         self.pins: dict[tuple[str, str, str], Pin] = {}
 
@@ -49,6 +49,7 @@ class FreedWalk:
         self.engine = Engine(view, symbols, "refine")
         self.traced: dict[str | Var, int] = {}
         self.pins.clear()
+        self.tracer.wanted.clear()
         self._merged: Merged = {}
         self.tracer.merged, self.tracer.values = self._merged, self.traced
         self.engine.run()
@@ -60,7 +61,7 @@ class FreedWalk:
         """The node with operands as they were meant."""
         if not self.traced:
             inputs = self.engine.symbols.known()
-            self.traced.update((v, self._traced_names[n]) for n, v in inputs.items() if n in self._traced_names)
+            self.traced.update((v, self.traced_names[n]) for n, v in inputs.items() if n in self.traced_names)
         scope = self.engine.scope
         operands, giver = node[2], self.tracer.givers.get(first_output(node))
         if not all(map(scope.knows, filter(None, operands))) or giver is None or giver[2] != operands:

@@ -1,0 +1,77 @@
+"""Wrong declared shapes, told once for each cause.
+
+The tool that wrote a wrong size computed others from it, and wrote these, too. So values with the same two sizes have
+one cause, and so has a value that is computed from one with a wrong declared shape. The first is told, with the number
+of the others.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer.diagnostics import Diagnostic, WrongShape
+
+if TYPE_CHECKING:
+    from onnx_infer.engine.walk import Walk
+
+
+class _Cause:
+    """The first of the warnings with one cause, the values with the same sizes, and those computed from them."""
+
+    def __init__(self, first: WrongShape) -> None:
+        self.first = first
+        self.alike: set[str] = set()
+        self.behind: set[str] = set()
+
+    def told(self) -> WrongShape:
+        """The first warning, with the numbers of further values."""
+        alike, behind = len(self.alike - {self.first.node}), len(self.behind - self.alike)
+        counts = [f"{alike} more {'value' if alike == 1 else 'values'}"] if alike else []
+        counts += [f"{behind} computed from {'them' if alike else 'it'}"] if behind else []
+        return self.first._replace(message=f"{self.first.message} (and {', '.join(counts)})") if counts else self.first
+
+
+class _Causes:
+    """The causes of wrong declared shapes, by what is told of the sizes."""
+
+    def __init__(self) -> None:
+        self.by_text: dict[str, _Cause] = {}
+        self._of: dict[str, _Cause] = {}
+
+    def enter(self, found: WrongShape, before: _Cause | None) -> None:
+        """Enter a warning. `before` is the cause of what is wrong with a value that this one is computed from."""
+        text = found.message.removeprefix(f"value '{found.node}': ").partition(" at axis ")[0]
+        if text in self.by_text or before is None:
+            cause = self.by_text.setdefault(text, _Cause(found))
+            cause.alike.add(found.node)
+        else:
+            cause = before
+            cause.behind.add(found.node)
+        self._of.setdefault(found.node, cause)
+
+    def enter_graph(self, walk: Walk, wrong: dict[str, list[WrongShape]]) -> None:
+        """Enter the warnings about values of the main graph, in the order of the nodes, and take them away."""
+        declared = walk.model.graph.declared
+        for node in walk.main_nodes:
+            before = next((self._of[name] for name in node[2] if name in self._of), None)
+            for name in node[3]:
+                for found in wrong.pop(name, ()):
+                    self.enter(found, before)
+                if before is not None and name not in declared:
+                    self._of[name] = before
+
+
+def told_once(walk: Walk) -> list[Diagnostic]:
+    """The diagnostics of a walk, in which each cause of wrong declared shapes is told once."""
+    wrong: dict[str, list[WrongShape]] = {}
+    for found in walk.diagnostics:
+        if isinstance(found, WrongShape):
+            wrong.setdefault(found.node, []).append(found)
+    if not wrong:
+        return walk.diagnostics
+    causes = _Causes()
+    causes.enter_graph(walk, wrong)
+    for found in (found for rest in wrong.values() for found in rest):  # those in bodies
+        causes.enter(found, None)
+    told = {id(cause.first): cause.told() for cause in causes.by_text.values()}
+    return [told.get(id(d), d) for d in walk.diagnostics if not isinstance(d, WrongShape) or id(d) in told]
