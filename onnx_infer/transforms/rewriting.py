@@ -190,10 +190,12 @@ class Rewriting:
         for index in (1, 2):
             bounds = self._sizes(node, index)
             if bounds is not None:
+                value = self._types[node.input[index]]
+                dtype = dt.INT32 if isinstance(value, SymTensor) and value.dtype == dt.INT32 else dt.INT64
                 along = list(range(len(bounds))) if axes is None or not axes else axes
                 if len(along) == len(bounds) and all(-data.rank <= axis < data.rank for axis in along):
                     pairs = zip(bounds, along, strict=True)
-                    self._read(node, index, tuple(slice_bound(bound, data.dims[axis]) for bound, axis in pairs))
+                    self._read(node, index, tuple(slice_bound(bound, data.dims[axis], dtype) for bound, axis in pairs))
 
     def _retarget_resize(self, node: NodeProto, shape: Shape, sizes: tuple[Dim, ...]) -> None:
         """Name only the axes that change, from opset 18 on; scale by whole numbers where bounds allow it."""
@@ -238,13 +240,11 @@ class Rewriting:
         assert isinstance(value, SymTensor)
         if tuple(elements) == value.data:
             return
-        numbers = [x for x in elements if isinstance(x, int)]
-        if len(numbers) < len(elements):
+        tensor = known_tensor(SymTensor(value.dtype, (len(elements),), elements))
+        if tensor is None:
             self._targets[id(node), index] = tuple(elements)
             return
-        kind = np.int64 if value.dtype == dt.INT64 else np.int32
-        array = np.array([min(x, np.iinfo(kind).max) for x in numbers], kind)
-        node.input[index] = self._constant(numpy_helper.from_array(array), node.input[index])
+        node.input[index] = self._constant(tensor, node.input[index])
         self._adapt(node)
 
     def _adapt(self, node: NodeProto) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx import NodeProto, TensorProto
-
 from onnx_infer.results.materialization import Names, SizeNodes, unreadable
-from onnx_infer.values import dtype as dt
 from symdim import UnsupportedDynamicShape
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from onnx import NodeProto, TensorProto
 
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.transforms.draft import Draft
@@ -85,12 +84,8 @@ def _plan(wanted: list[Wanted], made: SizeNodes) -> Plan:
     """The nodes for these tensors. They share what they have in common."""
     names: dict[Wanted, str] = {}
     for tensor in wanted:
-        name = made.vector(tensor.elements)
-        if tensor.rank == 0:
-            name = made.node("Squeeze", name)
-        if tensor.dtype == dt.INT32:
-            name = made.node("Cast", name, to=TensorProto.INT32)
-        names[tensor] = name
+        name = made.vector(tensor.elements, tensor.dtype)
+        names[tensor] = name if tensor.rank else made.node("Squeeze", name)
     for node in made.nodes:
         node.ClearField("name")  # it is known by its output, and the model stays small
     return Plan(names, made.nodes, made.initializers)

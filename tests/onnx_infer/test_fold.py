@@ -59,6 +59,10 @@ CASES = [
     ("places from the back that may be in front", """(float[N, S] x) => (float[N, K] y)
         <int64[1] three = {3}, int64[1] zero = {0}, int64[1] axis = {1}>
         {s = Shape<start=1>(x) e = Sub(s, three) y = Slice(x, zero, e, axis)}""", "Shape Sub Slice"),
+    ("the end of an axis beside a computed one, as int32", """(float[N, M] x) => (float[N, K] y)
+        <int32[2] b = {0, 0}, int32[1] k = {2}, int64[1] i = {0}, int64[1] j = {1}, int64[1] e = {2}>
+        {s = Shape(x) c = Cast<to=6>(s) n = Slice(c, i, j) m = Slice(c, j, e) q = Div(m, k) p = Mul(q, k)
+        t = Concat<axis=0>(n, p) y = Slice(x, b, t)}""", "Shape Div Mul Concat Cast Slice"),
     # identities
     ("a Reshape", """(float[N, S] x) => (float[N, S] y) {s = Shape(x) r = Reshape(x, s) y = Neg(r)}""", "Neg"),
     ("a Reshape by -1", """(float[N, 8] x) => (float[N, 8] y)
