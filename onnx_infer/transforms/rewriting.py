@@ -12,6 +12,7 @@ from onnx_infer.results.materialization import INITIALIZERS_ALONE_SINCE
 from onnx_infer.transforms.constants import EXACT, Constants, equal_constants, known_tensor
 from onnx_infer.transforms.draft import Draft, is_default, is_in_order
 from onnx_infer.transforms.identities import same_as
+from onnx_infer.transforms.roundings import Roundings
 from onnx_infer.transforms.shape_reads import ShapeReads, read_axes
 from onnx_infer.transforms.size_nodes import Plan, Reader, Wanted
 from onnx_infer.transforms.targets import expand_target, reshape_target, resize_axes, resize_scales, slice_bound
@@ -41,6 +42,7 @@ class Rewriting:
     def __init__(self, draft: Draft, types: Mapping[str, Value], refusals: Refusals, opset: int) -> None:
         self._draft, self._types, self._refusals = draft, types, refusals
         self._constants = Constants(draft.constants)
+        self._roundings = Roundings(draft, types)
         self._opset = opset
         self._uses, self._needed = draft.uses(), draft.needed()
         self._written: dict[tuple[int, tuple[int, ...], bytes], str] = {}
@@ -85,6 +87,7 @@ class Rewriting:
             if (
                 other is None
                 or not self._refusals.may_be_replaced(node)
+                or self._roundings.depend_on(node)
                 or any(self._uses[x] for x in node.output[1:] if x)
             ):
                 return False
@@ -129,7 +132,7 @@ class Rewriting:
     def _computed(self, node: NodeProto, value: Value | None) -> TensorProto | None:
         names = [self._draft.current(name) for name in node.input]
         found = self._constants.result(node, names, value, self._uses)
-        return None if found is None else numpy_helper.from_array(found)
+        return None if found is None or self._roundings.depend_on(node) else numpy_helper.from_array(found)
 
     def _constant(self, tensor: TensorProto, base: str) -> str:
         """The name of an initializer with these elements."""
