@@ -8,6 +8,7 @@ import numpy as np
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
 from onnx_infer.protobuf.bodies import subgraphs
+from onnx_infer.protobuf.nodes import wire_of
 from onnx_infer.results.materialization import INITIALIZERS_ALONE_SINCE
 from onnx_infer.transforms.constants import EXACT, Constants, equal_constants, known_tensor
 from onnx_infer.transforms.draft import Draft, is_default, is_in_order
@@ -162,8 +163,10 @@ class Rewriting:
         if any(name in self._draft.outputs for name in node.output):
             return None
         inputs = tuple(map(self._draft.current, node.input))
-        attributes = tuple(sorted(a.SerializeToString() for a in node.attribute))
-        return node.op_type, node.domain, inputs, attributes, tuple(map(bool, node.output))
+        attributes = [wire for a in node.attribute if (wire := wire_of(a)) is not None]
+        if len(attributes) < len(node.attribute):
+            return None
+        return node.op_type, node.domain, inputs, tuple(sorted(attributes)), tuple(map(bool, node.output))
 
     # -- what a node reads as sizes -------------------------------------------------------------------------------
 

@@ -83,7 +83,7 @@ def cheapest(
 
 
 def _needed(plan: Plan) -> dict[Wanted, set[str]]:
-    """The nodes that each tensor of a plan needs, by their outputs. A plan of some tensors has the nodes that they need."""
+    """The nodes that each tensor of a plan needs, by their outputs. A plan of fewer tensors has just what they need."""
     inputs = {node.output[0]: node.input for node in plan.nodes}
     needed: dict[Wanted, set[str]] = {}
     for tensor, name in plan.names.items():
