@@ -13,7 +13,7 @@ from onnx import AttributeProto
 from onnx_infer.model.attributes import kind_of
 from onnx_infer.model.graph import Bodies
 from onnx_infer.protobuf.declarations import Declared
-from onnx_infer.protobuf.nodes import Named
+from onnx_infer.protobuf.nodes import Named, wire_of
 from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
@@ -40,11 +40,11 @@ def bodies(all_constant: bool, node: Node) -> Bodies | None:
         return known
     if isinstance(proto, Named):  # only a reference, and not of the type of a graph, stands for one: it is damaged
         return None
-    size = proto.ByteSize()
-    if size > _MOST_BYTES:
+    whole = wire_of(proto)
+    if whole is None or len(whole) > _MOST_BYTES:
         return None
     attributes = [attribute.SerializeToString() for attribute in proto.attribute]
-    is_large = size > _MANY_BYTES
+    is_large = len(whole) > _MANY_BYTES
     wire = (*(map(_digest, attributes) if is_large else attributes), is_large, all_constant)
     found: Bodies | None = _read.get(wire)
     if found is None:

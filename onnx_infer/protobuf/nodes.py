@@ -6,7 +6,8 @@ from bisect import bisect_right
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnx import AttributeProto, NodeProto
+from google.protobuf.message import EncodeError
+from onnx import AttributeProto
 
 from onnx_infer.model.attributes import attribute_value, constant, kind_of
 from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Node, ReadNodes
@@ -16,6 +17,8 @@ from symdim.algebra.caches import shared_cache
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from google.protobuf.message import Message
+    from onnx import NodeProto
 
 _MAX_ATTRIBUTES, _MAX_TABLES = 1 << 12, 1 << 18
 _MAX_NODE = 1 << 10
@@ -34,17 +37,26 @@ _with_graphs = shared_cache(1 << 9)  # bytes of a NodeProto with graphs -> WithG
 _TENSOR = AttributeProto.TENSOR
 _GRAPH_KINDS = frozenset((AttributeProto.GRAPH, AttributeProto.GRAPHS))
 _WITH_GRAPHS = frozenset(("If", "Loop", "Scan", "SequenceMap"))
-_bytes_of = NodeProto.SerializeToString
-_bytes_of_attribute = AttributeProto.SerializeToString
 _parts = attrgetter("op_type", "domain", "input", "output", "attribute")
 _joined = "".join
+
+
+def wire_of(message: Message) -> bytes | None:
+    """The bytes of a message; None for more than the 2 GB that protobuf writes: nodes in memory may hold weights."""
+    try:
+        wire: bytes = message.SerializeToString()
+    except EncodeError:
+        return None
+    return wire
 
 
 def read_attributes(op_type: str, attributes: Any) -> Attributes:
     """The attributes of a node with at least one. Attributes with equal wire bytes are the same object."""
     if op_type in _WITH_GRAPHS:  # a body may be large
         return _parse(attributes)
-    key = tuple(map(_bytes_of_attribute, attributes))
+    key: tuple[Any, ...] = tuple(map(wire_of, attributes))
+    if None in key:
+        return _parse(attributes)
     found: Attributes | None = _interned.get(key)
     if found is not None:
         return found
@@ -144,7 +156,7 @@ class ProtoNodes(ReadNodes):
                 node: Node | Literal = found
             else:
                 proto = protos[i]
-                wire = _bytes_of(proto)
+                wire = wire_of(proto)
                 known: WithGraphs | None = _with_graphs.get(wire)
                 node = read_node(proto, wire) if known is None else known.read(proto)
                 if kept is not None:
@@ -162,7 +174,7 @@ class ProtoNodes(ReadNodes):
         """The nodes, None for those that are still to be read."""
         if self._is_met_again is None:
             self._is_met_again = _is_met_again(self._protos)
-        return map(_nodes.get, map(_bytes_of, self._protos)) if self._is_met_again else map(read_node, self._protos)
+        return map(_nodes.get, map(wire_of, self._protos)) if self._is_met_again else map(read_node, self._protos)
 
     def again(self, index: int) -> Node:
         """The node at this index of the last complete reading, read once more."""
@@ -174,7 +186,7 @@ def _is_met_again(protos: Any) -> bool:
     """Whether a graph with this number of nodes, this first node and this last node was read before."""
     if not 0 < len(protos) <= _nodes.limit:  # the cache has no room for more
         return False
-    key = len(protos), hash(_bytes_of(protos[0])), hash(_bytes_of(protos[-1]))  # a mistake would only cost time
+    key = len(protos), hash(wire_of(protos[0])), hash(wire_of(protos[-1]))  # a mistake would only cost time
     if key in _met:
         return True
     _met[key] = True

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx import NodeProto, TensorProto, helper
 
+from onnx_infer.elements.arithmetic import convert
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.results.sources import Sources
+from onnx_infer.values import dtype as dt
 from symdim import Add, Const, Expr, FloorDiv, Max, Min, Mod, Mul, UnsupportedDynamicShape, Var
 from symdim.algebra.dims import bounds_of, variables_of
 from symdim.algebra.origin import InputDim, ValueOf
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from onnx import ModelProto
 
+    from onnx_infer.elements.ratio import Element
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.values.tensor import Dim
 
@@ -109,6 +112,16 @@ def _readable(size: Dim, sources: Sources, field: str) -> Dim:
     return found
 
 
+def require_held(elements: Iterable[Element], dtype: int) -> None:
+    """Raise `ValueError` for an element that a Cast to this element type would change in some run."""
+    for element in elements:
+        if convert(element, dtype) != element:
+            kind = TensorProto.DataType.Name(dtype).lower()
+            if isinstance(element, Expr):
+                raise ValueError(f"the size {element} may be too large for {kind}")
+            raise ValueError(f"a size has the number {element}, which is no {kind}")
+
+
 def unused_name(base: str, used: set[str], tried: dict[str, int] | None = None) -> str:
     """The base, or the base with a number if it is used already. The name is added to `used`.
 
@@ -156,16 +169,20 @@ class SizeNodes:
         self.nodes: list[NodeProto] = []
         self.initializers: list[TensorProto] = []
         self._held: dict[Expr, str] = {}
-        self._constants: dict[tuple[int, ...], str] = {}
+        self._constants: dict[tuple[int, tuple[int, ...]], str] = {}
         self._reads: dict[tuple[object, ...], str] = {}
 
-    def vector(self, sizes: Iterable[Dim]) -> str:
-        """The name of a vector of sizes."""
+    def vector(self, sizes: Iterable[Dim], dtype: int = dt.INT64) -> str:
+        """The name of a vector of sizes of this element type. Raises `ValueError` for one that the type cannot hold."""
+        if dtype != dt.INT64:
+            sizes = list(sizes)
+            require_held(sizes, dtype)
         known = [_readable(size, self._sources, f"shape[{axis}]") for axis, size in enumerate(sizes)]
         if all(isinstance(size, int) for size in known):
-            return self.constant(*known)  # type: ignore[arg-type]
+            return self.constant(*known, dtype=dtype)  # type: ignore[arg-type]
         parts = [self._part(group) for group in _grouped(known)]
-        return parts[0] if len(parts) == 1 else self.node("Concat", *parts, axis=0)
+        whole = parts[0] if len(parts) == 1 else self.node("Concat", *parts, axis=0)
+        return whole if dtype == dt.INT64 else self.node("Cast", whole, to=dtype)
 
     def _part(self, sizes: list[Dim]) -> str:
         """The name of a part of a vector: constants, sizes of successive axes of a tensor, or a single size."""
@@ -194,14 +211,13 @@ class SizeNodes:
                 self._held[node] = self._computed(node)
         return self._held[root]
 
-    def constant(self, *values: int) -> str:
-        """The name of a constant vector. Raises `ValueError` for numbers that an int64 tensor cannot hold."""
-        found = self._constants.get(values)
+    def constant(self, *values: int, dtype: int = dt.INT64) -> str:
+        """The name of a constant vector. Raises `ValueError` for numbers that its element type cannot hold."""
+        found = self._constants.get((dtype, values))
         if found is None:
-            if beyond := [value for value in values if not -(2**63) <= value < 2**63]:
-                raise ValueError(f"a size has the number {beyond[0]}, which is no int64")
-            found = self._constants[values] = self.names.new("_".join(map(str, values)) or "empty")
-            self.initializers.append(helper.make_tensor(found, TensorProto.INT64, (len(values),), values))
+            require_held(values, dtype)
+            found = self._constants[dtype, values] = self.names.new("_".join(map(str, values)) or "empty")
+            self.initializers.append(helper.make_tensor(found, dtype, (len(values),), values))
         return found
 
     def node(self, op_type: str, *inputs: str, **attributes: Any) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from onnx import NodeProto, helper
 
-from onnx_infer.protobuf.bodies import graphs_of
+from onnx_infer.protobuf.bodies import graphs_of, subgraphs
 from onnx_infer.transforms.draft import is_default
 from onnx_infer.values.tensor import SymTensor, Value
 
@@ -41,10 +41,13 @@ def _put_in_place(graph: GraphProto, place: int, taken: bool) -> bool:
     branch = next((attribute.g for attribute in node.attribute if attribute.name == name), None)
     if branch is None or len(branch.output) < len(node.output) or branch.sparse_initializer:
         return False
+    pairs = [(info.name, given) for info, given in zip(branch.output, node.output, strict=False) if given]
+    others = sum(len(graph.node) for graph in subgraphs(node)) - len(branch.node)
+    if len(pairs) > 1 + others:  # the Identities may stay, where they decide how nodes round
+        return False
     del graph.node[place]
     graph.initializer.extend(branch.initializer)
     graph.value_info.extend(branch.value_info)
-    pairs = [(info.name, given) for info, given in zip(branch.output, node.output, strict=False) if given]
     given_back = [helper.make_node("Identity", [inner], [outer], f"{outer}_taken") for inner, outer in pairs]
     for i, inner in enumerate([*branch.node, *given_back]):
         graph.node.insert(place + i, inner)

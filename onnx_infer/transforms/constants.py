@@ -77,10 +77,11 @@ class Constants:
         if compute is None or len([name for name in node.output if name]) != 1 or "" in names or not names:
             return None
         shape = _known_shape(made)
-        arrays = [self.array(name) for name in names]
-        if shape is None or any(array is None for array in arrays):
+        if shape is None or not all(name in self._tensors for name in names):
             return None
-        given = [array for array in arrays if array is not None]
+        given = [array for name in names if (array := self.array(name)) is not None]
+        if len(given) < len(names):
+            return None
         assert isinstance(made, SymTensor)
         kind = _KINDS[made.dtype or 0]
         freed = [a.nbytes for a, name in zip(given, names, strict=True) if readers.get(name, 0) <= 1]
@@ -103,21 +104,33 @@ def equal_constants(tensors: Iterable[TensorProto]) -> dict[str, str]:
     """
     alike: dict[tuple[Any, ...], list[TensorProto]] = {}
     for tensor in tensors:
-        alike.setdefault((tensor.data_type, tuple(tensor.dims), tensor.ByteSize() - len(tensor.name)), []).append(
-            tensor
-        )
+        place = frozenset((entry.key, entry.value) for entry in tensor.external_data)
+        segment = tensor.segment.begin, tensor.segment.end
+        key = tensor.data_type, tuple(tensor.dims), tensor.data_location, place, segment
+        alike.setdefault(key, []).append(tensor)
     found: dict[str, str] = {}
     for group in alike.values():
         first: dict[bytes, str] = {}
         for tensor in group if len(group) > 1 else ():
-            rest = TensorProto()
-            rest.CopyFrom(tensor)
-            rest.ClearField("name")
-            rest.ClearField("doc_string")
-            digest = sha256(rest.SerializeToString(deterministic=True)).digest()
-            if (name := first.setdefault(digest, tensor.name)) != tensor.name:
+            if (name := first.setdefault(_digest(tensor), tensor.name)) != tensor.name:
                 found[tensor.name] = name
     return found
+
+
+_FIELDS = ("raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data", "string_data")
+
+
+def _digest(tensor: TensorProto) -> bytes:
+    """A digest of the data, which may be more than the 2 GB that protobuf writes."""
+    found = sha256()
+    for field in _FIELDS:
+        data = getattr(tensor, field)
+        found.update(f"{field} {len(data)} ".encode())
+        if field == "string_data":
+            found.update(repr(list(data)).encode())
+        else:
+            found.update(data if isinstance(data, bytes) else np.array(data).tobytes())
+    return found.digest()
 
 
 def _array(tensor: TensorProto) -> Array | None:

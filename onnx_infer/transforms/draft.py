@@ -155,10 +155,16 @@ class Draft:
                 pending += [self.made[name] for name in map(self.current, node.input) if name in self.made]
         return found
 
-    def unread(self, uses: Counter[str], may_go: Callable[[NodeProto], bool]) -> list[NodeProto]:
-        """The nodes that may go because nothing reads them, or only such nodes. The counts in `uses` are changed."""
+    def unread(
+        self, uses: Counter[str], may_go: Callable[[NodeProto], bool], names: Iterable[str] | None = None
+    ) -> list[NodeProto]:
+        """The nodes that may go because nothing reads them, or only such nodes. The counts in `uses` are changed.
+
+        With `names`, only nodes that give these names, and what then is not read any more.
+        """
         found: list[NodeProto] = []
-        pending = [node for node in self.nodes() if not is_read(node, uses)]
+        first = self.nodes() if names is None else [self.made[name] for name in set(names) if name in self.made]
+        pending = [node for node in first if not is_read(node, uses)]
         while pending:
             node = pending.pop()
             if not may_go(node):

@@ -8,10 +8,12 @@ import numpy as np
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
 from onnx_infer.protobuf.bodies import subgraphs
+from onnx_infer.protobuf.nodes import wire_of
 from onnx_infer.results.materialization import INITIALIZERS_ALONE_SINCE
 from onnx_infer.transforms.constants import EXACT, Constants, equal_constants, known_tensor
 from onnx_infer.transforms.draft import Draft, is_default, is_in_order
 from onnx_infer.transforms.identities import same_as
+from onnx_infer.transforms.roundings import Roundings
 from onnx_infer.transforms.shape_reads import ShapeReads, read_axes
 from onnx_infer.transforms.size_nodes import Plan, Reader, Wanted
 from onnx_infer.transforms.targets import expand_target, reshape_target, resize_axes, resize_scales, slice_bound
@@ -41,6 +43,7 @@ class Rewriting:
     def __init__(self, draft: Draft, types: Mapping[str, Value], refusals: Refusals, opset: int) -> None:
         self._draft, self._types, self._refusals = draft, types, refusals
         self._constants = Constants(draft.constants)
+        self._roundings = Roundings(draft, types)
         self._opset = opset
         self._uses, self._needed = draft.uses(), draft.needed()
         self._written: dict[tuple[int, tuple[int, ...], bytes], str] = {}
@@ -85,6 +88,7 @@ class Rewriting:
             if (
                 other is None
                 or not self._refusals.may_be_replaced(node)
+                or self._roundings.depend_on(node)
                 or any(self._uses[x] for x in node.output[1:] if x)
             ):
                 return False
@@ -129,7 +133,7 @@ class Rewriting:
     def _computed(self, node: NodeProto, value: Value | None) -> TensorProto | None:
         names = [self._draft.current(name) for name in node.input]
         found = self._constants.result(node, names, value, self._uses)
-        return None if found is None else numpy_helper.from_array(found)
+        return None if found is None or self._roundings.depend_on(node) else numpy_helper.from_array(found)
 
     def _constant(self, tensor: TensorProto, base: str) -> str:
         """The name of an initializer with these elements."""
@@ -159,8 +163,10 @@ class Rewriting:
         if any(name in self._draft.outputs for name in node.output):
             return None
         inputs = tuple(map(self._draft.current, node.input))
-        attributes = tuple(sorted(a.SerializeToString() for a in node.attribute))
-        return node.op_type, node.domain, inputs, attributes, tuple(map(bool, node.output))
+        attributes = [wire for a in node.attribute if (wire := wire_of(a)) is not None]
+        if len(attributes) < len(node.attribute):
+            return None
+        return node.op_type, node.domain, inputs, tuple(sorted(attributes)), tuple(map(bool, node.output))
 
     # -- what a node reads as sizes -------------------------------------------------------------------------------
 
@@ -190,10 +196,12 @@ class Rewriting:
         for index in (1, 2):
             bounds = self._sizes(node, index)
             if bounds is not None:
+                value = self._types[node.input[index]]
+                dtype = dt.INT32 if isinstance(value, SymTensor) and value.dtype == dt.INT32 else dt.INT64
                 along = list(range(len(bounds))) if axes is None or not axes else axes
                 if len(along) == len(bounds) and all(-data.rank <= axis < data.rank for axis in along):
                     pairs = zip(bounds, along, strict=True)
-                    self._read(node, index, tuple(slice_bound(bound, data.dims[axis]) for bound, axis in pairs))
+                    self._read(node, index, tuple(slice_bound(bound, data.dims[axis], dtype) for bound, axis in pairs))
 
     def _retarget_resize(self, node: NodeProto, shape: Shape, sizes: tuple[Dim, ...]) -> None:
         """Name only the axes that change, from opset 18 on; scale by whole numbers where bounds allow it."""
@@ -238,13 +246,11 @@ class Rewriting:
         assert isinstance(value, SymTensor)
         if tuple(elements) == value.data:
             return
-        numbers = [x for x in elements if isinstance(x, int)]
-        if len(numbers) < len(elements):
+        tensor = known_tensor(SymTensor(value.dtype, (len(elements),), elements))
+        if tensor is None:
             self._targets[id(node), index] = tuple(elements)
             return
-        kind = np.int64 if value.dtype == dt.INT64 else np.int32
-        array = np.array([min(x, np.iinfo(kind).max) for x in numbers], kind)
-        node.input[index] = self._constant(numpy_helper.from_array(array), node.input[index])
+        node.input[index] = self._constant(tensor, node.input[index])
         self._adapt(node)
 
     def _adapt(self, node: NodeProto) -> None:

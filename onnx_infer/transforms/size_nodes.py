@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx import NodeProto, TensorProto
-
 from onnx_infer.results.materialization import Names, SizeNodes, unreadable
-from onnx_infer.values import dtype as dt
 from symdim import UnsupportedDynamicShape
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from onnx import NodeProto, TensorProto
 
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.transforms.draft import Draft
@@ -58,39 +57,52 @@ def cheapest(
 
     chosen = [tensor for tensor in readers if not any(unreadable(size, sources) for size in tensor.elements)]
     try:
-        plan(chosen)
+        needed = _needed(plan(chosen))
     except (UnsupportedDynamicShape, ValueError):
         return None  # the opset is too old
     uses = draft.uses()
-    before = len(draft.unread(uses.copy(), may_go))
+    gone = set(map(id, draft.unread(uses, may_go)))
+    reads = {
+        tensor: [draft.current(node.input[place]) for node, place in of if id(node) not in gone]
+        for tensor, of in readers.items()
+    }
 
-    def gain(wanted: list[Wanted]) -> tuple[int, Plan]:
+    def gain(wanted: list[Wanted]) -> int:
+        names = [name for tensor in wanted for name in reads[tensor]]
         after = uses.copy()
-        for tensor in wanted:
-            for node, place in readers[tensor]:
-                after[draft.current(node.input[place])] -= 1
-        made = plan(wanted)
-        return len(draft.unread(after, may_go)) - before - len(made.nodes), made
+        after.subtract(names)
+        return len(draft.unread(after, may_go, names)) - len(set().union(*map(needed.__getitem__, wanted)))
 
-    best, made = gain(chosen)
+    best = gain(chosen)
     for tensor in list(reversed(chosen))[:_MOST_TRIED]:
         fewer = [other for other in chosen if other is not tensor]
-        found, smaller = gain(fewer)
+        found = gain(fewer)
         if found >= best:
-            chosen, best, made = fewer, found, smaller
-    return made if chosen and best > 0 else None
+            chosen, best = fewer, found
+    return plan(chosen) if chosen and best > 0 else None
+
+
+def _needed(plan: Plan) -> dict[Wanted, set[str]]:
+    """The nodes that each tensor of a plan needs, by their outputs. A plan of fewer tensors has just what they need."""
+    inputs = {node.output[0]: node.input for node in plan.nodes}
+    needed: dict[Wanted, set[str]] = {}
+    for tensor, name in plan.names.items():
+        found = needed[tensor] = set()
+        pending = [name]
+        while pending:
+            name = pending.pop()
+            if name in inputs and name not in found:
+                found.add(name)
+                pending += inputs[name]
+    return needed
 
 
 def _plan(wanted: list[Wanted], made: SizeNodes) -> Plan:
     """The nodes for these tensors. They share what they have in common."""
     names: dict[Wanted, str] = {}
     for tensor in wanted:
-        name = made.vector(tensor.elements)
-        if tensor.rank == 0:
-            name = made.node("Squeeze", name)
-        if tensor.dtype == dt.INT32:
-            name = made.node("Cast", name, to=TensorProto.INT32)
-        names[tensor] = name
+        name = made.vector(tensor.elements, tensor.dtype)
+        names[tensor] = name if tensor.rank else made.node("Squeeze", name)
     for node in made.nodes:
         node.ClearField("name")  # it is known by its output, and the model stays small
     return Plan(names, made.nodes, made.initializers)

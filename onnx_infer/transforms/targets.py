@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.ops.reshaping import factors
+from onnx_infer.values import dtype as dt
 from symdim import Expr, product
 from symdim.algebra.bounds.intervals import bounds_of
 
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
 
     from onnx_infer.values.tensor import Dim, Shape
 
-END = 2**63 - 1
-"""The end of a Slice that stands for the end of every axis."""
+
+def slice_end(dtype: int) -> int:
+    """The end of a Slice that stands for the end of every axis: the largest number of the element type of the ends."""
+    return dt.INTEGER_RANGE[dtype][1]
 
 
 def reshape_target(elements: Sequence[Dim], shape: Shape, allowzero: bool = False, made: Shape = ()) -> tuple[Dim, ...]:
@@ -91,18 +94,18 @@ _SAME_FROM_BACK = 2
 """`x - 1` and `x - 2` mean the same place as -1 and -2, also where they are negative: both are then the first one."""
 
 
-def slice_bound(element: Dim, size: Dim) -> Dim:
-    """The start or end of a Slice with a positive step, of an axis of this size.
+def slice_bound(element: Dim, size: Dim, dtype: int) -> Dim:
+    """The start or end of a Slice with a positive step, of an axis of this size. `dtype` is the type of the bounds.
 
     >>> from symdim import Var
     >>> S = Var("S")
-    >>> slice_bound(S - 1, S), slice_bound(S, S) == END, slice_bound(S - 3, S)
+    >>> slice_bound(S - 1, S, dt.INT64), slice_bound(S, S, dt.INT32) == 2**31 - 1, slice_bound(S - 3, S, dt.INT64)
     (-1, True, S - 3)
     """
     if not isinstance(element, Expr):
         return element
     if at_least(element - size, 0):
-        return END
+        return slice_end(dtype)
     back = size - element
     if isinstance(back, int) and (back <= _SAME_FROM_BACK or at_least(element, 0)):
         return -back

@@ -77,7 +77,9 @@ def solve(condition: Condition) -> list[Condition] | None:
 
 def _shortest(condition: Condition, solution: Conjunction) -> Conjunction:
     """The solution, if it is no longer than the condition or consists of bounds of variables; else the condition."""
-    if not solution or all(isinstance(c.lhs, Var) and isinstance(c.rhs, int) for c in solution):
+    if not solution or solution == [condition]:
+        return solution
+    if all(isinstance(c.lhs, Var) and isinstance(c.rhs, int) for c in solution):
         return solution
     if length_of(solution) <= length_of([condition]):
         return solution
@@ -230,19 +232,17 @@ def _equal_0(gap: Dim) -> Conjunction:
     lower, upper = _gaps(gap), _gaps(scale(gap, -1))
     if lower is None or upper is None:
         return None
-    low, high = _conditions(lower), _conditions(upper)
+    are_plain = [not any(part.height for part in parts) for parts in (lower, upper)]  # sums and products of variables
+    low, high = (_conditions(parts) if plain else [] for parts, plain in zip((lower, upper), are_plain, strict=True))
     if low is None or high is None:
         return None
+    if not all(are_plain):
+        return [_equality(gap)]
     both = [*low, *high]
     ranges = interval_of(both)
     if ranges is not None:
         return as_conditions(*ranges)
-    return both if not (low and high) and all(map(_is_plain, both)) else [_equality(gap)]
-
-
-def _is_plain(condition: Condition) -> bool:
-    """Whether the sides are sums and products of variables."""
-    return all(isinstance(side, int) or side.height == 0 for side in condition[1:])
+    return [_equality(gap)] if low and high else both
 
 
 def _equality(gap: Expr) -> Condition:

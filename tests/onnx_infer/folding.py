@@ -38,6 +38,7 @@ def folded(text: str, head: str = HEAD, sizes: tuple[int, ...] = SIZES, **facts:
     assert count_nodes(found) <= count_nodes(model)
     assert found.graph.input == model.graph.input
     assert found.graph.output == model.graph.output
+    assert not lost_in_casts(found, model)
     onnx.checker.check_model(found)
     compare(model, found, sizes)
     return found
@@ -54,6 +55,27 @@ def compare(model: onnx.ModelProto, found: onnx.ModelProto, sizes: tuple[int, ..
         assert first == second, (dict(zip(symbols, chosen, strict=True)), first, second)
         ends[first is None] += 1
     assert ends[False], "no run is accepted"
+
+
+MOVING = ("Concat", "Expand", "Flatten", "Gather", "Identity", "Reshape", "Slice", "Squeeze", "Tile", "Unsqueeze")
+
+
+def lost_in_casts(changed: onnx.ModelProto, given: onnx.ModelProto) -> list[str]:
+    """The Casts of the changed model that change a number of a constant that the given model does not have."""
+    old = {tensor.name for tensor in given.graph.initializer}
+    held = {t.name: t for t in changed.graph.initializer if t.name not in old}
+    held.update((n.output[0], n.attribute[0].t) for n in changed.graph.node if n.op_type == "Constant")
+    numbers = {name: onnx.numpy_helper.to_array(tensor).ravel() for name, tensor in held.items()}
+    lost = []
+    for node in changed.graph.node:
+        read = [numbers[name] for name in node.input if name in numbers]
+        if node.op_type in MOVING and read:
+            numbers[node.output[0]] = np.concatenate(read)
+        elif node.op_type == "Cast" and read:
+            found = read[0].astype(onnx.helper.tensor_dtype_to_np_dtype(node.attribute[0].i))
+            numbers[node.output[0]] = found
+            lost += [f"{node.output[0]}: {a} becomes {b}" for a, b in zip(read[0], found, strict=True) if a != b]
+    return lost
 
 
 def dims(info: onnx.ValueInfoProto) -> Any:

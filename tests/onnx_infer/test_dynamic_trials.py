@@ -11,6 +11,7 @@ from onnx import TensorProto, numpy_helper
 
 from onnx_infer import make_dynamic
 
+from .folding import lost_in_casts
 from .sessions import session_of
 from .texts import parsed
 
@@ -55,7 +56,9 @@ CASES: dict[str, tuple[str, dict[str, tuple[int, ...]]]] = {
 NUMBERS = """<int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] nine = {9}, int64[2] rows = {10, 8},
     int64[3] whole = {2, 5, 8}, int64[2] plane = {5, 8}, int64[3] batch = {2, 1, 1}, int64[3] last = {1, 1, 8},
     int64[1] three = {3}, int64[2] ends = {1, 2}, int64[2] halves = {1, 1},
-    int32[1] short_zero = {0}, int32[1] short_two = {2}, int64 start = {1}, int64 end = {3}>"""
+    int32[1] short_zero = {0}, int32[1] short_two = {2},
+    int16 small_start = {0}, int16 small_end = {2}, int16 small_step = {1}, int8[2] small = {0, 1},
+    int64 start = {1}, int64 end = {3}>"""
 
 
 def traced(text: str, constants: dict[str, tuple[int, ...]]) -> onnx.ModelProto:
@@ -73,6 +76,7 @@ def test_a_batch_becomes_free(name: str) -> None:
     assert made.is_free, made.pins
     x = np.arange(240, dtype=np.float32).reshape(6, 5, 8)
     parts = [session_of(model).run(None, {"x": x[i : i + 2]})[0] for i in (0, 2, 4)]
+    assert not lost_in_casts(made.model, model)
     whole: Any = session_of(made.model).run(None, {"x": x})[0]
     assert np.array_equal(whole, np.concatenate(parts))
 
@@ -92,6 +96,31 @@ def test_a_change_of_one_element_keeps_those_that_the_model_computes() -> None:
     assert session_of(made.model).run(None, {"x": x})[0].shape == x.shape
 
 
+def test_the_end_of_an_axis_is_written_in_the_type_of_the_other_ends() -> None:
+    model = parsed(
+        """g (float[2, 5, 8] x) => (float[A, B, C] y) <int32[1] k = {2}, int32[1] e = {5}, int32[2] zeros = {0, 0},
+        int64[1] i = {0}, int64[1] j = {1}> { s = Shape(x) c = Cast<to = 6>(s) n = Slice(c, i, j) d = Mul(n, k)
+        ends = Concat<axis = 0>(d, e) y = Slice(x, zeros, ends) }""",
+        HEAD,
+    )
+    made = make_dynamic(model, {"x": {0: "N", 1: "S"}}, apply=True)
+    assert made.is_free, made.pins
+    assert not lost_in_casts(made.model, model)
+    x = np.zeros((3, 7, 8), np.float32)
+    assert session_of(made.model).run(None, {"x": x})[0].shape == x.shape
+
+
+def test_a_mask_keeps_numbers_that_float32_has_not() -> None:
+    mask = np.where(np.tri(4, dtype=bool), np.uint32(0), np.uint32(2**32 - 1))
+    nodes = "z = Identity(mask) f = Cast<to = 1>(z) g = Gemm<transB = 1>(x, x) y = Add(f, g)"
+    model = parsed(f"g (float[4, 8] x) => (z, y) {{ {nodes} }}", HEAD)
+    model.graph.initializer.append(numpy_helper.from_array(mask, "mask"))
+    made = make_dynamic(model, {"x": {0: "N"}}, apply=True)
+    assert made.is_free, made.pins
+    (found, _) = session_of(made.model).run(None, {"x": np.zeros((5, 8), np.float32)})
+    assert found.tolist() == np.where(np.tri(5, dtype=bool), 0, 2**32 - 1).tolist()
+
+
 PINS: dict[str, tuple[str, dict[str, tuple[int, ...]], str]] = {
     "rows from the middle": ("s = Slice(c, one, three) y = Add(x, s)", {"c": (6, 5, 8)},
         "Slice 's': gives 2 at axis 0"),
@@ -103,6 +132,10 @@ PINS: dict[str, tuple[str, dict[str, tuple[int, ...]], str]] = {
         {"c": (1, 5, 8)}, "Resize 'r': gives 2 at axis 0"),
     "a Range from 1 on": ("r = Range(start, end, start) f = Cast<to = 1>(r) u = Unsqueeze(f, ends) y = Add(x, u)", {},
         "Range 'r': gives 2 at axis 0"),
+    "a Range of small integers": ("r = Range(small_start, small_end, small_step) f = Cast<to = 1>(r)"
+        " u = Unsqueeze(f, ends) y = Add(x, u)", {}, "cannot be written: the size N may be too large for int16"),
+    "a count of small integers": ("f = Cast<to = 1>(small) u = Unsqueeze(f, ends) y = Add(x, u)", {},
+        "constant 'small' of shape [2] has 2 at axis 0"),
     "a target that is not known": ("k = Exp(d) t = Cast<to = 7>(k) e = Expand(c, t) y = Add(x, e)",
         {"c": (2, 5, 8), "d": (3,)}, "Expand 'e': gives 2 at axis 0"),
     "a start that is not known": ("k = Exp(d) m = Cast<to = 7>(k) s = Slice(c, m, nine, one) y = Add(x, s)",

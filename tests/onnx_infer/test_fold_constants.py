@@ -14,7 +14,8 @@ from onnx_infer.transforms.constants import known_tensor
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 
-from .folding import compare, operators
+from .folding import compare, operators, outcome
+from .sessions import session_of
 from .texts import parsed
 
 RNG = np.random.default_rng(5)
@@ -43,7 +44,7 @@ FOLDED: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("Add", (A, B[:1]), {}), ("Sub", (A, B), {}), ("Mul", (A, B), {}), ("Div", (A, B), {}), ("Neg", (A,), {}),
     ("Abs", (A,), {}), ("Add", (K, K), {}), ("Mul", (K.astype(np.int32), K.astype(np.int32)), {}),
     ("Equal", (A, A), {}), ("Less", (A, B), {}), ("Greater", (A, B), {}), ("Not", (A > 0,), {}),
-    ("And", (A > 0, B > 0), {}), ("Or", (A > 0, B > 0), {}), ("Cast", (A,), {"to": 10}), ("Cast", (A,), {"to": 11}),
+    ("And", (A > 0, B > 0), {}), ("Or", (A > 0, B > 0), {}), ("Cast", (A,), {"to": 11}),
     ("Cast", (RNG.standard_normal(5),), {"to": 1}), ("Cast", (K,), {"to": 1}), ("Cast", (K,), {"to": 6}),
 ]  # fmt: skip
 
@@ -51,7 +52,7 @@ LEFT: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("Exp", (A,), {}), ("Sqrt", (np.abs(A),), {}), ("MatMul", (A, B.T.copy()), {}), ("ReduceSum", (A,), {}),
     ("Add", (NONE, NONE), {}), ("Add", (TINY, TINY), {}), ("Mul", (np.float32([1e-30]), np.float32([1e-10])), {}),
     ("Div", (A, np.zeros_like(A)), {}), ("Cast", (np.float32([1e30]),), {"to": 7}),
-    ("Cast", (np.float32([1e9]),), {"to": 10}),
+    ("Cast", (np.float32([1e9]),), {"to": 10}), ("Cast", (A,), {"to": 10}),
     ("Add", (A.astype(np.float16), B.astype(np.float16)), {}),
     ("Expand", (A[0, :1], np.int64([600])), {}),
 ]  # fmt: skip
@@ -80,6 +81,44 @@ def test_a_large_constant_takes_the_place_of_one_as_large() -> None:
     model.graph.node.add().CopyFrom(helper.make_node("Exp", ["c0"], ["w"]))
     model.graph.output.add().CopyFrom(helper.make_tensor_value_info("w", 1, [40, 40]))
     assert operators(fold(model)) == "Transpose Neg Exp"
+
+
+ROUNDED = "(float16[N, 8] x) => (float16 y) <int64[1] one = {1}>"
+WEIGHTS = "(float[N, 1, 16] x) => (y)"
+ROUNDINGS = [
+    (f"{ROUNDED} {{a = Mul(x, x) b = Cast<to = 10>(a) c = Unsqueeze(b, one) y = Mul(c, c)}}", "Mul Cast Unsqueeze Mul"),
+    (f"{ROUNDED} {{a = Mul(x, x) b = Identity(a) c = Cast<to = 1>(b) d = Mul(c, c) y = Cast<to = 10>(d)}}",
+        "Mul Identity Cast Mul Cast"),
+    (f"{ROUNDED} {{a = Mul(x, x) s = Shape(a) b = Reshape(a, s) c = Unsqueeze(b, one) y = Mul(c, c)}}",
+        "Mul Reshape Unsqueeze Mul"),
+    (f"{ROUNDED} {{a = Cast<to = 10>(k) y = Mul(x, a)}}", "Cast Mul"),
+    (f"{ROUNDED} {{a = Cast<to = 10>(k) b = Identity(h) c = Mul(x, b) y = Add(c, a)}}", "Cast Mul Add"),
+    (f"{WEIGHTS} {{t = Transpose(w) y = MatMul(x, t)}}", "Transpose MatMul"),
+    (f"{WEIGHTS} {{f = Flatten<axis = 2>(x) t = Identity(w) y = Gemm<transB = 1>(f, t)}}", "Flatten Identity Gemm"),
+    (f"{WEIGHTS} {{t = Reshape(w, r) y, z = GRU<hidden_size = 4>(x, t, u)}}", "Reshape GRU"),
+    (f"{WEIGHTS} {{t = Identity(w) y = com.microsoft.FusedMatMul<transB = 1>(x, t)}}", "Identity FusedMatMul"),
+    (f"{WEIGHTS} {{t = Transpose(w) f = Flatten(v) a = Neg(f) b = MatMul(a, t) y = Add(b, x)}}".replace("16]", "12]"),
+        "Transpose MatMul Add"),
+    (f"{WEIGHTS} {{s = Neg(v) y = Mul(x, s)}}", "Mul"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "left"), ROUNDINGS, ids=range(len(ROUNDINGS)))
+def test_what_decides_how_others_round_stays(text: str, left: str) -> None:
+    head = '<ir_version: 10, opset_import: ["": 18, "com.microsoft": 1]>'
+    model = parsed(f"g {text}", head)
+    constants = {"w": (12, 16), "u": (1, 12, 4), "v": (1, 1, 16), "k": (8,)}
+    for name, shape in constants.items():
+        model.graph.initializer.append(numpy_helper.from_array(RNG.standard_normal(shape).astype(np.float32), name))
+    model.graph.initializer.append(numpy_helper.from_array(A[0, :1].astype(np.float16), "h"))
+    model.graph.initializer.append(numpy_helper.from_array(np.int64([1, 12, 16]), "r"))
+    found = fold(model)
+    assert operators(found) == left
+    for n in (1, 2, 5):
+        shape = [n, *(d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim[1:])]
+        kind = onnx.helper.tensor_dtype_to_np_dtype(model.graph.input[0].type.tensor_type.elem_type)
+        feeds = {"x": RNG.standard_normal(shape).astype(kind)}
+        assert outcome(session_of(found), feeds) == outcome(session_of(model), feeds) is not None
 
 
 def test_numbers_beyond_their_type_become_no_constants() -> None:

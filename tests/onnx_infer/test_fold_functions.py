@@ -50,7 +50,7 @@ def bodies(graph: str, *functions: str) -> list[str]:
             ["by (x, t) => (y) {r = Reshape(x, t) y = Neg(r)}"], ["Reshape Neg"], id="elements that differ"),
         pytest.param("(float[N, 8] x) => (float[N, 8] y) {a = Exp(x) y = own.outer(a)}",
             ["inner (x) => (y) {s = Shape(x) r = Reshape(x, s) y = Neg(r)}",
-             "outer (x) => (y) {i = Identity(x) a = own.inner(i) y = own.inner(a)}"], ["Neg", "inner inner"],
+             "outer (x) => (y) {a = own.inner(x) i = Identity(a) y = own.inner(i)}"], ["Neg", "inner inner"],
             id="a function in a function"),
         pytest.param("(float[N, S] x) => (float[N, S] y) {y = own.must(x)}",
             ["must (x) => (y) {t = Constant<value_ints=[2, 3]>() r = Reshape(x, t) y = Neg(x)}"], ["Reshape Neg"],

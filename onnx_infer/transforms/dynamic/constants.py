@@ -18,6 +18,9 @@ Kind = Literal["size", "repeat", "count", "step", "mask"]
 _FEWEST_STEPS = 3
 """The fewest slices that count as equal steps. Any two slices have a step."""
 
+_FEWEST_BYTES = 4
+"""The fewest bytes of the integers that are counted on. Smaller ones wrap around at sizes that models have."""
+
 _FEWEST_ELEMENTS = 6
 """The fewest elements that count as a mask."""
 
@@ -33,13 +36,13 @@ def pattern(array: Array, axis: int, traced: Collection[int]) -> tuple[Kind, int
     size = array.shape[axis]
     if size == 1 or bool((array == array.take([0], axis)).all()):
         return "repeat", 0
-    if array.dtype.kind == "i":
+    if array.dtype.kind == "i" and array.dtype.itemsize >= _FEWEST_BYTES:
         if (array.ravel() == np.arange(array.size)).all():
             return "count", 0
         steps = np.unique(np.diff(array, axis=axis))
         if len(steps) == 1 and size >= _FEWEST_STEPS and int(steps[0]) not in traced:
             return "step", int(steps[0])
-    found = None if array.dtype == object else mask_of(array)  # texts cannot be chosen by a node
+    found = None if array.dtype.kind in "Oc" else mask_of(array)  # texts and complex numbers: no node chooses them
     return ("mask", 0) if found is not None and axis in found[:2] else None
 
 

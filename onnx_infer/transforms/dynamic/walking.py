@@ -19,7 +19,7 @@ from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.transforms.dynamic.meant_targets import Merged, meant_target, remember
 from onnx_infer.transforms.dynamic.pinned import Change, Pin, Place, Tracer
 from onnx_infer.transforms.dynamic.trials import demanded
-from onnx_infer.transforms.targets import END
+from onnx_infer.transforms.targets import slice_end
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, Shape, SymTensor
 from symdim import Expr, Var, product
@@ -116,7 +116,7 @@ class FreedWalk:
             return node
         data = list(value.data or ())
         data[at] = new
-        return self._with_value(node, operand, SymTensor(dt.INT64, value.shape, data))
+        return self._with_value(node, operand, SymTensor(value.dtype, value.shape, data))
 
     def _with_size(self, node: Node, operand: int, axis: int, wanted: Dim) -> Node:
         value = self.engine.scope[node[2][operand]]
@@ -223,7 +223,7 @@ class FreedWalk:
         for at, (end, axis) in enumerate(zip(ends.data, chosen, strict=False)):
             size = shape[axis] if -len(shape) <= axis < len(shape) else 0
             if isinstance(size, Expr) and isinstance(end, int) and end == self._value(size):
-                self._note([self.tracer.change(node, 2, at, end, END)])
+                self._note([self.tracer.change(node, 2, at, end, slice_end(ends.dtype or dt.INT64))])
 
 
 def as_target(meant: Shape, operand: Shape, no_zeros: bool) -> tuple[Dim, ...]:

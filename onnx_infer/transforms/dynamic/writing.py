@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from onnx import NodeProto, TensorProto, helper
 
-from onnx_infer.results.materialization import INITIALIZERS_ALONE_SINCE, Names, materialize
+from onnx_infer.results.materialization import INITIALIZERS_ALONE_SINCE, Names, SizeNodes, require_held
 from onnx_infer.transforms.dynamic.constants import mask_of
+from onnx_infer.values.dtype import INTEGER_RANGE
 from onnx_infer.values.tensor import Dim, SymTensor
 from onnx_infer.values.text import text
 from symdim import Expr, SymdimError, product
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from onnx_infer.result import InferenceResult
     from onnx_infer.transforms.dynamic.pinned import Change, Place, Tracer
 
-_INT32_MAX = 2**31 - 1
 _SINCE = {"Expand": 8, "Where": 9, "Less": 9, "Slice": 10, "Range": 11}
 _WHERE_DTYPES = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT32, TensorProto.INT64)
 
@@ -31,7 +31,8 @@ class Writer:
     def __init__(self, model: ModelProto, result: InferenceResult, tracer: Tracer) -> None:
         self.model, self._result, self._tracer = model, result, tracer
         self._opset = result._engine.model.opsets.get("", 0)
-        self._names = Names(result._engine.model.names(), "dynamic")
+        self._used = set(result._engine.model.names())
+        self._names = Names(self._used, "dynamic")
         self._nodes: list[NodeProto] = []
         self._vectors: dict[tuple[tuple[Dim, ...], int], str] = {}
 
@@ -94,16 +95,16 @@ class Writer:
 
     def _computed(self, elements: list[Dim], dtype: int) -> str:
         """Sizes from the inputs; 0, -1 and other numbers stay as they are."""
-        made = materialize(elements, self._result, prefix=self._names.new("size"))
+        made = SizeNodes(self._opset, self._result.sources, Names(self._used, self._names.new("size")))
+        output = made.vector(elements, dtype)
         for tensor in made.initializers:
             self._hold(tensor)
         self._nodes += made.nodes
-        return made.output if dtype == TensorProto.INT64 else self._node("Cast", made.output, to=dtype)
+        return output
 
     def _constant(self, numbers: list[int], dtype: int) -> str:
         name = self._names.new("_".join(map(str, numbers)).replace("-", "m") or "scalar")
-        if dtype == TensorProto.INT32:
-            numbers = [min(number, _INT32_MAX) for number in numbers]
+        require_held(numbers, dtype)
         self._hold(helper.make_tensor(name, dtype, [len(numbers)], numbers))
         return name
 
@@ -176,7 +177,8 @@ class Writer:
         """`low` where a condition holds, else `high`. Runtimes have Where for a few element types only."""
         if dtype == TensorProto.BOOL:
             return condition if low else self._node("Not", condition)
-        own = dtype if dtype in _WHERE_DTYPES else TensorProto.FLOAT
+        own = dtype if dtype in _WHERE_DTYPES else TensorProto.INT64 if dtype in INTEGER_RANGE else TensorProto.FLOAT
+        require_held((low, high), own)
         values = [self._hold(helper.make_tensor(self._names.new("mask"), own, [1], [x])) for x in (low, high)]
         chosen = self._node("Where", condition, *values)
         return chosen if own == dtype else self._node("Cast", chosen, to=dtype)
