@@ -76,7 +76,7 @@ def _limited(function: Data) -> Data:
 
 _BINARY: dict[str, Data] = {
     "Add": arithmetic.ADD, "Sub": arithmetic.SUBTRACT, "Mul": arithmetic.MULTIPLY, "Div": arithmetic.DIVIDE,
-    "Equal": arithmetic.EQUAL, "Less": arithmetic.LESS, "Greater": lambda A, B: arithmetic.LESS(B, A),
+    "Equal": arithmetic.EQUAL, "Less": arithmetic.LESS, "Greater": arithmetic.GREATER,
     "And": arithmetic.AND, "Or": arithmetic.OR, "Xor": arithmetic.XOR,
 }  # fmt: skip
 
@@ -85,13 +85,14 @@ for _name, _function in _BINARY.items():
     op(_name, since=7, data=_function)(broadcast_binary)
 
 op("LessOrEqual", data=arithmetic.AT_MOST)(broadcast_binary)
-op("GreaterOrEqual", data=lambda A, B: arithmetic.AT_MOST(B, A))(broadcast_binary)
+op("GreaterOrEqual", data=arithmetic.AT_LEAST)(broadcast_binary)
 
 
 @op("Mod", data=lambda A, B, fmod: arithmetic.FMOD(A, B) if fmod else arithmetic.MODULO(A, B))
 def modulo(A: SymTensor, B: SymTensor, fmod: int) -> Shape:
     """The shapes broadcast. The sign is that of the divisor, with fmod=1 that of the dividend (Mod-10, 13, 28)."""
     demand(fmod in (0, 1), "fmod is neither 0 nor 1", fmod)
+    demand(fmod or A.dtype not in dt.FLOATS, "of floats fmod must be 1", fmod)
     return broadcast(A.dims, B.dims)
 
 
