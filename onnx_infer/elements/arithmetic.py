@@ -133,18 +133,40 @@ def divide(x: Element, y: Element) -> Element:
     return truncating_quotient(x, y)
 
 
-def modulo(x: Element, y: Element) -> Element:
-    """The remainder of integers with the sign of the divisor (Mod with fmod=0)."""
-    if _floating(x, y):
-        return None
+def _floored(x: Dim, y: Dim) -> Dim | None:
     if y == 0:
         warn(f"an integer is divided by 0: {x}")
         return None
     return x % y if at_least(y, 0) or at_least(-y, 0) else None
 
 
+def _truncated(x: Dim, y: Dim) -> Dim | None:
+    quotient = truncating_quotient(x, y)
+    return None if quotient is None else x - y * quotient
+
+
+def _exact_remainder(remainder: Callable[[Dim, Dim], Dim | None]) -> Callable[[Element, Element], Element]:
+    """The remainder of exact floats `a/b` and `c/d`, which is exact. That by 0 is no number, and a run goes on."""
+
+    def combine(a: Dim, b: Dim, c: Dim, d: Dim) -> Element:
+        found = remainder(a * d, c * b) if _is_not_0(c) else None
+        return None if found is None else ratio(found, b * d)
+
+    return _exact(combine)
+
+
+_floored_exact, _truncated_exact = _exact_remainder(_floored), _exact_remainder(_truncated)
+
+
+def modulo(x: Element, y: Element) -> Element:
+    """The remainder with the sign of the divisor (Mod with fmod=0)."""
+    if isinstance(x, float) and isinstance(y, float):
+        return x % y if y and math.isfinite(x) else None
+    return _floored_exact(x, y) if _floating(x, y) else _floored(x, y)
+
+
 def fmod(x: Element, y: Element) -> Element:
-    """The remainder with the sign of the dividend (Mod with fmod=1). That of two exact floats is exact.
+    """The remainder with the sign of the dividend (Mod with fmod=1).
 
     >>> N = Var("N")
     >>> fmod(Ratio(N, 1), 2.0), fmod(Ratio(N, 2), 1.0), fmod(-7, 2)
@@ -152,21 +174,7 @@ def fmod(x: Element, y: Element) -> Element:
     """
     if isinstance(x, float) and isinstance(y, float):
         return math.fmod(x, y) if y and math.isfinite(x) else None
-    return _fmod_exact(x, y) if _floating(x, y) else _remainder(x, y)
-
-
-def _remainder(x: Dim, y: Dim) -> Dim | None:
-    quotient = truncating_quotient(x, y)
-    return None if quotient is None else x - y * quotient
-
-
-def _float_remainder(a: Dim, b: Dim, c: Dim, d: Dim) -> Element:
-    """That of `a/b` and `c/d`. By 0 it is no number, and a run goes on."""
-    found = _remainder(a * d, c * b) if _is_not_0(c) else None
-    return None if found is None else ratio(found, b * d)
-
-
-_fmod_exact = _exact(_float_remainder)
+    return _truncated_exact(x, y) if _floating(x, y) else _truncated(x, y)
 
 
 def exact_root(x: Element) -> float | None:

@@ -89,10 +89,10 @@ op("GreaterOrEqual", data=arithmetic.AT_LEAST)(broadcast_binary)
 
 
 @op("Mod", data=lambda A, B, fmod: arithmetic.FMOD(A, B) if fmod else arithmetic.MODULO(A, B))
-def modulo(A: SymTensor, B: SymTensor, fmod: int) -> Shape:
+def modulo(A: SymTensor, B: SymTensor, fmod: int, since_version: int) -> Shape:
     """The shapes broadcast. The sign is that of the divisor, with fmod=1 that of the dividend (Mod-10, 13, 28)."""
     demand(fmod in (0, 1), "fmod is neither 0 nor 1", fmod)
-    demand(fmod or A.dtype not in dt.FLOATS, "of floats fmod must be 1", fmod)
+    demand(fmod or since_version >= 28 or A.dtype not in dt.FLOATS, "of floats fmod must be 1", fmod)
     return broadcast(A.dims, B.dims)
 
 

@@ -48,8 +48,8 @@ def nonzero(X: AnyRank) -> SymTensor | Shape:
     if X.rank == 0:
         # the specification says (0, n), onnxruntime gives (1, n)
         (taken,) = _truth([X.fill if X.data is None else X.data[0]])
-        count = fresh("whether the scalar is 0", at_most=1) if not isinstance(taken, bool) else int(taken)
-        return fresh("the rank of a scalar's indices", at_most=1), count
+        rank = fresh("the rank of a scalar's indices", at_most=1)
+        return rank, int(taken) if isinstance(taken, bool) else fresh("whether the scalar is 0", at_most=1)
     (filled,) = _truth([X.fill])
     if filled is False:
         return X.rank, 0
