@@ -133,26 +133,48 @@ def divide(x: Element, y: Element) -> Element:
     return truncating_quotient(x, y)
 
 
-def modulo(x: Element, y: Element) -> Element:
-    """The remainder with the sign of the divisor (Mod with fmod=0)."""
-    if isinstance(x, float) and isinstance(y, float):
-        return x % y if y and math.isfinite(x) else None
-    if _floating(x, y):
-        return None
+def _floored(x: Dim, y: Dim) -> Dim | None:
     if y == 0:
         warn(f"an integer is divided by 0: {x}")
         return None
     return x % y if at_least(y, 0) or at_least(-y, 0) else None
 
 
-def fmod(x: Element, y: Element) -> Element:
-    """The remainder with the sign of the dividend (Mod with fmod=1)."""
-    if isinstance(x, float) and isinstance(y, float):
-        return math.fmod(x, y) if y and math.isfinite(x) else None
-    if _floating(x, y):
-        return None
+def _truncated(x: Dim, y: Dim) -> Dim | None:
     quotient = truncating_quotient(x, y)
     return None if quotient is None else x - y * quotient
+
+
+def _exact_remainder(remainder: Callable[[Dim, Dim], Dim | None]) -> Callable[[Element, Element], Element]:
+    """The remainder of exact floats `a/b` and `c/d`, which is exact. That by 0 is no number, and a run goes on."""
+
+    def combine(a: Dim, b: Dim, c: Dim, d: Dim) -> Element:
+        found = remainder(a * d, c * b) if _is_not_0(c) else None
+        return None if found is None else ratio(found, b * d)
+
+    return _exact(combine)
+
+
+_floored_exact, _truncated_exact = _exact_remainder(_floored), _exact_remainder(_truncated)
+
+
+def modulo(x: Element, y: Element) -> Element:
+    """The remainder with the sign of the divisor (Mod with fmod=0)."""
+    if isinstance(x, float) and isinstance(y, float):
+        return x % y if y and math.isfinite(x) else None
+    return _floored_exact(x, y) if _floating(x, y) else _floored(x, y)
+
+
+def fmod(x: Element, y: Element) -> Element:
+    """The remainder with the sign of the dividend (Mod with fmod=1).
+
+    >>> N = Var("N")
+    >>> fmod(Ratio(N, 1), 2.0), fmod(Ratio(N, 2), 1.0), fmod(-7, 2)
+    (N % 2, (N % 2)/(2), -1)
+    """
+    if isinstance(x, float) and isinstance(y, float):
+        return math.fmod(x, y) if y and math.isfinite(x) else None
+    return _truncated_exact(x, y) if _floating(x, y) else _truncated(x, y)
 
 
 def exact_root(x: Element) -> float | None:
@@ -219,22 +241,24 @@ def _extremum(choose: Callable[..., Dim], plain: Callable[..., Element]) -> Call
 larger, smaller = _extremum(maximum, max), _extremum(minimum, min)
 
 
-def _is_finite(x: Ratio) -> bool:
-    """Whether a quotient of floats may be rounded to a number.
+def _is_not_0(divisor: Dim) -> bool:
+    """Whether a quotient of floats is a number.
 
     A run goes on where the divisor is 0, with an infinity or NaN. So another divisor is assumed, or nothing is known.
     """
-    if isinstance(x.den, Expr) and is_cautious():
-        return at_least(x.den, 1)
-    if isinstance(x.den, Expr):
-        state("at_least", x.den, 1, "a divisor of floats is not 0", "assumed")
+    if isinstance(divisor, int):
+        return divisor != 0
+    size = -divisor if at_least(-divisor, 0) else divisor
+    if is_cautious():
+        return at_least(size, 1)
+    state("at_least", size, 1, "a divisor of floats is not 0", "assumed")
     return True
 
 
 def floor(x: Element) -> Element:
     """The largest whole number <= x, as a float."""
     if isinstance(x, Ratio):
-        return ratio(x.num // x.den, 1) if _is_finite(x) else None
+        return ratio(x.num // x.den, 1) if _is_not_0(x.den) else None
     return float(math.floor(x)) if isinstance(x, float) and math.isfinite(x) else x
 
 
@@ -254,7 +278,7 @@ def round_half_even(x: Element) -> Element:
 def truncate(x: Element) -> Element:
     """A float without its fraction, as an integer (Cast from float to integer)."""
     if isinstance(x, Ratio):
-        return truncating_quotient(x.num, x.den) if _is_finite(x) else None
+        return truncating_quotient(x.num, x.den) if _is_not_0(x.den) else None
     return int(x) if math.isfinite(x) else None
 
 
@@ -331,6 +355,7 @@ ADD, SUBTRACT, MULTIPLY, DIVIDE = lift(add, 2), lift(subtract, 2), lift(multiply
 MODULO, FMOD, POWER = lift(modulo, 2), lift(fmod, 2), lift(power, 2)
 LARGER, SMALLER = lift(larger, 2), lift(smaller, 2)
 EQUAL, LESS, AT_MOST = lift(equal, 2), lift(less, 2), lift(at_most, 2)
+GREATER, AT_LEAST = lift(lambda x, y: less(y, x), 2), lift(lambda x, y: at_most(y, x), 2)
 AND, OR, NOT = lift_lenient(logical_and, 2), lift_lenient(logical_or, 2), lift_lenient(logical_not, 1)
 XOR = lift(logical_xor, 2)
 NEGATE, ABSOLUTE, SIGN = lift(negate, 1), lift(absolute, 1), lift(sign, 1)

@@ -10,7 +10,7 @@ from itertools import islice
 from itertools import product as product_of
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.elements.ratio import Element, Ratio, fraction
+from onnx_infer.elements.ratio import Element, Ratio, fraction, ratio
 from onnx_infer.errors import Unknown
 from onnx_infer.laws.known import holds
 from onnx_infer.laws.sizes import at_least
@@ -194,12 +194,30 @@ def select(condition: Element, x: Element, y: Element) -> Element:
     if isinstance(x, (bool, Positive)) and isinstance(y, (bool, Positive)):
         return logical_or(logical_and(condition, x), logical_and(logical_not(condition), y))
     if isinstance(x, (int, Expr)) and isinstance(y, (int, Expr)):
-        return _select_size(condition, x, y)
+        plain = _plain_choice(condition, x, y)
+        return y + (x - y) * condition.indicator if plain is None else plain
+    if isinstance(x, (float, Ratio)) and isinstance(y, (float, Ratio)):
+        above, below = fraction(x), fraction(y)
+        if above is not None and below is not None and above[1] == below[1]:
+            return ratio(select(condition, above[0], below[0]), above[1])
     return None
 
 
-def _select_size(condition: Positive, x: Dim, y: Dim) -> Dim:
-    """`y + (x - y) * [size > 0]`. This is an extremum if the condition compares x and y themselves.
+def is_choice(condition: Positive, x: Element, y: Element) -> bool:
+    """Whether `x if condition else y` of two numbers needs the condition: no plainer expression is equal to it.
+
+    >>> from symdim import Var
+    >>> is_choice(less(3, Var("N")), Var("N"), 3), is_choice(less(3, Var("N")), 5, 7)
+    (False, True)
+    """
+    if isinstance(x, (float, Ratio)) and isinstance(y, (float, Ratio)):
+        return x != y
+    numbers = isinstance(x, (int, Expr)) and isinstance(y, (int, Expr)) and not isinstance(x, bool)
+    return numbers and x != y and _plain_choice(condition, x, y) is None
+
+
+def _plain_choice(condition: Positive, x: Dim, y: Dim) -> Dim | None:
+    """`x if condition else y` without the condition: an extremum, if the condition compares x and y themselves.
 
     If x == y wherever the condition holds, it is y. If x == y wherever the condition does not hold, it is x.
 
@@ -218,7 +236,7 @@ def _select_size(condition: Positive, x: Dim, y: Dim) -> Dim:
     for distance, other in ((1 - size, y), (size, x)):
         if _vanishes(gap, _magnitudes(distance)):
             return other
-    return y + gap * condition.indicator
+    return None
 
 
 def _magnitudes(distance: Dim) -> list[Dim]:

@@ -17,7 +17,7 @@ from onnx_infer.laws.statements import elements_of, unread
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.propagated import is_small
 from onnx_infer.values.tensor import Dim, SymTensor, Value
-from symdim import Expr
+from symdim import Expr, Var
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -134,6 +134,20 @@ def joined_samples(tensors: Sequence[SymTensor], axis: int) -> tuple[Samples, ..
     return found if any(found) else ()
 
 
+def common_element(tensors: Sequence[SymTensor]) -> Any:
+    """The value of all elements of all tensors, if they are not known one by one; or None.
+
+    >>> from symdim import Var
+    >>> ones = [SymTensor(7, (Var(name),), fill=1) for name in "NM"]
+    >>> common_element(ones), common_element([*ones, SymTensor(7, (2,), (1, 2))])
+    (1, None)
+    """
+    if not tensors or all(x.data is not None for x in tensors):
+        return None
+    first, *others = [_equal_element(x) if x.shape is not None else None for x in tensors]
+    return first if all(x is first or x == first for x in others) else None
+
+
 def cumulated_samples(tensor: SymTensor, count: Dim, exclusive: bool) -> tuple[Samples, ...]:
     """Samples of the cumulative sums of `count` equal elements."""
     element = _equal_element(tensor)
@@ -198,8 +212,18 @@ def of_function(function: Callable[..., Any], tensors: Sequence[Value], value: S
 
     The function is applied to elements that occur at the same place: the elements of an operand are all equal, or the
     operands vary along different axes. Otherwise only one operand's samples are used and the others are unknown. Floats
-    are left out, because they are activations.
+    that are not all equal are left out, because they are activations.
+
+    >>> from onnx_infer.elements.conditions import logical_and
+    >>> N, unknown = Var("N"), SymTensor(9, (Var("N"),))
+    >>> of_function(logical_and, [SymTensor(9, (N,), fill=False), unknown], unknown).fill
+    False
     """
+    equal = [_equal_element(x) if isinstance(x, SymTensor) and x.shape is not None else None for x in tensors]
+    if any(x is not None for x in equal):
+        fill = convert(function(*equal), value.dtype)
+        if fill is not None:
+            return _known(value, fill, ())
     if value.dtype in dt.FLOATS:
         return value
     columns = _at_each_index(function, tensors, value)
@@ -207,17 +231,15 @@ def of_function(function: Callable[..., Any], tensors: Sequence[Value], value: S
         return SymTensor(value.dtype, value.shape, samples=columns)
     choices: list[Samples] = []
     varied: list[SymTensor] = []
-    uniform = True
-    for x in tensors:
+    for x, element in zip(tensors, equal, strict=True):
         found = samples_of(x) if isinstance(x, SymTensor) and x.shape is not None else ()
-        if not found or _equal_element(x) is None:  # type: ignore[arg-type]
-            uniform = False
-            found = found if found and _varies_apart(x, varied) else ()  # type: ignore[arg-type]
+        if found and element is None:
+            found = found if _varies_apart(x, varied) else ()  # type: ignore[arg-type]
         choices.append(found or (None,))
     if not any(choice != (None,) for choice in choices):
         return value
     results = [convert(function(*chosen), value.dtype) for chosen in islice(product(*choices), _MOST_TRIED)]
-    return _known(value, results[0] if uniform else None, results)
+    return _known(value, None, results)
 
 
 def _at_each_index(function: Callable[..., Any], tensors: Sequence[Value], value: SymTensor) -> tuple[Samples, ...]:

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim
 
 _MAX_DENOMINATOR = 128
-"""Below this denominator, and as long as the result stays below 2**16, rounding cannot carry `size * p/q` over the next
-whole number where it is none: the scale and the product are each off by at most 2**-24 of it."""
+"""The largest denominator of a fraction that is taken for a float32 of nearly its value."""
+
+_WHOLE = 2**24
+"""Up to here a float32 holds every whole number."""
 
 _FLOAT_ERROR = 2**20
 """A float32 product of a size and a scale differs by less than one part in this number: each rounding by 2**-24."""
@@ -35,14 +37,14 @@ _ENOUGH = 2**10
 
 
 class Fractional(NamedTuple):
-    """`size * above // below` is the float32 product rounded down, for sizes up to `most` (None: for all).
+    """`size * above // below` is the float32 product rounded down, for sizes up to `most`.
 
     `everywhere`: in double precision too. `whole`: the product is a whole number where the fraction is one.
     """
 
     above: int
     below: int
-    most: int | None
+    most: int
     everywhere: bool
     whole: bool
 
@@ -53,10 +55,14 @@ _found = shared_cache(1 << 10)  # float32 scale -> the result of `as_fraction`
 def as_fraction(scale: float) -> Fractional:
     """The simplest fraction that a positive float32 scale is for as many sizes as possible.
 
-    A fraction gives the products if it is at least `product / size` and below `(product + 1) / size` for each size.
+    Both the scale and a product are off by less than one part in 2**24. So with a numerator `above` the products up to
+    `2**23 / below` are right if those that are whole are not rounded below themselves. For other scales a fraction
+    is searched that is at least `product / size` and below `(product + 1) / size` for each size.
 
+    >>> as_fraction(2.0), as_fraction(3.0).most, as_fraction(float(np.float32(1 / 3))).most == 2**23
+    (Fractional(above=2, below=1, most=16777216, everywhere=True, whole=True), 5592406, True)
     >>> as_fraction(float(np.float32(0.7)))
-    Fractional(above=7, below=10, most=None, everywhere=False, whole=True)
+    Fractional(above=7, below=10, most=1198372, everywhere=False, whole=True)
     >>> as_fraction(float(np.float32(1.3)))
     Fractional(above=13, below=10, most=89, everywhere=False, whole=False)
     """
@@ -71,9 +77,12 @@ def _searched(scale: float) -> Fractional:
 
     exact = Fraction(scale)
     near = exact.limit_denominator(_MAX_DENOMINATOR)
-    if np.float32(near) == np.float32(scale) and exact >= near:
-        ratio = near.as_integer_ratio()
-        return Fractional(*ratio, None, everywhere=True, whole=_is_whole(*ratio, scale))
+    if np.float32(near) == np.float32(scale):
+        above, below = near.as_integer_ratio()
+        is_near = abs(exact / near - 1) < Fraction(1, 2 * _WHOLE)  # a whole product is rounded to itself
+        if is_near or exact > near:
+            most = _last_exact(above, below) if exact == near else _WHOLE // 2 // above
+            return Fractional(above, below, most, exact >= near, is_near or _is_whole(above, below, scale))
     sizes = np.arange(1, max(2, min(_MOST_PRODUCTS, int(_MOST_PRODUCTS / scale))))
     products = np.floor(sizes.astype(np.float32) * np.float32(scale)).astype(np.int64)
     least = np.maximum.accumulate(products / sizes)
@@ -82,8 +91,18 @@ def _searched(scale: float) -> Fractional:
     at = int(np.argmax(least == least[most - 1]))
     above, below = int(products[at]), int(sizes[at])
     everywhere = bool((products[:most] == np.floor(sizes[:most] * scale)).all())
-    is_simple = not len(broken) and above > 0 and below <= _MAX_DENOMINATOR
-    return Fractional(above, below, None if is_simple else most, everywhere, _is_whole(above, below, scale))
+    return Fractional(above, below, most, everywhere, _is_whole(above, below, scale))
+
+
+def _last_exact(above: int, below: int) -> int:
+    """The last size up to which the product with a fraction that is a float32 is right, rounded down.
+
+    A product is exact if it needs no more than 24 bits without its factors of 2. A little above, some are not.
+    """
+    size = _WHOLE // (above // (above & -above))
+    sizes = np.arange(size + 1, size + 4 * _MAX_DENOMINATOR)
+    products = np.floor(sizes.astype(np.float32) * np.float32(above / below)).astype(np.int64)
+    return size + int(np.flatnonzero(products != sizes * above // below)[0])
 
 
 def _is_whole(above: int, below: int, scale: float) -> bool:
@@ -131,10 +150,10 @@ def fraction_for(size: Dim, scale: float) -> Fractional | None:
     """
     fraction = as_fraction(scale)
     most, high = fraction.most, bounds_of(size)[1]
-    is_below = most is None or (high is not None and high <= most) or at_least(most - size, 0)
+    is_below = (high is not None and high <= most) or at_least(most - size, 0)
     if is_cautious():
         return fraction if is_below and fraction.everywhere else None
-    if is_below or most is None:
+    if is_below:
         return fraction
     if most < _ENOUGH:
         return None

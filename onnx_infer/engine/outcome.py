@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from onnx_infer.elements.conditions import Positive
 from onnx_infer.engine.fresh_sizes import renew
 from onnx_infer.engine.implied_bounds import Undecided
 from onnx_infer.engine.scope import UndefinedInput
 from onnx_infer.errors import OnnxInferError, OpUsageError
+from onnx_infer.laws.known import supposing
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.laws.statements import Statement, Trace
-from onnx_infer.types.branches import demand_side, of_branches, of_side
+from onnx_infer.types.branches import demand_side, of_branches, of_side, sources_of
 from onnx_infer.types.join import either
 from onnx_infer.values.one_of import OneOf, plain
 from onnx_infer.values.tensor import substitute
@@ -21,14 +24,13 @@ from symdim.algebra.evaluate import Substitution
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from onnx_infer.elements.conditions import Positive
     from onnx_infer.model.graph import Attributes
     from onnx_infer.operators.operator import Operator
     from onnx_infer.values.tensor import Dim, Value
 
 
 _MAX_SOURCES = 2
-"""The most different sources among operands that are one of two tensors. A rule is applied to all combinations."""
+"""The most sources that decide which tensors the operands are. A rule is applied to all combinations of sides."""
 
 
 class Outcome(NamedTuple):
@@ -73,11 +75,18 @@ def apply(operator: Operator, attributes: Attributes, values: tuple[Value | None
 
     A law that the rule reports as broken (`contradict`) costs only the sizes that depend on it.
     """
-    if OneOf in map(type, values) and not attributes.has_graphs:
-        sources = dict.fromkeys([v.source for v in values if isinstance(v, OneOf)])
-        if len(sources) <= _MAX_SOURCES:
-            return _of_choices(next(iter(sources)), operator, attributes, values, output_count)
+    if (operator.selects or OneOf in map(type, values)) and not attributes.has_graphs:
+        sources = sources_of(values, _MAX_SOURCES, elements=operator.selects)
+        if 1 <= len(sources) <= _MAX_SOURCES:
+            return _of_choices(sources[0], operator, attributes, values, output_count)
         values = tuple([v and plain(v) for v in values])
+    return _of_rule(operator, attributes, values, output_count)
+
+
+def _of_rule(
+    operator: Operator, attributes: Attributes, values: tuple[Value | None, ...], output_count: int
+) -> Outcome:
+    """The outcome of a rule for operands of which none is taken for one of two."""
     with Trace() as trace:
         try:
             results, note, wrong = operator.infer(values, attributes, output_count)
@@ -130,11 +139,55 @@ def _of_choices(
 
     What both results share is known. If one side breaks a law, the result is that of the other side. If that is an
     assumed law, runtimes may run both sides, so nothing is chosen.
-    """
 
+    If only elements differ, and a condition on sizes decides, it holds on the first side and not on the second one.
+    The rule may also be applied to the elements as expressions of the condition. That is the outcome if the sides
+    demand different things or leave a size open, or if it has shorter sizes.
+    """
+    sides = [tuple([v and of_side(v, source, i) for v in values]) for i in (0, 1)]
+    if not (isinstance(source, Positive) and _are_alike(values)):
+        return _of_sides(source, *[apply(operator, attributes, side, output_count) for side in sides])
     first, second = [
-        apply(operator, attributes, tuple([v and of_side(v, source, i) for v in values]), output_count) for i in (0, 1)
+        supposing(source.size, relation, bound, partial(apply, operator, attributes, side, output_count))
+        for side, relation, bound in zip(sides, (">=", "<="), (1, 0), strict=True)
     ]
+    outcome = _of_sides(source, first, second)
+    if first.refused != second.refused:
+        return outcome
+    is_known = not outcome.fresh and not any(None in (value.data or ()) for value in outcome.values)
+    is_clear = is_known and _demands(first) == _demands(second)
+    if is_clear and _is_plain(outcome, first, second):
+        return outcome
+    whole = _of_rule(operator, attributes, tuple([v and plain(v) for v in values]), output_count)
+    return outcome if is_clear and _length(outcome) < _length(whole) else whole
+
+
+def _are_alike(values: tuple[Value | None, ...]) -> bool:
+    """Whether all tensors that are one of two have sides of one shape, so that only elements differ."""
+    return all(a.shape == b.shape for a, b in (v.choices for v in values if isinstance(v, OneOf)))
+
+
+def _demands(side: Outcome) -> tuple[object, ...]:
+    """What a side states or reports, without what only would make it simpler."""
+    return side.error, [s for s in side.statements if s.relation != "undecided"]
+
+
+def _sizes(outcome: Outcome) -> list[Dim]:
+    return [size for value in outcome.values for size in getattr(value, "shape", None) or ()]
+
+
+def _is_plain(outcome: Outcome, first: Outcome, second: Outcome) -> bool:
+    """Whether each size is one of those for the two sides. Any other is a function of the condition."""
+    return all(size in sides for size, *sides in zip(*map(_sizes, (outcome, first, second)), strict=False))
+
+
+def _length(outcome: Outcome) -> int:
+    """The length of the sizes of an outcome as a text."""
+    return sum(len(str(size)) for size in _sizes(outcome))
+
+
+def _of_sides(source: Positive | Var, first: Outcome, second: Outcome) -> Outcome:
+    """The outcome for values that are one of two, from those for both sides."""
     if first.refused != second.refused:
         runs, other = (second, first) if first.refused else (first, second)
         with Trace() as trace:

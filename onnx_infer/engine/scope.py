@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.values.propagated import is_small, may_be_read
+from onnx_infer.values.tensor import SymTensor
 
 if TYPE_CHECKING:
     from onnx_infer.model.graph import Attributes, Model
@@ -104,8 +105,9 @@ class Scope(dict[str, "Value"]):
         for i in needs:
             value = values[i]
             if value is not None and value.data is None and self.holder(names[i]) is None:
-                reads = wants
-                break
+                if not isinstance(value, SymTensor) or (value.fill is None and not value.samples):
+                    reads = wants
+                    break
         loaded: list[Value | None] | None = None
         for i in reads:
             value = values[i]

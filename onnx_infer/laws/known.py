@@ -77,6 +77,23 @@ def assuming(known: Known | None, action: Callable[[], T]) -> T:
         _ACTIVE.known = outer
 
 
+def supposing(size: Dim, relation: str, bound: Dim, action: Callable[[], T]) -> T:
+    """The result of an action. While it runs, `size relation bound` is a fact beside those of the walk.
+
+    >>> from onnx_infer.laws.sizes import at_least
+    >>> from symdim import Var
+    >>> supposing(Var("N"), ">=", 5, lambda: at_least(Var("N") - 3, 2)), at_least(Var("N") - 3, 2)
+    (True, False)
+    """
+    from symdim import Facts
+
+    facts = Facts()
+    for fact in () if _ACTIVE.known is None else _ACTIVE.known.facts:
+        facts.add(fact.dim, fact.relation, 0, origin=fact.origin)
+    facts.add(size, relation, bound)
+    return assuming(Known(facts), action)
+
+
 def holds(a: Dim, relation: str, b: Dim) -> bool:
     """Whether the assumptions prove `a relation b` (one of == != >= > <= <)."""
     known = _ACTIVE.known

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim
 
 _FAR = 10**9
-"""Constants at least this far from 0 mean "the end of the axis" on their side; no axis is assumed to be longer.
+"""Bounds that are certainly this far from 0 mean "the end of the axis" on their side; no axis is assumed to be longer.
 
 Exporters write 2**63 - 1, 2**31 - 1, 2**30 and, tf2onnx, 10**9.
 """
@@ -95,8 +95,8 @@ def _sign(bound: Dim) -> int | None:
 def _from_front(size: Dim, bound: Dim, low: int | None, high: Dim | None) -> Dim:
     """The bound counted from the front of the axis, clamped to [low, high]; None is no clamp on that side."""
     sign = _sign(bound)
-    if isinstance(bound, int) and abs(bound) >= _FAR and not at_least(size, _FAR + 1):
-        return (size if high is None else high) if bound > 0 else low or 0
+    if sign is not None and at_least(sign * bound, _FAR) and not at_least(size, _FAR + 1):
+        return (size if high is None else high) if sign > 0 else low or 0
     if sign == 1:
         return bound if high is None else no_more(bound, high)
     if sign == -1:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from onnx_infer.elements.arithmetic import convert
+from onnx_infer.elements.arithmetic import SELECT, convert
 from onnx_infer.elements.lifting import SAME, Lifted
 from onnx_infer.elements.samples import moved, named_element, of_function
 from onnx_infer.errors import OpUsageError, Unknown
@@ -71,6 +71,8 @@ class Operator:
         else:
             self.reads = frozenset(p.at for p in used if p.source in ("input", "variadic"))
         self._follows = rule.moves or isinstance(rule.data, Lifted)
+        self.selects = rule.data is SAME or rule.data is SELECT
+        """Whether an element of the result may be one of two numbers, of which an element of an operand decides."""
         self.partial = frozenset(p.at for p in used or () if p.admits_unknown)
         self.asks = bool(self.wants or self.reads)
         self._asked = Cache(1 << 6)  # number of inputs -> Asked

@@ -82,7 +82,9 @@ def if_(cond: Elements, then_branch: Graph, else_branch: Graph, output_count: in
         source = fresh("which branch is taken")
     for i, (a, b) in enumerate(zip(yes, no, strict=True)):
         check_types(f"output {i} of the branches", a, b)
-    return [of_branches(a, b, source, unsure) for a, b in zip(yes, no, strict=True)]
+    return [
+        of_branches(a, b, source, unsure, elements=isinstance(source, Positive)) for a, b in zip(yes, no, strict=True)
+    ]
 
 
 def only_one(then_branch: Graph, else_branch: Graph, taken: Positive | None) -> bool | Positive | None:

@@ -11,11 +11,11 @@ from onnx_infer.elements import arithmetic
 from onnx_infer.elements.lifting import lift
 from onnx_infer.elements.reductions import mean, total
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import broadcast, broadcast_to, differ, unify_shapes
-from onnx_infer.laws.statements import demand, is_contradicted, reported
+from onnx_infer.laws.sizes import at_least, broadcast, broadcast_to, differ, unify_shapes
+from onnx_infer.laws.statements import demand, fresh, is_contradicted, reported
 from onnx_infer.operators.registration import op
 from onnx_infer.values import dtype as dt
-from symdim import Expr
+from symdim import Expr, minimum
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +76,7 @@ def _limited(function: Data) -> Data:
 
 _BINARY: dict[str, Data] = {
     "Add": arithmetic.ADD, "Sub": arithmetic.SUBTRACT, "Mul": arithmetic.MULTIPLY, "Div": arithmetic.DIVIDE,
-    "Equal": arithmetic.EQUAL, "Less": arithmetic.LESS, "Greater": lambda A, B: arithmetic.LESS(B, A),
+    "Equal": arithmetic.EQUAL, "Less": arithmetic.LESS, "Greater": arithmetic.GREATER,
     "And": arithmetic.AND, "Or": arithmetic.OR, "Xor": arithmetic.XOR,
 }  # fmt: skip
 
@@ -85,13 +85,14 @@ for _name, _function in _BINARY.items():
     op(_name, since=7, data=_function)(broadcast_binary)
 
 op("LessOrEqual", data=arithmetic.AT_MOST)(broadcast_binary)
-op("GreaterOrEqual", data=lambda A, B: arithmetic.AT_MOST(B, A))(broadcast_binary)
+op("GreaterOrEqual", data=arithmetic.AT_LEAST)(broadcast_binary)
 
 
 @op("Mod", data=lambda A, B, fmod: arithmetic.FMOD(A, B) if fmod else arithmetic.MODULO(A, B))
-def modulo(A: SymTensor, B: SymTensor, fmod: int) -> Shape:
+def modulo(A: SymTensor, B: SymTensor, fmod: int, since_version: int) -> Shape:
     """The shapes broadcast. The sign is that of the divisor, with fmod=1 that of the dividend (Mod-10, 13, 28)."""
     demand(fmod in (0, 1), "fmod is neither 0 nor 1", fmod)
+    demand(fmod or since_version >= 28 or A.dtype not in dt.FLOATS, "of floats fmod must be 1", fmod)
     return broadcast(A.dims, B.dims)
 
 
@@ -111,25 +112,52 @@ def power(X: SymTensor, Y: SymTensor) -> Shape:
 
 
 def _bit_and(x: Element, y: Element) -> Element:
-    """`x & y`. For a symbolic x and a mask of low bits it is `x % 2**k`; for the complement of a mask, the rest."""
-    if isinstance(x, Expr):
+    """`x & y`. With a mask of low bits it is `x % 2**k`; with a negative y it is `x - (x & ~y)`.
+
+    Of other sizes the result is a size that only a run knows. Its bounds are known, so a test of its sign is decided.
+    """
+    if isinstance(x, int) or x == y:
         x, y = y, x
-    if not isinstance(y, Expr):
-        return x & y
-    if isinstance(x, Expr):
-        return x if x == y else None
-    if x >= 0 and (x + 1) & x == 0:
-        return y % (x + 1)
-    return y - y % -x if x < 0 and -x & (-x - 1) == 0 else None
+    if isinstance(x, int) or x == y:
+        return x & y if isinstance(x, int) else x
+    if isinstance(y, int) and y >= 0 and (y + 1) & y == 0:
+        return x % (y + 1)
+    for a, b in ((x, y), (y, x)):
+        if at_least(-1 - b, 0):
+            rest = _bit_and(a, -1 - b)
+            return None if rest is None else a - rest
+    return fresh(_BITS, at_most=minimum(x, y)) if at_least(x, 0) and at_least(y, 0) else None
 
 
-def _known(function: Callable[[int, int], int]) -> Data:
-    return lift(lambda x, y: None if isinstance(x, Expr) or isinstance(y, Expr) else function(x, y), 2)
+def _bit_or(x: Element, y: Element) -> Element:
+    """`x | y`, which is `~(~x & ~y)`."""
+    if at_least(x, 0) and at_least(y, 0) and not isinstance(x, int) and not isinstance(y, int) and x != y:
+        return fresh(_BITS, at_most=x + y)
+    found = _bit_and(-1 - x, -1 - y)
+    return None if found is None else -1 - found
+
+
+def _bit_xor(x: Element, y: Element) -> Element:
+    """`x ^ y`. With a negative y it is `~(x ^ ~y)`."""
+    if x == y:
+        return 0
+    if isinstance(x, int):
+        x, y = y, x
+    if isinstance(x, int) or y == 0:
+        return x ^ y if isinstance(x, int) else x
+    for a, b in ((x, y), (y, x)):
+        if at_least(-1 - b, 0):
+            found = _bit_xor(a, -1 - b)
+            return None if found is None else -1 - found
+    return fresh(_BITS, at_most=x + y) if at_least(x, 0) and at_least(y, 0) else None
+
+
+_BITS = "a bitwise operation decides"
 
 
 op("BitwiseAnd", data=lift(_bit_and, 2))(broadcast_binary)
-op("BitwiseOr", data=_known(lambda x, y: x | y))(broadcast_binary)
-op("BitwiseXor", data=_known(lambda x, y: x ^ y))(broadcast_binary)
+op("BitwiseOr", data=lift(_bit_or, 2))(broadcast_binary)
+op("BitwiseXor", data=lift(_bit_xor, 2))(broadcast_binary)
 
 
 def _shifted(X: Any, Y: Any, direction: str, output_dtype: int | None, since_version: int) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onnx_infer.elements.arithmetic import convert
-from onnx_infer.elements.samples import joined_samples
+from onnx_infer.elements.samples import common_element, joined_samples
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.lengths import common_number, demand_one_element, number_of, of_length
 from onnx_infer.laws.limits import demand_room_for_pads, not_negative
@@ -63,7 +63,9 @@ def joined_sizes(inputs: AnyRanks, axis: int) -> Shape:
 @op("Concat", data=_concat_data)
 def concat(inputs: AnyRanks, axis: int = 1) -> SymTensor | Shape:
     """Sizes at `axis` add up, all others are equal (Concat-1, 4, 11, 13; the default axis of version 1 is 1)."""
-    sizes, samples = joined_sizes(inputs, axis), joined_samples(inputs, axis)
+    sizes, element, samples = joined_sizes(inputs, axis), common_element(inputs), joined_samples(inputs, axis)
+    if element is not None:
+        return SymTensor(None, sizes, fill=element)
     return SymTensor(None, sizes, samples=samples) if samples else sizes
 
 

@@ -47,7 +47,9 @@ def nonzero(X: AnyRank) -> SymTensor | Shape:
         return fresh("the rank of X is not known"), fresh("the number of non-zero elements")
     if X.rank == 0:
         # the specification says (0, n), onnxruntime gives (1, n)
-        return fresh("the rank of a scalar's indices", at_most=1), fresh("whether the scalar is 0", at_most=1)
+        (taken,) = _truth([X.fill if X.data is None else X.data[0]])
+        rank = fresh("the rank of a scalar's indices", at_most=1)
+        return rank, int(taken) if isinstance(taken, bool) else fresh("whether the scalar is 0", at_most=1)
     (filled,) = _truth([X.fill])
     if filled is False:
         return X.rank, 0
@@ -67,11 +69,11 @@ def _compress(input: Array, condition: Array, axis: int | None = None) -> Array:
 
 
 @op("Compress", data=_compress)
-def compress(input: AnyRank, condition: Ints | Unknown, axis: int | None) -> Shape:
+def compress(input: AnyRank, condition: Elements, axis: int | None) -> Shape:
     """The slices along the axis, or the elements, for which the condition is true (Compress-9, 11, 28)."""
     if input.shape is None:
         if axis is None:
-            return (fresh("the number of true conditions", at_most=_most_true(condition)),)
+            return (_kept(condition, None),)
         raise Unknown("the rank of the input is not known")
     demand(input.rank > 0, "the input is a scalar")
     if axis is not None and not has_axis(input.rank, axis):
@@ -82,18 +84,20 @@ def compress(input: AnyRank, condition: Ints | Unknown, axis: int | None) -> Sha
     return (kept,) if at is None else (*input.dims[:at], kept, *input.dims[at + 1 :])
 
 
-def _most_true(condition: tuple[Any, ...] | Unknown) -> int | None:
-    return None if isinstance(condition, Unknown) else len(condition) - condition.count(False)
-
-
-def _kept(condition: tuple[Any, ...] | Unknown, size: Dim) -> Dim:
-    """The number of true elements among the first `size` elements of the condition."""
-    if isinstance(condition, Unknown):
-        return fresh("the number of true conditions", at_most=size)
-    maybe = [i for i, x in enumerate(condition) if x is not False]
+def _kept(condition: SymTensor, size: Dim | None) -> Dim:
+    """The number of true elements among the first `size` elements of the condition; of all if the size is not known."""
+    count = None if condition.shape is None else condition.size
+    most = size if count is None else count if size is None else minimum(size, count)
+    if condition.data is None:
+        if isinstance(condition.fill, bool) and most is not None and count is not None:
+            return most if condition.fill else 0
+        return fresh("the number of true conditions", at_most=most)
+    maybe = [i for i, x in enumerate(condition.data) if x is not False]
+    if size is None:
+        return fresh("the number of true conditions", at_most=len(maybe))
     # [i < size] is min(max(size - i, 0), 1)
     within = [minimum(maximum(size - i, 0), 1) for i in maybe]
-    if all(condition[i] for i in maybe) and sum(not isinstance(x, int) for x in within) <= 8:
+    if all(condition.data[i] is True for i in maybe) and sum(not isinstance(x, int) for x in within) <= 8:
         return total(within)
     return fresh("the number of true conditions", at_most=minimum(size, len(maybe)))
 

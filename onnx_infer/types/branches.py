@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from onnx_infer.elements.conditions import Positive, logical_and, logical_not, logical_or, select
+from onnx_infer.elements.conditions import Positive, is_choice, logical_and, logical_not, logical_or, select
+from onnx_infer.laws.readable import is_unreadable
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.laws.statements import state
 from onnx_infer.types.join import join
+from onnx_infer.values import dtype as dt
 from onnx_infer.values.one_of import OneOf
 from onnx_infer.values.tensor import SymTensor, Value
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from onnx_infer.elements.ratio import Element
     from onnx_infer.types.join import Size
     from onnx_infer.values.tensor import Dim
@@ -34,7 +38,8 @@ def of_branches(a: Value, b: Value, source: Element | Dim, unsure: Size, *, elem
     """A value that covers those of two branches. `source` decides which branch is taken: the first if it holds.
 
     If the source is a condition on sizes, a size that differs is a function of it. Tensors of different ranks stay one
-    of two. With `elements`, so do tensors of different known elements, because conditions may be computed from them.
+    of two. With `elements`, so do tensors of different known elements: conditions may be computed from them, and
+    `a*[c] + b*[not c]` is a where c holds. An element that no condition has to tell from the other is plain.
     """
 
     def size(a: Dim, b: Dim) -> Dim:
@@ -49,18 +54,15 @@ def of_branches(a: Value, b: Value, source: Element | Dim, unsure: Size, *, elem
     joined = join(a, b, size)
     if source is None or not isinstance(a, SymTensor) or not isinstance(b, SymTensor):
         return joined
+    assert isinstance(joined, SymTensor)
+    if elements and isinstance(source, Positive) and a.data and b.data and a.shape == b.shape:
+        pairs = list(zip(a.data, b.data, joined.data or [None] * len(a.data), strict=True))
+        chosen = [z if is_fresh(x) or is_fresh(y) else select(source, x, y) for x, y, z in pairs]
+        joined = SymTensor(joined.dtype, joined.shape, [None if is_unreadable(x) else x for x in chosen])
+        return OneOf(source, a, b, joined) if any(is_choice(source, x, y) for x, y, _ in pairs) else joined
     if of_different_rank(a, b) or (elements and of_different_elements(a, b)):
-        assert isinstance(joined, SymTensor)
-        if isinstance(source, Positive) and _are_bools(a) and _are_bools(b):
-            chosen = [select(source, x, y) for x, y in zip(a.data or (), b.data or (), strict=True)]
-            joined = SymTensor(joined.dtype, joined.shape, chosen)
         return OneOf(source, a, b, joined)
     return joined
-
-
-def _are_bools(tensor: SymTensor) -> bool:
-    """Whether the tensor has one known element, true or false."""
-    return tensor.data in ((True,), (False,)) and isinstance(tensor.data[0], bool)
 
 
 def _nested(a: Value, b: Value, source: Element) -> Value | None:
@@ -83,7 +85,41 @@ def demand_side(source: object, *, first: bool, law: str) -> None:
 
 def of_side(value: Value, source: object, side: int) -> Value:
     """The value if the source takes the first side (0) or the second (1)."""
-    return value.choices[side] if isinstance(value, OneOf) and value.source == source else value
+    if isinstance(value, OneOf):
+        if value.source == source:
+            return value.choices[side]
+        is_opposite = isinstance(source, Positive) and value.source == logical_not(source)
+        return value.choices[1 - side] if is_opposite else value
+    if isinstance(source, Positive) and _conditions_in(value):
+        assert isinstance(value, SymTensor)
+        known = {source: side == 0, logical_not(source): side == 1}
+        return SymTensor(value.dtype, value.shape, [known.get(x, x) for x in value.data or ()])
+    return value
+
+
+def _conditions_in(value: Value | None) -> Sequence[Positive]:
+    """The conditions among the elements of a boolean tensor."""
+    if not isinstance(value, SymTensor) or value.dtype != dt.BOOL:
+        return ()
+    return [x for x in value.data or () if isinstance(x, Positive)]
+
+
+def sources_of(values: Iterable[Value | None], most: int, *, elements: bool) -> list[Any]:
+    """What decides the sides of tensors that are one of two, and with `elements` the elements of boolean ones.
+
+    Of a condition and its opposite only one is a source. The search ends when there are more than `most`.
+    """
+    found: list[Any] = []
+    for value in values:
+        sources = _conditions_in(value) if elements else ()
+        if isinstance(value, OneOf):
+            sources = [value.source, *sources_of(value.choices, most, elements=False)]
+        for source in sources:
+            if source not in found and not (isinstance(source, Positive) and logical_not(source) in found):
+                found.append(source)
+            if len(found) > most:
+                return found
+    return found
 
 
 def of_different_elements(a: SymTensor, b: SymTensor) -> bool:

@@ -25,7 +25,7 @@ NODES = [
     ("ReduceSum-13", "f32[N, M], i64[2]={0, ?}", "1 1..M"),
     ("Compress-11(axis=0)", "f32[N, M], bool[3]={True, ?, False}", "0..min(N, 2) M"),
     ("Compress-11(axis=0)", "f32[N, M], bool[3]={True, False, True}", "min(max(N, 2), 3) - 1 M"),
-    ("Compress-11(axis=0)", "f32[N, M], bool[K]", "0..N M"),
+    ("Compress-11(axis=0)", "f32[N, M], bool[K]", "0..min(K, N) M"),
     ("Compress-11", "f32[...], bool[4]={True, ?, False, False}", "0..2"),
     ("STFT-17", "f32[B, L, 1], i64[], f32[W]", "B 0..L W//2 + 1 2"),
     ("Squeeze-13", "f32[N, M, 3], i64[1]={?}", "1..max(M, N) 3"),

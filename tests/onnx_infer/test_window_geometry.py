@@ -77,7 +77,7 @@ def test_same_padding_gives_one_place_per_stride() -> None:
 @pytest.mark.parametrize("everywhere", [False, True])
 def test_a_scaled_size_is_the_float32_product_and_in_cautious_walks_the_exact_one_too(*, everywhere: bool) -> None:
     scales = sorted({float(np.float32(p / q)) for p in range(1, 40) for q in range(1, 30)})
-    claimed = 0
+    claimed, H = 0, Var.fresh("H", 1, 4095)
     for scale in scales:
         symbolic = cautiously(partial(scaled, H, scale), everywhere)
         for size in (1, 2, 3, 7, 10, 49, 64, 190, 224, 1000, 3001, 4095):
@@ -96,13 +96,23 @@ def test_a_scale_with_a_rest_is_a_fraction_for_all_sizes_up_to_the_first_that_ro
     scales = [float(np.float32(x)) for x in (0.7, 1.3, 2.1, 0.71, *(rng.uniform(0.01, 8) for _ in range(60)))]
     for scale in scales:
         found = as_fraction(scale)
-        for size in (*range(1, 200), *rng.choices(range(1, (found.most or 8000) + 1), k=50)):
-            if found.most is None or size <= found.most:
+        for size in (*range(1, 200), *rng.choices(range(1, found.most + 1), k=50)):
+            if size <= found.most:
                 single = int(np.floor(np.float32(size) * np.float32(scale)))
                 assert size * found.above // found.below == single, (size, scale)
                 assert not found.everywhere or single == int(Fraction(scale) * size), (size, scale)
     assert as_fraction(float(np.float32(1.3))).most == 89
     assert int(np.float32(90) * np.float32(1.3)) == 116
+
+
+@pytest.mark.parametrize(
+    ("scale", "most"), [(1.0, 2**24), (2.0, 2**24), (3.0, 5592406), (1000.0, 134218), (0.5, 2**24 + 2), (1.5, 5592408)]
+)
+def test_a_scale_that_is_a_float_is_exact_up_to_the_first_size_that_float32_rounds(scale: float, most: int) -> None:
+    sizes = np.arange(most - 5000, most + 2)
+    right = np.floor(sizes.astype(np.float32) * np.float32(scale)) == np.floor(sizes * scale)
+    assert (as_fraction(scale).most, right[:-1].all(), right[-1]) == (most, True, False)
+    assert isinstance(cautiously(partial(scaled, H, scale)), Var)  # a fresh size: no bound shows that H is so small
 
 
 @pytest.mark.parametrize("policy", ["not_larger", "not_smaller"])
