@@ -181,6 +181,7 @@ WRITERS: dict[str, Write] = {
     "--in-place": by_path("--in-place"),
     "--bind": by_path("--bind", "N=3"),
     "--rename": by_path("--rename", "N=batch"),
+    "--input-shape": by_path("--input-shape", "x:3,6"),
     "--fold": by_path("--fold"),
     "--dynamic": by_path("--dynamic", "x:1=W", "--apply"),
     "make_dynamic": lambda model, _: make_dynamic(model, AXES).model,
