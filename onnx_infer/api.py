@@ -28,8 +28,8 @@ def infer(model: Source, **options: Unpack[Options]) -> InferenceResult:
 
     The model is a ModelProto, its bytes, or a path; external data are not loaded. `policy` selects how declared types
     are merged (see `onnx_infer.types.merge`). `bounds` gives symbols intervals, both ends inclusive; the model's
-    metadata entry `symdim.bounds` does so too. Other declared symbols are >= `min_dim`. A symbol with an interval is a
-    different variable than `Var(name)`, which is any size >= 1; use `result.symbols[name]`. An axis of an input without
+    metadata entry `symdim.bounds` does so too. Other declared symbols are >= `min_dim`. The symbol with the
+    interval 1..64 is `Var(name, 1, 64)`; use `result.symbols[name]`. An axis of an input without
     a name gets one, such as `x_dim_0`.
 
     Errors of single nodes are diagnostics in the result. Only the policy `strict` raises the first of them, as

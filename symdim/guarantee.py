@@ -31,7 +31,7 @@ from symdim.algebra.texts.patterns import Pattern, patterns
 from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var, narrowed
 from symdim.conditions.monotone import growth
-from symdim.errors import BoundsError, DivisionByZero, RankError, UnsupportedDynamicShape
+from symdim.errors import BoundsError, DivisionByZero, RankError, UnsupportedDynamicShape, refuse_text
 
 Dim: TypeAlias = int | Expr
 Limits: TypeAlias = tuple[Dim | None, Dim | None]
@@ -71,6 +71,7 @@ def guarantee_of(dim: Dim, available: Collection[str] = (), bounds: UpperBounds 
 
 def is_exact(dim: Dim, available: Collection[str] = ()) -> bool:
     """Whether every variable of a size is given or computed from available tensors."""
+    refuse_text(available, "available tensors")
     pending, seen = [dim], set()
     while pending:
         size = pending.pop()

@@ -5,7 +5,7 @@
     origin.py       where a variable comes from           order.py        the order of terms
     evaluate.py     values and substitution               dims.py         questions about ints and expressions
     pickling.py     expressions as flat programs          caches.py       bounded caches
-    bindings.py     sizes given for variables
+    bindings.py     sizes given for variables             refusals.py     what an expression is not: true, a number
 
     sums/         sums and products                       divisions/     floor division and remainders
     minmax/       minima and maxima                       forms/         one form for equal sums, the short form
