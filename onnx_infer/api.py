@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 import onnx
 
 from onnx_infer.inference import Options, check, log, run
-from onnx_infer.options import no_model, no_path
+from onnx_infer.options import no_model, no_path, with_options
 from onnx_infer.protobuf.files import Source, read_model, save_model
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.result import InferenceResult
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Model = TypeVar("Model", onnx.ModelProto, Any)  # Any: an onnx_ir.Model
 
 
+@with_options(Options)
 def infer(model: Source, **options: Unpack[Options]) -> InferenceResult:
     """Infer the types, shapes and small data of every value. The model is not changed.
 
@@ -60,6 +61,7 @@ def infer(model: Source, **options: Unpack[Options]) -> InferenceResult:
     return InferenceResult(*run(ModelProtoFrontEnd(read_model(model)), **options))
 
 
+@with_options(Options)
 def infer_shapes(
     model: Source,
     check_type: bool = False,
@@ -85,6 +87,7 @@ def infer_shapes(
     return result.apply(source)
 
 
+@with_options(Options)
 def infer_shapes_path(
     model_path: str | os.PathLike[str],
     output_path: str | os.PathLike[str] = "",

@@ -25,6 +25,7 @@ except ImportError as error:
 
 from onnx_infer import result
 from onnx_infer.inference import Options, check, log, run
+from onnx_infer.options import with_options
 from onnx_infer.integrations.onnx_ir_names import ValueNames, copied, given_values
 from onnx_infer.integrations.onnx_ir_reader import OnnxIRFrontEnd, declared_sizes, written_sizes
 from onnx_infer.model.substitution import renamed
@@ -68,6 +69,7 @@ class InferenceResult(result.InferenceResult):
         self.modified = write_model(self._front, self._walked, self.found_inputs)
 
 
+@with_options(Options)
 def infer(model: ir.Model, **options: Unpack[Options]) -> InferenceResult:
     """Infer the types, shapes and small data of every value. The model is not changed.
 
@@ -79,6 +81,7 @@ def infer(model: ir.Model, **options: Unpack[Options]) -> InferenceResult:
     return InferenceResult(front, *run(front, **options))
 
 
+@with_options(Options)
 def infer_shapes(
     model: ir.Model,
     *,
@@ -120,6 +123,7 @@ class SymbolicShapeInferencePass(ir.passes.InPlacePass):  # type: ignore[misc]
     (True, False, Shape([SymbolicDim('N')]))
     """
 
+    @with_options(Options)
     def __init__(self, **options: Unpack[Options]) -> None:
         super().__init__()
         self.options = options

@@ -88,15 +88,20 @@ class OpShapeInferenceRegistry:
         """Decorator: register a rule for the operators of these names from version `since` on.
 
         For an operator that onnx does not know, the parameters before `*` are the inputs. If the rule does not use all
-        inputs, `inputs` names them: `X W B? rest*` (`?` optional, `*` any number).
+        inputs, `inputs` names them: `X W B? rest*` (`?` optional, `*` any number). Raises `ArgumentError` for a
+        parameter that the operator does not have, or whose annotation cannot hold.
         """
 
         module = sys._getframe(1).f_globals.get("__name__", "")  # as the standard library does for named tuples
 
         def register(function: F) -> F:
-            for name in names:
-                at = normal_domain(domain)
-                rule = Rule(at, name, since, function, data, dtype, inputs=inputs, moves=moves, module=module)
+            at = normal_domain(domain)
+            rules = [Rule(at, name, since, function, data, dtype, "schema", inputs, moves, module) for name in names]
+            if not module.startswith("onnx_infer.ops."):
+                from onnx_infer.operators.declared_parameters import check_parameters  # rules of users are few
+
+                check_parameters(rules)
+            for rule in rules:
                 self.add(rule, replace=replace)
             return function
 
