@@ -10,7 +10,6 @@ from onnx_infer.errors import ArgumentError
 from symdim.algebra.expr import as_dim
 from symdim.errors import nearest
 
-
 F = TypeVar("F", bound="Callable[..., Any]")
 
 

@@ -103,7 +103,7 @@ class Facts:
 
     def divides(self, d: Dim, n: Dim, *, origin: object = None) -> None:
         """Add n % d == 0."""
-        self._enter(Fact(mod(n, d), "==", f"{n} % {d} == 0", origin))
+        self._enter(Fact(mod(checked(n), checked(d)), "==", f"{n} % {d} == 0", origin))
 
     def assume(
         self,

@@ -73,9 +73,10 @@ def _fault_of_known(p: Declared, schemas: list[Schema]) -> str:
         names = sorted({name for s in schemas for name in (*s.attributes, *(f.name for f in s.inputs))})
         meant = nearest(p.name, names)
         return f"is no input or attribute: {f'do you mean {meant!r}?' if meant else 'it has ' + ', '.join(names)}"
-    if kinds:
+    if kinds:  # in some versions it may be an input, too
         wanted = [text for kind in kinds for text in ATTRIBUTES.get(kind, ())]
-        return f"is an attribute: write {wanted[0]}, not {p.want}" if p.want in TENSORS and wanted and not formals else ""
+        is_wrong = wanted and not formals and p.want in TENSORS
+        return f"is an attribute: write {wanted[0]}, not {p.want}" if is_wrong else ""
     types = " ".join(t for s, f in formals for t in s.constraints.get(f.type_str, [f.type_str or f.each]))
     if p.want in _PLAIN and "float" in types:
         return f"is an input, and {p.want} is no form of a tensor: {_CURE}"

@@ -147,10 +147,10 @@ def evaluate(root: Expr, bindings: Mapping[str | Var, int]) -> Dim:
 
 def evaluated(root: Expr, bindings: Mapping[str | Var, int], sizes: Mapping[str, int]) -> Dim:
     """The value for sizes of both kinds. Raises `UnboundName` for a name that is probably misspelt."""
-    given = {**bindings, **sizes} if sizes else bindings
-    value = evaluate(root, given)  # type: ignore[arg-type]
+    given: Mapping[str | Var, int] = {**bindings, **sizes} if sizes else bindings  # type: ignore[dict-item]
+    value = evaluate(root, given)
     if given and isinstance(value, Expr):
-        demand_known_names(variables_of(root), given)  # type: ignore[arg-type]
+        demand_known_names(variables_of(root), given)
     return value
 
 

@@ -58,7 +58,7 @@ def as_dim(value: object) -> Dim | None:
     if type(value).__name__ in ("bool", "bool_") or not hasattr(value, "__index__"):  # NumPy's was an index before 2.0
         return None
     try:
-        return index(value)  # type: ignore[arg-type]  # it has __index__
+        return index(value)
     except TypeError:  # an array that is no scalar
         return None
 

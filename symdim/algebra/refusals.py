@@ -10,16 +10,21 @@ TYPE_CHECKING = False
 
 
 class Symbolic:
-    """The operations that no expression has; for type checkers they do not exist."""
+    """The operations that no expression has; most of them do not exist for type checkers."""
 
     __slots__ = ()
+
+    def _unordered(self, other: object) -> bool:
+        raise TypeError("dimensions have no < or >: their order may be unknown; ask symdim.at_least(a, b)")
+
+    __lt__ = __le__ = __gt__ = __ge__ = _unordered
 
     if not TYPE_CHECKING:
 
         def __bool__(self):
             raise TypeError(
-                f"{self!r} is true or false only at given sizes: ask symdim.equal({self!r}, 0), which is True, False or "
-                "None; `a is b` tells whether two expressions are the same, `a is None` whether there is none"
+                f"{self!r} is true or false only at given sizes: ask symdim.equal({self!r}, 0), which is True, False "
+                "or None (not known); `a is b` tells whether two expressions are the same, `is None` that there is none"
             )
 
         def _no_number(self, *ignored):
@@ -27,11 +32,6 @@ class Symbolic:
             raise TypeError(f"{self!r} is a number only at given sizes: write .to_int({names or '{name: size}'})")
 
         __int__ = __float__ = __complex__ = __index__ = __round__ = _no_number
-
-        def _unordered(self, other):
-            raise TypeError("dimensions have no < or >: their order may be unknown; ask symdim.at_least(a, b)")
-
-        __lt__ = __le__ = __gt__ = __ge__ = _unordered
 
         def __truediv__(self, other):
             if not isinstance(other, Symbolic) and not hasattr(other, "__index__"):

@@ -24,6 +24,7 @@ from symdim.store.constraints import (
     SizeEqual,
     SizeRefines,
     WindowCount,
+    checked_fact,
     listed,
 )
 from symdim.store.errors import LONGEST_CHAIN, Contradiction
@@ -65,7 +66,7 @@ class Store:
 
     def _learn(self, fact: Constraint) -> None:
         self._answers = None
-        self._facts.append(fact)
+        self._facts.append(checked_fact(fact))
         self._stated.append(fact)
 
     def __repr__(self) -> str:
