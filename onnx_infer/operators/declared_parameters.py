@@ -32,10 +32,10 @@ def check_parameters(rules: list[Rule]) -> None:
     The `rules` have one function, each for an operator.
 
     >>> from onnx_infer.rules import op
-    >>> op("Relu", replace=True)(lambda Y: Y.shape)
+    >>> op("Concat", replace=True)(lambda inputs, axes: None)
     Traceback (most recent call last):
     ...
-    onnx_infer.errors.ArgumentError: the rule <lambda> of Relu: 'Y' is no input or attribute: do you mean 'X'?
+    onnx_infer.errors.ArgumentError: the rule <lambda> of Concat: 'axes' is no input or attribute: do you mean 'axis'?
     """
     rule, newest = rules[0], newest_known(rules[0].domain)
     if not hasattr(unwrap(rule.shape), "__code__") or (newest is not None and rule.since > newest):
