@@ -15,7 +15,7 @@ class Symbolic:
     __slots__ = ()
 
     def _unordered(self, other: object) -> bool:
-        raise TypeError("dimensions have no < or >: their order may be unknown; ask symdim.at_least(a, b)")
+        raise TypeError("sizes have no < or >: ask symdim.at_least(a, b), and write symdim.maximum for max")
 
     __lt__ = __le__ = __gt__ = __ge__ = _unordered
 
