@@ -87,6 +87,19 @@ def check_bounds(bounds: Any) -> None:
             raise ArgumentError(f"bounds={{{symbol!r}: {ends!r}}}: the bounds of a symbol are two integers, {cure}")
 
 
+def check_mappings(**options: Any) -> None:
+    """Raise `ArgumentError` unless these options are mappings from names.
+
+    >>> check_mappings(bind="N=3")
+    Traceback (most recent call last):
+    ...
+    onnx_infer.errors.ArgumentError: bind='N=3': this option is a dict from names, write bind={...}
+    """
+    for name, given in options.items():
+        if given is not None and not isinstance(given, Mapping):
+            raise ArgumentError(f"{name}={given!r:.60}: this option is a dict from names, write {name}={{...}}")
+
+
 def check_assume(assume: Any) -> None:
     """Raise `ArgumentError` unless `assume` is a list of relations.
 

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim, Value
     from symdim.conditions.condition import Relation
 
+    _Relation = Relation | Literal["undecided"]
+
 _ROUNDS = 8
 
 
@@ -82,7 +84,7 @@ def shorter_sizes(scopes: Iterable[Scope], statements: Iterable[Statement], reso
     return found
 
 
-def _shortened(equations: Iterable[tuple[Relation, Dim, Dim]], values: Iterable[Value]) -> dict[Dim, Dim]:
+def _shortened(equations: Iterable[tuple[_Relation, Dim, Dim]], values: Iterable[Value]) -> dict[Dim, Dim]:
     """The long sizes, and those with divisions without a remainder, in some values that equations shorten."""
     found = dict.fromkeys(size for value in values for size in sizes(value))
     composed = [size for size in found if isinstance(size, Expr) and size.height]
@@ -95,7 +97,7 @@ def _shortened(equations: Iterable[tuple[Relation, Dim, Dim]], values: Iterable[
     return {size: new for size, new in shorter.items() if _is_shorter(new, size) and not at_most(new, -1)}
 
 
-def is_equation(relation: Relation | Literal["undecided"], lhs: Dim, rhs: Dim) -> bool:
+def is_equation(relation: _Relation, lhs: Dim, rhs: Dim) -> bool:
     """Whether this is an equation with a maximum, a minimum or a floor division: it may shorten something.
 
     That a number divides a size is one, too: the remainder is 0.
@@ -125,7 +127,7 @@ class Equations:
     def __bool__(self) -> bool:
         return bool(self._of or self._times)
 
-    def demand(self, relation: Relation, lhs: Dim, rhs: Dim) -> None:
+    def demand(self, relation: _Relation, lhs: Dim, rhs: Dim) -> None:
         """Use a condition of which `is_equation` holds."""
         if relation == "divides":
             lhs, rhs = self.rewritten(rhs) % lhs, 0
