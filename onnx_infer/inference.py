@@ -19,7 +19,7 @@ from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.known_schemas import outdated
 from onnx_infer.operators.results import too_many_axes
 from onnx_infer.operators.verification import input_errors
-from onnx_infer.options import check_assume, check_bounds, check_mappings, check_choice
+from onnx_infer.options import check_assume, check_bounds, check_choice, check_mappings
 from onnx_infer.types.merge import POLICIES, ShapeMergePolicy, size_pairs
 from onnx_infer.values.tensor import MAX_RANK, UNKNOWN_SIZE, Value
 from symdim import Var
