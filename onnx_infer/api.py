@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 import onnx
 
 from onnx_infer.inference import Options, check, log, run
-from onnx_infer.options import no_model, no_path
+from onnx_infer.options import no_model, no_path, with_options
 from onnx_infer.protobuf.files import Source, read_model, save_model
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.result import InferenceResult
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 Model = TypeVar("Model", onnx.ModelProto, Any)  # Any: an onnx_ir.Model
 
 
+@with_options(Options)
 def infer(model: Source, **options: Unpack[Options]) -> InferenceResult:
     """Infer the types, shapes and small data of every value. The model is not changed.
 
     The model is a ModelProto, its bytes, or a path; external data are not loaded. `policy` selects how declared types
     are merged (see `onnx_infer.types.merge`). `bounds` gives symbols intervals, both ends inclusive; the model's
-    metadata entry `symdim.bounds` does so too. Other declared symbols are >= `min_dim`. A symbol with an interval is a
-    different variable than `Var(name)`, which is any size >= 1; use `result.symbols[name]`. An axis of an input without
+    metadata entry `symdim.bounds` does so too. Other declared symbols are >= `min_dim`. The symbol with the
+    interval 1..64 is `Var(name, 1, 64)`; use `result.symbols[name]`. An axis of an input without
     a name gets one, such as `x_dim_0`.
 
     Errors of single nodes are diagnostics in the result, and so are declared shapes that contradict the inferred ones.
@@ -60,6 +61,7 @@ def infer(model: Source, **options: Unpack[Options]) -> InferenceResult:
     return InferenceResult(*run(ModelProtoFrontEnd(read_model(model)), **options))
 
 
+@with_options(Options)
 def infer_shapes(
     model: Source,
     check_type: bool = False,
@@ -86,6 +88,7 @@ def infer_shapes(
     return result.apply(source)
 
 
+@with_options(Options)
 def infer_shapes_path(
     model_path: str | os.PathLike[str],
     output_path: str | os.PathLike[str] = "",

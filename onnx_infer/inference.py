@@ -20,7 +20,7 @@ from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.known_schemas import outdated
 from onnx_infer.operators.results import too_many_axes
 from onnx_infer.operators.verification import input_errors
-from onnx_infer.options import check_assume, check_bounds, check_choice
+from onnx_infer.options import check_assume, check_bounds, check_choice, check_mappings
 from onnx_infer.types.merge import POLICIES, ShapeMergePolicy, size_pairs
 from onnx_infer.values.tensor import MAX_RANK, UNKNOWN_SIZE, Value
 from onnx_infer.values.text import bounded
@@ -88,6 +88,7 @@ def run(
     check_choice("initializers", initializers, ("overridable", "constant"))
     check_choice("broadcast", broadcast, ("onnx", "strict"))
     check_bounds(bounds)
+    check_mappings(values=values, bind=bind, input_shapes=input_shapes)
     check_assume(assume)
     written = front
     bound = given_bound(front, bind or {}, input_shapes or {}) if bind or input_shapes else None

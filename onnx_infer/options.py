@@ -2,10 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import wraps
+from typing import Any, TypeVar
 
 from onnx_infer.errors import ArgumentError
+from symdim.algebra.expr import as_dim
+from symdim.errors import nearest
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+
+def with_options(options: type) -> Callable[[F], F]:
+    """Decorator: a keyword that is neither a parameter nor one of the `options` is an error before anything is done.
+
+    >>> from typing import TypedDict
+    >>> Options = TypedDict("Options", {"assume": list, "bounds": dict})
+    >>> call = with_options(Options)(lambda model, **options: options)
+    >>> call(None, assum=[])
+    Traceback (most recent call last):
+    ...
+    onnx_infer.errors.ArgumentError: there is no option 'assum': do you mean 'assume'?
+    """
+
+    def register(function: F) -> F:
+        code = function.__code__
+        known = {*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount], *options.__annotations__} - {"self"}
+
+        @wraps(function)
+        def call(*args: Any, **given: Any) -> Any:
+            if not known.issuperset(given):
+                check_options(given, known)
+            return function(*args, **given)
+
+        return call  # type: ignore[return-value]  # the same but for the check
+
+    return register
+
+
+def check_options(given: Iterable[str], known: Collection[str]) -> None:
+    """Raise `ArgumentError` for a name that is no option."""
+    for name in given:
+        if name not in known:
+            meant = nearest(name, known)
+            said = f"do you mean {meant!r}?" if meant else f"the options are {', '.join(sorted(known))}"
+            raise ArgumentError(f"there is no option {name!r}: {said}")
 
 
 def check_choice(option: str, given: object, among: Sequence[str]) -> None:
@@ -44,6 +85,19 @@ def check_bounds(bounds: Any) -> None:
         if not (pair and _is_int(ends[0]) and (ends[1] is None or _is_int(ends[1]))):
             cure = "write (1, 64), or (1, None) for no upper end"
             raise ArgumentError(f"bounds={{{symbol!r}: {ends!r}}}: the bounds of a symbol are two integers, {cure}")
+
+
+def check_mappings(**options: Any) -> None:
+    """Raise `ArgumentError` unless these options are mappings from names.
+
+    >>> check_mappings(bind="N=3")
+    Traceback (most recent call last):
+    ...
+    onnx_infer.errors.ArgumentError: bind='N=3': this option is a dict from names, write bind={...}
+    """
+    for name, given in options.items():
+        if given is not None and not isinstance(given, Mapping):
+            raise ArgumentError(f"{name}={given!r:.60}: this option is a dict from names, write {name}={{...}}")
 
 
 def check_assume(assume: Any) -> None:
@@ -93,4 +147,4 @@ _CURES = {
 
 
 def _is_int(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(as_dim(value), int)

@@ -81,7 +81,10 @@ def _answer(text: str, options: argparse.Namespace) -> dict[str, Any]:
         answer["canonical"] = str(dim)
         answer["names"] = sorted(dim.free_symbols()) if isinstance(dim, Expr) else []
         if options.bind:
-            value = dim.evaluate(dict(options.bind)) if isinstance(dim, Expr) else dim
+            sizes = dict(options.bind)
+            value: int | Expr = dim
+            if isinstance(dim, Expr):  # the sizes are those of all texts
+                value = dim.substitute(sizes) if options.text == STANDARD else dim.evaluate(sizes)
             answer["value"] = value if isinstance(value, int) else str(value)
     except BoundsError:
         raise

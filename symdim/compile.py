@@ -12,7 +12,7 @@ from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
 from symdim.algebra.order import dim_order, order, sorted_units
 from symdim.algebra.sums.monomial import powers_of
 from symdim.algebra.variable import Var
-from symdim.errors import SymdimError, UnboundName
+from symdim.errors import SymdimError, UnboundName, refuse_text
 from symdim.shape import Shape
 
 _OPERANDS = 32
@@ -65,6 +65,7 @@ class StraightLine:
     """
 
     def __init__(self, args: Sequence[str | Var]) -> None:
+        refuse_text(args, "arguments")
         if len(set(args)) < len(args):
             raise SymdimError(f"an argument is given twice: {', '.join(map(str, args))}")
         self._parameters: dict[str | Var, str] = {}

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 _CONTEXT = 60
 _MOST_NAMES = 12
+_LONGEST_NAME = 64  # the part of a name that is compared with others
 
 
 class SymdimError(ValueError):
@@ -46,20 +51,55 @@ class DivisionByZero(SymdimError, ZeroDivisionError):  # noqa: N818
 class UnboundName(SymdimError):  # noqa: N818
     """An evaluation needs variables for which the bindings have no value: `names`. The message has the first of them.
 
-    >>> print(UnboundName(("M", "N")))
-    no value for 'M', 'N'
+    `unused` are the names in the bindings that do not occur, one of which may be misspelt.
+
+    >>> print(UnboundName(("M", "N")), "|", UnboundName(("M", "N"), ("n", "H")))
+    no value for 'M', 'N' | no value for 'M', 'N'; 'n', 'H' do not occur: do you mean 'N'?
     >>> print(UnboundName(tuple(f"N{i}" for i in range(15))))
     no value for 'N0', 'N1', 'N2', 'N3', 'N4', 'N5', 'N6', 'N7', 'N8', 'N9', 'N10', 'N11' and 3 more
     """
 
-    def __init__(self, names: tuple[str, ...]) -> None:
-        super().__init__(names)
-        self.names = names
+    def __init__(self, names: tuple[str, ...], unused: tuple[str, ...] = ()) -> None:
+        super().__init__(names, unused)
+        self.names, self.unused = names, unused
 
     def __str__(self) -> str:
-        shown = ", ".join(map(repr, self.names[:_MOST_NAMES]))
-        rest = len(self.names) - _MOST_NAMES
-        return f"no value for {shown}" + (f" and {rest} more" if rest > 0 else "")
+        said = f"no value for {_listed(self.names)}"
+        if self.unused:
+            said += f"; {_listed(self.unused)} {'does' if len(self.unused) == 1 else 'do'} not occur"
+            meant = dict.fromkeys(found for name in self.unused if (found := nearest(name, self.names)))
+            said += f": do you mean {_listed(tuple(meant))}?" if meant else ""
+        return said
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The one of some names that a misspelt name is nearest to; None if none is near.
+
+    >>> nearest("assum", ["assume", "values"]), nearest("h", ["W", "H"]), nearest("x", ["y"])
+    ('assume', 'H', None)
+    """
+    from difflib import get_close_matches
+
+    folded = {other[:_LONGEST_NAME].casefold(): other for other in names}
+    found = get_close_matches(name[:_LONGEST_NAME].casefold(), folded, 1)
+    return folded[found[0]] if found else None
+
+
+def refuse_text(given: object, what: str) -> None:
+    """Raise `TypeError` for one text in place of several: Python would take it character by character.
+
+    >>> refuse_text("seq", "names")
+    Traceback (most recent call last):
+    ...
+    TypeError: names are a sequence, not the text 'seq': write ['seq']
+    """
+    if isinstance(given, str):
+        raise TypeError(f"{what} are a sequence, not the text {given!r:.60}: write [{given!r:.60}]")
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    rest = len(names) - _MOST_NAMES
+    return ", ".join(map(repr, names[:_MOST_NAMES])) + (f" and {rest} more" if rest > 0 else "")
 
 
 class NegativeSize(SymdimError):  # noqa: N818

@@ -9,6 +9,7 @@ from symdim.algebra.dims import variables_of
 from symdim.algebra.divisions.floordiv import mod
 from symdim.algebra.order import dim_order
 from symdim.algebra.sums.polynomial import checked
+from symdim.errors import refuse_text
 from symdim.prover.budget import Budget, OutOfBudget
 from symdim.prover.hypotheses import Hypothesis, normalised, problem_of
 
@@ -61,6 +62,7 @@ class Facts:
         self._contradiction: tuple[Fact, ...] | None = None
         self._hypotheses: list[Hypothesis] | None = []
         self._about: dict[Var, list[int]] = {}  # the places of the hypotheses about a variable
+        refuse_text(texts, "facts")
         for text in texts:
             self.assume(text)
 
@@ -101,6 +103,7 @@ class Facts:
 
     def divides(self, d: Dim, n: Dim, *, origin: object = None) -> None:
         """Add n % d == 0."""
+        n, d = checked(n), checked(d)
         self._enter(Fact(mod(n, d), "==", f"{n!r} % {d!r} == 0", origin))
 
     def assume(

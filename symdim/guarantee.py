@@ -1,8 +1,7 @@
 """Guarantees: how well a size is known to its consumer. Exactly, at most an expression, or not at all.
 
-The guarantee is computed from the variables of the size (`origin.py`) each time it is asked for; it is not stored with
-the size. So it is never better than its parts: no upper bound replaces a variable, and arithmetic keeps or weakens a
-guarantee.
+The guarantee is computed from the variables of the size (`origin.py`) each time; it is not stored. So it is never
+better than its parts: no upper bound replaces a variable, and arithmetic keeps or weakens a guarantee.
 
     exact         all variables are given by the caller, or computed from tensors that are declared available
     upper_bound   others occur, and the size is at most an expression of those
@@ -26,12 +25,12 @@ from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
 from symdim.algebra.origin import Computed, ValueOf, is_given
 from symdim.algebra.pickling import limits_first
 from symdim.algebra.sums.monomial import powers_of
-from symdim.algebra.sums.polynomial import sum_of
+from symdim.algebra.sums.polynomial import checked, sum_of
 from symdim.algebra.texts.patterns import Pattern, patterns
 from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var, narrowed
 from symdim.conditions.monotone import growth
-from symdim.errors import BoundsError, DivisionByZero, RankError, UnsupportedDynamicShape
+from symdim.errors import BoundsError, DivisionByZero, RankError, UnsupportedDynamicShape, refuse_text
 from symdim.prover.budget import Budget
 
 Dim: TypeAlias = int | Expr
@@ -72,7 +71,8 @@ def guarantee_of(dim: Dim, available: Collection[str] = (), bounds: UpperBounds 
 
 def is_exact(dim: Dim, available: Collection[str] = ()) -> bool:
     """Whether every variable of a size is given or computed from available tensors."""
-    pending, seen = [dim], set()
+    refuse_text(available, "available tensors")  # `in` would find a part of a name
+    pending, seen = [checked(dim)], set()
     while pending:
         size = pending.pop()
         for variable in variables_of([size]):

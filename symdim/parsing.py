@@ -9,7 +9,7 @@ from symdim.algebra.dims import at_most
 from symdim.algebra.expr import Expr
 from symdim.algebra.texts.written import Written
 from symdim.algebra.variable import Var
-from symdim.errors import ParseError
+from symdim.errors import ParseError, refuse_text
 from symdim.parser.grammar import Dialect, Reader
 from symdim.parser.tokens import Lexicon, is_name, is_number, is_word, lexicon
 
@@ -108,6 +108,7 @@ def read_dim_param(
 
 
 def _variables(names: Collection[str], scope: NameSpace | None) -> Callable[[str], Var]:
+    refuse_text(names, "names")
     other = Var if scope is None else scope.var
     if not names or not isinstance(names, Mapping):
         return other

@@ -92,7 +92,7 @@ def nonnegative(a: Dim, facts: Facts | None = None, *, budget: int = BUDGET) -> 
 
 def divides(d: Dim, n: Dim, facts: Facts | None = None, *, budget: int = BUDGET) -> bool | None:
     """Whether n % d == 0 always; raises DivisionByZero where d is the number 0."""
-    return explain(mod(n, d), "==", 0, facts, budget=budget).answer
+    return explain(mod(checked(n), checked(d)), "==", 0, facts, budget=budget).answer
 
 
 def counterexample(
@@ -120,6 +120,7 @@ def example(
     >>> example((x, y), Facts(["x == 3*y", "y >= 4"]))
     {y: 4, x: 12}
     """
+    dims = tuple(map(checked, dims))
     known = [] if facts is None else facts.relevant(*dims)
     answer = _searched(known, dims, Budget(budget, within))
     return answer if isinstance(answer, dict) and _consistent(facts, known) else None
@@ -138,7 +139,8 @@ def explain(
     >>> explain(T, ">", P, Facts(["T == P + 2"])).facts
     ('T == P + 2',)
     """
-    difference, wanted = normalised(checked(a), relation, checked(b))
+    a, b = checked(a), checked(b)
+    difference, wanted = normalised(a, relation, b)
     if _evident(difference, wanted):
         return Proof(True, laws=(INTERVALS,))
     if _evident(halved(difference, budget), wanted):

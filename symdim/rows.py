@@ -70,7 +70,9 @@ class Row:
 
         Other texts are read as the `dim_param` of an ONNX model. A row without a variable has its gap at the left.
         """
-        items = list(dims)
+        from symdim.parser.shapes import items_of
+
+        items = list(items_of(dims))
         places = [i for i, item in enumerate(items) if isinstance(item, RowVar) or row_name(item) is not None]
         if not places:
             return cls(trail=Shape(_sizes(items)).dims)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from operator import index
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from symdim.algebra.canonical import maximum, minimum, product
 from symdim.algebra.dims import at_least, at_most, differ, excludes, variables_of
-from symdim.algebra.expr import Expr, as_dim
+from symdim.algebra.evaluate import demand_known_names, evaluate, unbound
+from symdim.algebra.expr import Expr
 from symdim.algebra.order import dim_order
 from symdim.algebra.origin import InputDim
 from symdim.algebra.texts.brief import brief_list
 from symdim.algebra.texts.printing import quoted, text_of_list
 from symdim.algebra.variable import Var
-from symdim.errors import BroadcastError, NegativeSize, NotDivisible, ReshapeError, SizeOverflow, UnboundName
+from symdim.errors import BroadcastError, NegativeSize, NotDivisible, ReshapeError, SizeOverflow
 
 if TYPE_CHECKING:
     from symdim.algebra.expr import Interval
@@ -191,14 +191,18 @@ class Shape(Sequence[Dim]):
         return {variable: variable.bounds() for variable in self.variables()}
 
     def evaluate(self, bindings: Bindings | None = None, /, **sizes: int) -> Shape:
-        """The shape at the given sizes of all or some variables; other names are ignored.
+        """The shape at the given sizes of all or some variables, with the errors of `Expr.evaluate`.
 
-        Raises BoundsError for a size outside its variable's bounds, NegativeSize for a result below 0 and SizeOverflow
-        for one beyond 64 bits.
+        Also raises NegativeSize for a result below 0 and SizeOverflow for one beyond 64 bits.
         """
-        given: dict[str | Var, int] = dict(bindings or ())
-        given.update(sizes)
-        result = Shape(dim.evaluate(given) if isinstance(dim, Expr) else dim for dim in self.dims)
+        given = _merged(bindings, sizes)
+        result = self._at(given)
+        if given and not result.is_static:
+            demand_known_names(self.variables(), given)
+        return result
+
+    def _at(self, given: Bindings) -> Shape:
+        result = Shape(evaluate(dim, given) if isinstance(dim, Expr) else dim for dim in self.dims)
         for before, after in zip(self.dims, result.dims, strict=True):
             if isinstance(after, int) and after > _LARGEST:
                 raise SizeOverflow(f"the size {before!r} of an axis is {after}, beyond 64 bits")
@@ -211,18 +215,19 @@ class Shape(Sequence[Dim]):
         >>> Shape([n, 2 * n + 1]).bind({n: 5})
         Shape([5, 11])
         """
-        shape = self.evaluate(bindings, **sizes)
-        if missing := tuple(dict.fromkeys(variable.name for variable in shape.variables())):
-            raise UnboundName(missing)
+        given = _merged(bindings, sizes)
+        shape = self._at(given)
+        if not shape.is_static:
+            raise unbound(self.variables(), given)
         return shape
 
     def partial_evaluate(self, bindings: Bindings | None = None, /, **sizes: int) -> tuple[int | None, ...]:
-        """Each size at the given sizes of variables; None for a size that needs other variables."""
-        return self.evaluate(bindings, **sizes).partial()
+        """Each size at the given sizes of variables; None for a size that needs others. Any names may be given."""
+        return self._at(_merged(bindings, sizes)).partial()
 
     def is_fully_bound(self, bindings: Bindings | None = None, /, **sizes: int) -> bool:
         """Whether the given sizes suffice for `bind`. A static shape needs none."""
-        return self.evaluate(bindings, **sizes).is_static
+        return self._at(_merged(bindings, sizes)).is_static
 
     def guarantees(self, available: Collection[str] = ()) -> tuple[Guarantee, ...]:
         """The guarantee of each size; see `guarantee.py`. `available` are the tensors whose values are known."""
@@ -328,21 +333,10 @@ def size_of_broadcast(*sizes: Dim) -> Dim:
 
 
 def _dims(given: Iterable[Dim | str | None]) -> tuple[Dim, ...]:
-    """Sizes of any kind as dimensions; strings by `read_dim_param`, with the names among them as declared names."""
-    from symdim.parser.tokens import is_name  # most shapes have no texts
-    from symdim.parsing import read_dim_param
+    from symdim.parser.shapes import sizes_of  # a program that only prints its options needs no reader
 
-    sizes = tuple(given)
-    names = frozenset(size for size in sizes if isinstance(size, str) and is_name(size))
-    return tuple([read_dim_param(size, names) if isinstance(size, str) else _dim(size) for size in sizes])
+    return sizes_of(given)
 
 
-def _dim(size: object) -> Dim:
-    """A size as a dimension: an int, an expression, or another integer type such as NumPy's, but not a bool."""
-    if (dim := as_dim(size)) is not None:
-        return dim
-    if size is None:
-        return Var.fresh("?", origin="not given")
-    if type(size).__name__ in ("bool", "bool_"):  # NumPy's was an index before 2.0
-        raise TypeError("a size cannot be a bool")
-    return index(size)  # type: ignore[arg-type]
+def _merged(bindings: Bindings | None, sizes: dict[str, int]) -> Bindings:
+    return {**(bindings or {}), **sizes}  # type: ignore[dict-item]

@@ -2,7 +2,8 @@
 
 A size chosen by broadcasting may be long although a later node demands that it is `N`. So equations that are required
 are solved for the largest part of them, `max(N, M) == N + 3` for `max(N, M)`, and long sizes are rewritten by the
-solutions. The equations stay guards, so a size is right where the guards hold.
+solutions. So are sizes with a division that a node demands to leave no remainder: `2*(c//2)` is `c` then. The equations
+stay guards, so a size is right where the guards hold.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from onnx_infer.types.join import sizes
 from symdim import BoundsError, DivisionByZero, Expr, Max, Var, leaf_count
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import at_most, substituted, variables_of
-from symdim.algebra.evaluate import Substitution, replaced
+from symdim.algebra.evaluate import Substitution, postorder, replaced
 from symdim.algebra.expr import Extremum, FloorDiv
 from symdim.algebra.order import kind_number, order
 from symdim.algebra.origin import is_given
 from symdim.algebra.sums.long_division import cancelled
+from symdim.algebra.sums.monomial import divides, exact_quotient
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from onnx_infer.laws.statements import Statement
     from onnx_infer.values.tensor import Dim, Value
     from symdim.conditions.condition import Relation
+
+    _Relation = Relation | Literal["undecided"]
 
 _ROUNDS = 8
 
@@ -69,10 +73,10 @@ def shorter_sizes(scopes: Iterable[Scope], statements: Iterable[Statement], reso
 
     `resolve` replaces solved variables in a statement.
     """
-    stated = dict.fromkeys((s.lhs, s.rhs) for s in statements if s.kind == "required" and is_equation(*s[:3]))
+    stated = dict.fromkeys(s[:3] for s in statements if s.kind == "required" and is_equation(*s[:3]))
     if not stated:
         return _NONE
-    equations = tuple([(resolve(lhs), resolve(rhs)) for lhs, rhs in stated])
+    equations = tuple([(relation, resolve(lhs), resolve(rhs)) for relation, lhs, rhs in stated])
     values = tuple(dict.fromkeys(value for scope in scopes for value in scope.values()))
     found: Shorter | None = _shorter.get(key := (equations, values))
     if found is None:
@@ -80,57 +84,73 @@ def shorter_sizes(scopes: Iterable[Scope], statements: Iterable[Statement], reso
     return found
 
 
-def _shortened(equations: Iterable[tuple[Dim, Dim]], values: Iterable[Value]) -> dict[Dim, Dim]:
-    """The long sizes in some values that equations shorten."""
-    long = [size for size in dict.fromkeys(d for value in values for d in sizes(value)) if is_long(size)]
-    if not long:
-        return {}
+def _shortened(equations: Iterable[tuple[_Relation, Dim, Dim]], values: Iterable[Value]) -> dict[Dim, Dim]:
+    """The long sizes, and those with divisions without a remainder, in some values that equations shorten."""
+    found = dict.fromkeys(size for value in values for size in sizes(value))
+    composed = [size for size in found if isinstance(size, Expr) and size.height]
     known = Equations()
-    for lhs, rhs in equations:
-        known.add(lhs, rhs)
-    found = {size: known.narrowed(known.rewritten(size)) for size in long}
+    for equation in equations if composed else ():
+        known.demand(*equation)
+    open_to = [size for size in composed if is_long(size) or known.has_multiples(size)]
+    shorter = {size: known.narrowed(known.rewritten(size)) for size in open_to}
     # where a size is negative, the equations hold in no run
-    return {size: new for size, new in found.items() if _is_shorter(new, size) and not at_most(new, -1)}
+    return {size: new for size, new in shorter.items() if _is_shorter(new, size) and not at_most(new, -1)}
 
 
-def is_equation(relation: Relation | Literal["undecided"], lhs: Dim, rhs: Dim) -> bool:
-    """Whether this is an equation with a maximum, a minimum or a floor division: it may shorten something."""
+def is_equation(relation: _Relation, lhs: Dim, rhs: Dim) -> bool:
+    """Whether this is an equation with a maximum, a minimum or a floor division: it may shorten something.
+
+    That a number divides a size is one, too: the remainder is 0.
+    """
+    if relation == "divides":
+        return isinstance(lhs, int) and lhs > 1 and isinstance(rhs, Expr)
     return relation == "equal" and any(isinstance(side, Expr) and side.height > 0 for side in (lhs, rhs))
 
 
 class Equations:
-    """Equations, each solved for its largest part: a maximum, a minimum or a floor division.
+    """Equations, each solved for its largest part: a maximum, a minimum or a floor division, or a multiple of one.
 
     >>> from symdim import Var, maximum
     >>> N, M = Var("N"), Var("M")
     >>> known = Equations()
     >>> known.add(maximum(N, M) * N, N * N + 3 * N)
-    >>> known.rewritten((maximum(N, M) - 3) * M // 2)
-    M*N//2
+    >>> known.demand("divides", 4, M)
+    >>> known.rewritten((maximum(N, M) - 3) * M // 2), known.rewritten(maximum(8 * (M // 4), N))
+    (M*N//2, max(2*M, N))
     """
 
     def __init__(self) -> None:
         self._of: dict[Expr, Dim] = {}
+        self._times: dict[Expr, tuple[int, Dim]] = {}  # a unit -> a number, and what so many times the unit equal
         self._least: dict[Var, int] = {}  # from equations such as max(N, 3) == N
 
     def __bool__(self) -> bool:
-        return bool(self._of)
+        return bool(self._of or self._times)
+
+    def demand(self, relation: _Relation, lhs: Dim, rhs: Dim) -> None:
+        """Use a condition of which `is_equation` holds."""
+        if relation == "divides":
+            lhs, rhs = self.rewritten(rhs) % lhs, 0
+        self.add(lhs, rhs)
 
     def add(self, lhs: Dim, rhs: Dim) -> None:
-        """Use an equation. One replaces nothing if its largest part has another factor than 1 or -1.
+        """Use an equation. If its largest part has a factor, only multiples by this factor are replaced.
 
-        Nor does one that would bring a size that the data decide into sizes without it.
+        An equation that would bring a size that the data decide into sizes without it replaces nothing.
         """
         (gap,) = cancelled(self.rewritten(lhs) - self.rewritten(rhs))
         if not isinstance(gap, Expr):
             return
         terms = {gap: 1} if gap.terms is None else gap.terms
         part = max(terms, key=lambda part: _rank(part, terms[part]))
-        if not part.height or abs(terms[part]) != 1:
+        number = abs(terms[part])
+        rest = number * part - terms[part] // number * gap  # since k * part + other terms == 0
+        if not part.height or not _unknown(rest).issubset(part.variables()):
             return
-        rest = part - terms[part] * gap  # since k * part + other terms == 0 for k = 1 or -1
-        if _unknown(rest).issubset(part.variables()):
-            self._of[part] = rest
+        if number > 1:
+            self._times[part] = number, rest
+            return
+        self._of[part] = rest
         if isinstance(part, Max) and isinstance(rest, Var):
             numbers = [argument for argument in part.parts if isinstance(argument, int)]
             self._least[rest] = max(*numbers, self._least.get(rest, 0), 0)
@@ -140,12 +160,30 @@ class Equations:
         try:
             for _ in range(_ROUNDS):
                 found = replaced(size, self._of, {})
+                found = replaced(found, self._multiples(found), {})
                 if found is size or is_unreadable(found):
                     break
                 size = found
         except DivisionByZero:
             pass
         return size
+
+    def has_multiples(self, size: Dim) -> bool:
+        """Whether an equation replaces a multiple of a part of a size."""
+        return bool(self._times and self._multiples(size))
+
+    def _multiples(self, size: Dim) -> dict[Expr, Dim]:
+        """The sums in a size that have multiples of a part which an equation replaces, with the replacements."""
+        found: dict[Expr, Dim] = {}
+        for node in postorder(size) if self._times and isinstance(size, Expr) else ():
+            for unit, k in (node.terms or {}).items():
+                for part, (number, rest) in self._times.items():
+                    if k % number == 0 and divides(part, unit):
+                        factor = exact_quotient(unit, part)
+                        new = k // number * rest * (1 if factor is None else factor) - k * unit
+                        found[node] = found.get(node, node) + new
+                        break
+        return found
 
     def narrowed(self, size: Dim) -> Dim:
         """The size where its variables are as large as equations demand: `max(N, 2)` is N if `max(N, 3) == N`."""

@@ -128,7 +128,7 @@ class _Names:
                 continue
             if not differ(declared, size):
                 yield claim, declared, size
-            elif isinstance(declared, int) and declared is claim.declared and is_fresh(claim.inferred or 0):
+            elif isinstance(declared, int) and declared is claim.declared and is_fresh(claim.inferred):
                 self.engine.warn_of(claim.value, f"declared {declared} but inferred {size}")
             elif not differ(claim.declared, size):
                 claimed = f"declared {claim.declared}, which is {declared} elsewhere"

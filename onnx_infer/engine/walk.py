@@ -211,8 +211,8 @@ class Walk:
         if self.policy == "skip" or not self.claims:
             return frozenset(ranks)
         resolve = self.fresh_sizes.resolve
-        claimed = ((c.value, c.declared, c.inferred or 0) for c in self.claims if isinstance(c.declared, int))
-        replaced = ((name, number, size) for name, number, size in claimed if needs_belief(size))
+        claimed = [(c.value, c.declared, c.inferred) for c in self.claims if isinstance(c.declared, int)]
+        replaced = [(name, number, size) for name, number, size in claimed if size is not None and needs_belief(size)]
         numbers = [(name, number, found) for name, number, size in replaced if (found := resolve(size)) != number]
         demanded = self.shorter_sizes().of if numbers else {}
         return frozenset((*ranks, *((name, number) for name, number, size in numbers if demanded.get(size) != number)))

@@ -73,6 +73,11 @@ def run_fleet(
     `told` is called with the totals about five times a second. Raises OSError, and `ForeignFileError` for a target with
     anything but lines of these options.
     """
+    if options:
+        from onnx_infer.inference import Options  # this loads onnx, which otherwise only the workers need
+        from onnx_infer.options import check_options
+
+        check_options(options, Options.__annotations__)
     files = files_of(paths)
     with Journal(target, options) as journal:
         fleet = _Fleet(files, journal)

@@ -28,6 +28,7 @@ from onnx_infer.inference import Options, check, log, run
 from onnx_infer.integrations.onnx_ir_names import ValueNames, copied, given_values
 from onnx_infer.integrations.onnx_ir_reader import OnnxIRFrontEnd, declared_sizes, written_sizes
 from onnx_infer.model.substitution import renamed
+from onnx_infer.options import with_options
 from onnx_infer.protobuf.former_names import FormerNames
 from onnx_infer.protobuf.wire import type_field
 from onnx_infer.results.merged_branches import not_written
@@ -69,6 +70,7 @@ class InferenceResult(result.InferenceResult):
         self.modified = write_model(self._front, self._walked, self.found_inputs)
 
 
+@with_options(Options)
 def infer(model: ir.Model, **options: Unpack[Options]) -> InferenceResult:
     """Infer the types, shapes and small data of every value. The model is not changed.
 
@@ -80,6 +82,7 @@ def infer(model: ir.Model, **options: Unpack[Options]) -> InferenceResult:
     return InferenceResult(front, *run(front, **options))
 
 
+@with_options(Options)
 def infer_shapes(
     model: ir.Model,
     *,
@@ -121,6 +124,7 @@ class SymbolicShapeInferencePass(ir.passes.InPlacePass):  # type: ignore[misc]
     (True, False, Shape([SymbolicDim('N')]))
     """
 
+    @with_options(Options)
     def __init__(self, **options: Unpack[Options]) -> None:
         super().__init__()
         self.options = options

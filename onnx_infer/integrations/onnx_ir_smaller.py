@@ -7,6 +7,7 @@ from typing import Unpack
 import onnx_ir as ir
 
 from onnx_infer.integrations.onnx_ir_names import copied
+from onnx_infer.options import with_options
 from onnx_infer.transforms.folding import Facts, fold
 
 _FEW_BYTES = 1 << 10
@@ -24,6 +25,7 @@ class FoldPass(ir.passes.FunctionalPass):  # type: ignore[misc]
     ['Relu']
     """
 
+    @with_options(Facts)
     def __init__(self, *, keep_guards: bool = False, **facts: Unpack[Facts]) -> None:
         super().__init__()
         self.keep_guards, self.facts = keep_guards, facts

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Unpack
 import onnx
 import onnx_ir as ir
 
+from onnx_infer.inference import Options
 from onnx_infer.integrations.onnx_ir import SymbolicShapeInferencePass
 from onnx_infer.integrations.onnx_ir_folding import FoldKnownValuesPass
+from onnx_infer.options import with_options
 
 if TYPE_CHECKING:
     from onnx_infer.api import Model
-    from onnx_infer.inference import Options
 
 
+@with_options(Options)
 def optimize(model: Model, **options: Unpack[Options]) -> Model:
     """The model after onnxscript's optimizer, for which this package infers in place of onnx.
 

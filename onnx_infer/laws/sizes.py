@@ -35,7 +35,7 @@ def differ(a: Dim, b: Dim) -> bool:
     return dims.differ(a, b) or (not both_known and holds(a, "!=", b))
 
 
-def is_fresh(size: Dim) -> bool:
+def is_fresh(size: Dim | None) -> bool:
     """Whether a size contains a symbol that only the data decide."""
     if type(size) is Var:
         return is_data_dependent(size.origin)

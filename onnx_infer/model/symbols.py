@@ -33,11 +33,10 @@ def _are_few(texts: tuple[str, ...]) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _scope(lo: int, hi: int | None, assumed: object = None) -> Scope:
-    """The name space of the symbols with these bounds, the same one in later inferences and in other processes.
+def _scope(lo: int, hi: int | None, assumed: object) -> Scope:
+    """The name space of the symbols in assumptions other than bounds: rules conclude more about these symbols.
 
-    Symbols in assumptions other than bounds have their own name space (`assumed`), because rules conclude more about
-    them.
+    It is the same one in later inferences and in other processes.
     """
     identity = repr((lo, hi, assumed))
     return scope_of(identity, text_fingerprint(identity))
@@ -197,9 +196,7 @@ class Symbols:
             return _scope(low, high, ("element", self._assumed)).restored(name, low, high, None, origin)
         if name in self._related:
             return _scope(low, high, self._assumed).var(name, low, high)
-        if name in self._bounds or low != 1:
-            return _scope(low, high).var(name, low, high)
-        return Var(name)
+        return Var(name, low, high)
 
     def _of_others(self, name: str, low: int = 0, high: int | None = None) -> Var:
         """The size of a name that no input has. Rules conclude more about it if an assumption may name it."""
@@ -213,7 +210,7 @@ class Symbols:
             return self.variable(name.name)
         ends = [end for end in (high, name.hi) if end is not None]
         low, high = max(low or 0, name.lo or 0), min(ends, default=None)
-        return axis if high is not None and high < low else _scope(low, high).var(name.name, low, high)
+        return axis if high is not None and high < low else Var(name.name, low, high)
 
     def _expression(self, text: str) -> Dim | None:
         """The text as an expression of names that the model declares, whatever the order of its values, and of names

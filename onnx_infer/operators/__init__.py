@@ -8,7 +8,7 @@
     rule.py            a registered rule, as data                calling.py            a rule as a function
     annotations.py     the annotations of a rule as text         element_types.py      the types that a schema tells
     results.py         the results of a rule as values           families.py           the operators of each family
-    missing.py         the cure of an operator without a rule
+    missing.py         the cure of an operator without a rule    declared_parameters.py   the check of a user's rule
 
 The room uses `types`, `elements`, `model` and what is below them. Begin with `registration.py`.
 """

@@ -62,7 +62,7 @@ class Parameter(NamedTuple):
     default: Any
 
 
-class _Declared(NamedTuple):
+class Declared(NamedTuple):
     """A parameter as the function declares it."""
 
     name: str
@@ -73,7 +73,7 @@ class _Declared(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 10)
-def _signature(function: Callable[..., Any]) -> tuple[_Declared, ...]:
+def signature(function: Callable[..., Any]) -> tuple[Declared, ...]:
     """The parameters of a plain Python function, or of the function that it wraps."""
     function = unwrap(function)
     code = function.__code__
@@ -85,18 +85,18 @@ def _signature(function: Callable[..., Any]) -> tuple[_Declared, ...]:
     out = []
     for name in names:
         words = [word.strip() for word in annotations.get(name, "").split("|")]
-        out.append(_Declared(name, words[0], "None" in words, "Unknown" in words, defaults.get(name, NOT_GIVEN)))
+        out.append(Declared(name, words[0], "None" in words, "Unknown" in words, defaults.get(name, NOT_GIVEN)))
     return tuple(out)
 
 
-clear_with_caches(_signature.cache_clear)
+clear_with_caches(signature.cache_clear)
 
 
 def parameters(function: Callable[..., Any], schema: Schema) -> tuple[Parameter, ...]:
     """The parameters of a rule, bound to one version of the operator."""
     inputs = {formal.name: i for i, formal in enumerate(schema.inputs)}
     out = []
-    for name, want, none, unknown, default in _signature(function):
+    for name, want, none, unknown, default in signature(function):
         index = -1
         is_attribute = name in schema.defaults or (name == "output_dtype" and default is not NOT_GIVEN)
         if want in COLLECTIONS:

@@ -50,10 +50,11 @@ class OpShapeInferenceRegistry:
         *,
         load: Callable[[tuple[str, str] | None], None] | None = None,
         plugins: Callable[[], None] | None = None,
+        check: Callable[[list[Rule]], None] = lambda rules: None,
     ) -> None:
         self._rules: dict[tuple[str, str], dict[int, Rule]] = {}
         self._found = Cache(1 << 13)  # (domain, operator, version) -> Rule or None
-        self._load, self._plugins, self._here = load, plugins, _Here()
+        self._load, self._plugins, self._check, self._here = load, plugins, check, _Here()
         self.generation = 0
 
     def add(self, rule: Rule, *, replace: bool = False) -> None:
@@ -88,15 +89,17 @@ class OpShapeInferenceRegistry:
         """Decorator: register a rule for the operators of these names from version `since` on.
 
         For an operator that onnx does not know, the parameters before `*` are the inputs. If the rule does not use all
-        inputs, `inputs` names them: `X W B? rest*` (`?` optional, `*` any number).
+        inputs, `inputs` names them: `X W B? rest*` (`?` optional, `*` any number). Raises `ArgumentError` for a
+        parameter that the operator does not have, or whose annotation cannot hold.
         """
 
         module = sys._getframe(1).f_globals.get("__name__", "")  # as the standard library does for named tuples
 
         def register(function: F) -> F:
-            for name in names:
-                at = normal_domain(domain)
-                rule = Rule(at, name, since, function, data, dtype, inputs=inputs, moves=moves, module=module)
+            at = normal_domain(domain)
+            rules = [Rule(at, name, since, function, data, dtype, "schema", inputs, moves, module) for name in names]
+            self._check(rules)
+            for rule in rules:
                 self.add(rule, replace=replace)
             return function
 
@@ -222,7 +225,15 @@ def _load_plugins() -> None:
         warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
-registry = OpShapeInferenceRegistry(load=_load_families, plugins=_load_plugins)
+def _check(rules: list[Rule]) -> None:
+    """Check the rules of a user. Those of this package are checked by tests."""
+    if not rules[0].module.startswith("onnx_infer.ops."):
+        from onnx_infer.operators.declared_parameters import check_parameters
+
+        check_parameters(rules)
+
+
+registry = OpShapeInferenceRegistry(load=_load_families, plugins=_load_plugins, check=_check)
 """The registry that inference uses. A family loads at the first look-up of one of its operators, plug-ins at that of an
 unknown operator.
 """

@@ -11,6 +11,7 @@ from onnx_infer.values.tensor import MAX_RANK, Dim, Shape, SymTensor, Value
 from symdim import Expr
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import bounds_of
+from symdim.algebra.sums.polynomial import checked
 
 LARGEST_SIZE = 2**63 - 1
 """The largest size that a model can hold: dim_value is a 64-bit integer (onnx.proto)."""
@@ -47,15 +48,19 @@ def too_many_axes(what: str, count: int) -> str:
 _unusable = shared_cache(1 << 13)  # size -> the result of `_is_unusable`
 
 
-def _is_unusable(size: Expr) -> bool:
+def _is_unusable(size: Dim) -> bool:
+    """Whether a size that is no int may not be written as it is."""
     found: bool | None = _unusable.get(size)
     if found is None:
+        if not isinstance(size, Expr):
+            return True
         found = _unusable[size] = is_unreadable(size) or at_least(size, LARGEST_SIZE + 1)
     return found
 
 
 def _possible(size: Dim, shape: Shape) -> Dim:
     """The size, or an unknown size if it is impossible or its expression is too large to read."""
+    size = checked(size)
     if at_least(size, LARGEST_SIZE + 1):
         return conflicting(f"a size of the result does not fit into 64 bits: ({', '.join(map(_text, shape))})")
     if isinstance(size, int) and size < 0:

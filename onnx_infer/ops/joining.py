@@ -151,7 +151,7 @@ def _padded(sizes: Shape, pads: Ints | Unknown, mode: str, axes: Ints | Unknown 
     """`begin + size + end` at each of the axes. `pads` has all begins first, then all ends."""
     if isinstance(axes, Unknown) or (axes is not None and None in axes):
         number = number_of(axes)
-        common_number(_TWO_PADS, number_of(pads), number and 2 * number)
+        common_number(_TWO_PADS, number_of(pads), None if number is None else 2 * number)
         return unknown_shape(len(sizes), "the padded tensor")
     chosen = range(len(sizes)) if axes is None else normalize_axes(axes, len(sizes))
     out = list(sizes)

@@ -70,7 +70,7 @@ def linear_classifier(
     """
     batch = rows(X)
     scores: Dim = length(intercepts)
-    if scores:
+    if scores != 0:
         demand_coefficients(X, coefficients, scores)
     else:
         size = features(X)
@@ -95,7 +95,7 @@ def svm_classifier(
     batch, classes = rows(X), length(classlabels_ints, classlabels_strings)
     confirm_support(X, length(support_vectors), sum(vectors_per_class or ()), length(coefficients), classes)
     pairwise = any(vectors_per_class or ()) and not prob_a and classes != 2
-    scores: Dim = classes * (classes - 1) // 2 if pairwise else classes
+    scores = classes * (classes - 1) // 2 if pairwise else classes
     return [(batch,), (batch, scores or fresh("the number of scores without classes"))]
 
 

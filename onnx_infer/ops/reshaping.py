@@ -108,7 +108,7 @@ class _Target:
             return None
         # copying makes no difference if the copied size is 0 whenever the element is 0
         zeros = [f for f in factors(element) if not at_least(f, 1)]
-        same = not self.copies or copied == 0 or all(f in factors(copied or 0) for f in zeros)
+        same = not self.copies or copied in (0, None) or all(f in factors(copied) for f in zeros)
         if same and self.shape is not None and index >= len(self.shape):
             _demand_no_copy(element, self.zero_copies(index))
         return element if same else None

@@ -41,7 +41,8 @@ def squeeze(data: SymTensor, axes: Ints | Unknown | None) -> Shape:
     """The shape without the axes, of size 1; absent: without every size that is 1 (Squeeze-1, 11, 13 to 25)."""
     if isinstance(axes, Unknown):
         # no axes mean absent axes for onnxruntime
-        raise axes.of_rank(lambda count: data.rank - count) if at_least(axes.count or 0, 1) else axes
+        some = axes.count is not None and at_least(axes.count, 1)
+        raise axes.of_rank(lambda count: data.rank - count) if some else axes
     dims = data.dims
     rank = len(dims)
     maybe_one = [i for i, size in enumerate(dims) if not differ(size, 1)]

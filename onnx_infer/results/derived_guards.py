@@ -208,7 +208,7 @@ def _under_equations(guards: Sequence[Guard]) -> Iterable[Guard]:
     for guard in sorted(equations, key=lambda guard: length_of([guard.condition])):
         simpler[guard] = _rewritten(guard, known)
         if simpler[guard]:
-            known.add(guard.lhs, guard.rhs)
+            known.demand(*guard.condition)
     if known:
         simpler |= {guard: _rewritten(guard, known) for guard in guards if guard not in simpler}
     return [new for guard in guards for new in simpler.get(guard, [guard])]

@@ -16,8 +16,10 @@ from onnx_infer.results.sources import Sources
 from onnx_infer.values import dtype as dt
 from symdim import Add, Const, Expr, FloorDiv, Max, Min, Mod, Mul, UnsupportedDynamicShape, Var
 from symdim.algebra.dims import bounds_of, variables_of
+from symdim.algebra.expr import as_dim
 from symdim.algebra.origin import InputDim, ValueOf
 from symdim.algebra.texts.display import as_node
+from symdim.errors import refuse_text
 from symdim.guarantee import require_exact
 
 if TYPE_CHECKING:
@@ -91,10 +93,11 @@ def materialize(
     >>> made.insert(model, before="y")
     'size_concat'
     """
+    refuse_text(values, "values")
     model = result._engine.model
     sources = result.sources if values is None else Sources({name: result.types[name] for name in values})
     made = SizeNodes(model.opsets.get("", 0) if opset is None else opset, sources, Names(model.names(), prefix))
-    output = made.size(sizes) if isinstance(sizes, (int, Expr)) else made.vector(sizes)
+    output = made.vector(sizes) if (size := as_dim(sizes)) is None else made.size(size)  # type: ignore[arg-type]
     return Materialized(made.nodes, made.initializers, output)
 
 

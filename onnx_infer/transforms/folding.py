@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 import onnx
 
 from onnx_infer.inference import Initializers, run
+from onnx_infer.options import with_options
 from onnx_infer.protobuf.bodies import graphs_of
 from onnx_infer.protobuf.files import Source, read_model
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
@@ -55,6 +56,7 @@ class Facts(TypedDict, total=False):
     input_shapes: Mapping[str, InputShape] | None
 
 
+@with_options(Facts)
 def fold(model: Source, *, keep_guards: bool = False, **facts: Unpack[Facts]) -> onnx.ModelProto:
     """A copy of the model that computes the same with fewer nodes.
 

@@ -15,6 +15,7 @@ from onnx_infer.values import dtype as dt
 from onnx_infer.values.table import TABLE, interned, publish
 from onnx_infer.values.text import printable
 from symdim import Expr, Var, product
+from symdim.algebra.sums.polynomial import checked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -89,6 +90,8 @@ class SymTensor(Value):
         if found is None:
             if shape is not None and len(shape) > MAX_RANK:
                 return SymTensor(dtype)
+            if shape is not None:
+                shape = tuple([d if type(d) is int else checked(d) for d in shape])  # NumPy's integers are ints, too
             found = object.__new__(cls)
             found.dtype, found.shape, found.data, found.fill, found.samples = dtype, shape, data, fill, samples
             found = publish(key, found)

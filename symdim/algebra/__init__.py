@@ -6,6 +6,7 @@
     evaluate.py     values and substitution               dims.py         questions about ints and expressions
     pickling.py     expressions as flat programs          caches.py       bounded caches
     bindings.py     sizes given for variables             work.py         the work to build them, for budgets
+    refusals.py     what an expression is not: true, a number
 
     sums/         sums and products                       divisions/     floor division and remainders
     minmax/       minima and maxima                       forms/         one form for equal sums, the short form

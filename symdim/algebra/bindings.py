@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from symdim.algebra.evaluate import checked_size
+from symdim.algebra.expr import as_dim
 from symdim.algebra.variable import Var
 from symdim.errors import BoundsError
 
@@ -28,17 +29,15 @@ class Bindings(Mapping[str | Var, int]):
     _sizes: dict[str | Var, int]
 
     def __init__(self, sizes: Mapping[Any, int] | None = None, /, **named: int) -> None:
-        merged: dict[str | Var, int] = dict(sizes or {})
-        merged.update(named)
+        merged: dict[str | Var, int] = {}
+        for key, given in {**(sizes or {}), **named}.items():
+            size = as_dim(given)
+            if not isinstance(key, (str, Var)) or not isinstance(size, int):
+                raise TypeError(f"a binding is a variable or a name, and an int; not {key!r}: {given!r}")
+            merged[key] = checked_size(key, size) if isinstance(key, Var) else size
         for key, size in merged.items():
-            if isinstance(key, Var):
-                checked_size(key, size)
-                if merged.get(key.name, size) != size:
-                    raise BoundsError(
-                        f"{key.name!r} is bound to {size} as a variable and to {merged[key.name]} by name"
-                    )
-            elif not isinstance(key, str) or not isinstance(size, int) or isinstance(size, bool):
-                raise TypeError(f"a binding is a variable or a name, and an int; not {key!r}: {size!r}")
+            if isinstance(key, Var) and merged.get(key.name, size) != size:
+                raise BoundsError(f"{key.name!r} is bound to {size} as a variable and to {merged[key.name]} by name")
         object.__setattr__(self, "_sizes", merged)
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from symdim.algebra.bounds.intervals import disjoint
 from symdim.algebra.caches import remembered
 from symdim.algebra.divisions.floordiv import floordiv
-from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Mul
+from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Mul, as_dim
 from symdim.algebra.minmax.extrema import maximum, minimum
 from symdim.algebra.order import dim_order, sorted_units
 from symdim.algebra.sums.monomial import accumulate, powers_of, terms_of
@@ -105,11 +105,12 @@ def _found_variables(root: Expr) -> tuple[Var, ...]:
 
 def checked_size(v: Var, value: object) -> int:
     """A size of a variable. Raises BoundsError for one outside its bounds, and TypeError for one that is no int."""
-    if not isinstance(value, int) or isinstance(value, bool):
+    size = as_dim(value)
+    if not isinstance(size, int):
         raise TypeError(f"the size of {v.name!r} is an int, not {value!r}")
-    if (v.lo is not None and value < v.lo) or (v.hi is not None and value > v.hi):
-        raise BoundsError(f"{v.name!r} is in {v.lo}..{'' if v.hi is None else v.hi}, not {value}")
-    return int(value)
+    if (v.lo is not None and size < v.lo) or (v.hi is not None and size > v.hi):
+        raise BoundsError(f"{v.name!r} is in {v.lo}..{'' if v.hi is None else v.hi}, not {size}")
+    return size
 
 
 def evaluate(root: Expr, bindings: Mapping[str | Var, int]) -> Dim:
@@ -144,13 +145,40 @@ def evaluate(root: Expr, bindings: Mapping[str | Var, int]) -> Dim:
     return values[root]
 
 
+def evaluated(root: Expr, bindings: Mapping[str | Var, int], sizes: Mapping[str, int]) -> Dim:
+    """The value for sizes of both kinds. Raises `UnboundName` for a name that is probably misspelt."""
+    given: Mapping[str | Var, int] = {**bindings, **sizes} if sizes else bindings  # type: ignore[dict-item]
+    value = evaluate(root, given)
+    if given and isinstance(value, Expr):
+        demand_known_names(variables_of(root), given)
+    return value
+
+
 def to_int(root: Expr, bindings: Mapping[str | Var, int]) -> int:
     """The value. Raises `UnboundName` if a variable has none."""
     value = evaluate(root, bindings)
     if isinstance(value, int):
         return value
-    names = dict.fromkeys(v.name for v in variables_of(root) if bindings.get(v.name, bindings.get(v)) is None)
-    raise UnboundName(tuple(names))
+    raise unbound(variables_of(root), bindings)
+
+
+def unbound(variables: Iterable[Var], bindings: Mapping[str | Var, int]) -> UnboundName:
+    """The error for the variables that have no value, with the names in the bindings that none of them has."""
+    variables = tuple(variables)
+    names = {v.name for v in variables}
+    missing = dict.fromkeys(v.name for v in variables if bindings.get(v.name, bindings.get(v)) is None)
+    return UnboundName(tuple(missing), tuple(key for key in bindings if isinstance(key, str) and key not in names))
+
+
+def demand_known_names(variables: Iterable[Var], bindings: Mapping[str | Var, int]) -> None:
+    """Raise `UnboundName` if a name in the bindings does not occur while a variable has no value: it may be misspelt.
+
+    A variable with an origin may be left open, because nobody but the data knows its size.
+    """
+    variables = tuple(variables)
+    error = unbound(variables, bindings)
+    if error.unused and any(v.origin is None and v.name in error.names for v in variables):
+        raise error
 
 
 class Substitution(dict[object, "Dim"]):

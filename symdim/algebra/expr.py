@@ -10,12 +10,15 @@ too; its `terms` are None. `x % k` is stored as `x - k*(x//k)`. So Euclid's iden
 parts, and the operator of the class rebuilds the node from them.
 
 Equal canonical expressions are one object: compare them with `is` or `==`. Nodes are immutable and hash by identity. A
-node is true, like any object without a length; `symdim.equal` and `symdim.at_least` answer questions about values.
+node has no truth value and no order; `symdim.equal` and `symdim.at_least` answer questions about values.
 """
 
 from __future__ import annotations
 
+from operator import index
+
 from symdim.algebra.caches import clear_with_caches
+from symdim.algebra.refusals import Symbolic
 from symdim.errors import SymdimError
 
 TYPE_CHECKING = False
@@ -43,12 +46,21 @@ for _memo in _memos:
 
 
 def as_dim(value: object) -> Dim | None:
-    """The value if it is a dimension, an expression or an int that is no bool; else None."""
+    """The value if it is a dimension, an expression or an integer of any type (NumPy's too) that is no bool; or None.
+
+    >>> as_dim(3), as_dim(True), as_dim(3.0)
+    (3, None, None)
+    """
     if type(value) is int:
         return value
     if isinstance(value, Expr):
         return value.const if isinstance(value, Const) else value
-    return int(value) if isinstance(value, int) and not isinstance(value, bool) else None
+    if type(value).__name__ in ("bool", "bool_") or not hasattr(value, "__index__"):  # NumPy's was an index before 2.0
+        return None
+    try:
+        return index(value)
+    except TypeError:  # an array that is no scalar
+        return None
 
 
 def _computed(
@@ -59,13 +71,15 @@ def _computed(
     if other is None:
         return NotImplemented  # type: ignore[no-any-return]
     result = operation(left, other)
+    if other is not right:
+        return result  # the key has another type than int, which equals floats
     if len(memo) >= CACHE_SIZE:
         memo.clear()
     memo[key] = result
     return result
 
 
-class Expr:
+class Expr(Symbolic):
     """A symbolic dimension. Operators on `Var` make it; do not call the class.
 
     >>> from symdim import Var
@@ -175,9 +189,10 @@ class Expr:
         return other // self, other % self
 
     def __pow__(self, exponent: int) -> Dim:
-        if not isinstance(exponent, int) or isinstance(exponent, bool):
+        number = as_dim(exponent)
+        if not isinstance(number, int):
             return NotImplemented
-        if exponent < 0:
+        if (exponent := number) < 0:
             raise SymdimError(f"the exponent of {self!r} is negative: {exponent}")
         key = (exponent, self)
         found = _powers.get(key)
@@ -188,11 +203,6 @@ class Expr:
 
     def __pos__(self) -> Dim:
         return self
-
-    def _unordered(self, other: object) -> bool:
-        raise TypeError("sizes have no < or >: ask symdim.at_least(a, b), and write symdim.maximum for max")
-
-    __lt__ = __le__ = __gt__ = __ge__ = _unordered
 
     def __str__(self) -> str:
         return self._text or canonical.to_text(self)
@@ -224,14 +234,15 @@ class Expr:
     def evaluate(self, bindings: Mapping[str | Var, int] | None = None, /, **sizes: int) -> Dim:
         """The value for the given sizes, by name or variable; an `Expr` if some are not given.
 
-        Names that do not occur are ignored. Raises `BoundsError` for a size outside the bounds of its variable and
-        `DivisionByZero` where a divisor is 0.
+        Names that do not occur are ignored if all variables have a size. Else they may be misspelt, so they raise
+        `UnboundName`; `substitute` ignores them always. Raises `BoundsError` for a size outside the bounds of its
+        variable and `DivisionByZero` where a divisor is 0.
 
         >>> from symdim import Var
         >>> (Var("H") // 2 + Var("W")).evaluate(H=7)
         W + 3
         """
-        return canonical.evaluate(self, {**(bindings or {}), **sizes} if sizes else bindings or {})  # type: ignore[dict-item]
+        return canonical.evaluated(self, bindings or {}, sizes)
 
     def to_int(self, bindings: Mapping[str | Var, int] | None = None, /, **sizes: int) -> int:
         """The value for the given sizes. Raises `UnboundName` with all names that have none."""
@@ -275,17 +286,6 @@ class Expr:
         return self
 
     __ceil__ = __trunc__ = __floor__
-
-    if not TYPE_CHECKING:  # for type checkers there is no /
-
-        def __truediv__(self, other):
-            if as_dim(other) is None:
-                return NotImplemented
-            raise TypeError(
-                f"{self!r} is an integer, so / is not defined: use // (rounded down) or symdim.ceildiv (up)"
-            )
-
-        __rtruediv__ = __truediv__
 
 
 class Const(Expr):

@@ -6,30 +6,31 @@ from _weakref import ref
 from functools import partial
 from os import getpid, urandom
 
-from symdim.algebra.caches import clear_caches
-from symdim.algebra.expr import Expr
+from symdim.algebra.expr import Expr, as_dim
 from symdim.algebra.interning import mixed, shared_lock, text_fingerprint
 from symdim.errors import BoundsError, SymdimError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from symdim.algebra.expr import Dim
+    from symdim.algebra.expr import Dim, Interval
 
 _lock = shared_lock()
+_LOW, _HIGH = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F  # odd numbers that spread bounds over fingerprints
 _NONCE = int.from_bytes(urandom(8), "little") << 64  # with the process id: scopes of other processes are others
 
 
 class Scope:
-    """A name space: each name belongs to one variable in it, with one set of bounds.
+    """A name space: each name belongs to one variable in it, with the bounds that it is given first.
 
     >>> left, right = Scope(), Scope()
-    >>> left.var("N") is left.var("N"), left.var("N") is right.var("N")
+    >>> left.var("N", 0) is left.var("N"), left.var("N") is right.var("N")
     (True, False)
+    >>> left.var("N", 2)
+    Traceback (most recent call last):
+    symdim.errors.BoundsError: 'N' is in 0.. in this scope, not 2..: give it another scope, or another name
     """
 
-    __slots__ = ("__weakref__", "_capacity", "_vars", "owner", "serial")
+    __slots__ = ("__weakref__", "_capacity", "_declared", "_vars", "owner", "serial")
 
     _made = 0  # scopes of this process so far
     _live: dict[tuple[int | str, int], ref[Scope]] = {}  # noqa: RUF012  (all scopes: a pickled one finds itself again)
@@ -41,7 +42,8 @@ class Scope:
 
     def _register(self, owner: int | str, serial: int) -> None:
         self.owner, self.serial = owner, serial
-        self._vars: dict[str, ref[Var]] = {}
+        self._vars: dict[tuple[str, int | None, int | None], ref[Var]] = {}
+        self._declared: dict[str, Interval] = {}  # of all names so far: no bounds depend on which variables still live
         self._capacity = 64
         live, identity = Scope._live, (owner, serial)
         # An interrupt could end a function of Python before the entry is gone. `pop` takes the reference as default.
@@ -56,53 +58,31 @@ class Scope:
         at_most: Dim | None = None,
         origin: object = None,
     ) -> Var:
-        """The variable of this name; see `Var`."""
-        if not isinstance(name, str):
-            raise TypeError(f"the name of a variable is a str, not {type(name).__name__}")
-        found = self._live_variable(name)
-        if found is not None and lo in (None, found.lo) and hi in (None, found.hi):  # the usual case needs no lock
-            return found
-        del found  # `_held` asks whether somebody else holds it
-        with _lock:
-            found = self._held(name, lambda v: lo in (None, v.lo) and hi in (None, v.hi), lo, hi)
-            if found is None:
-                if lo is not None and lo < 0:
-                    raise BoundsError(f"a dimension is not negative, but {name!r} would have bounds {lo}..{_end(hi)}")
-                found = self._enter(make_variable(self, name, 1 if lo is None else lo, hi, at_most, origin))
-            return found
+        """The variable of this name. Raises `BoundsError` for other bounds than those that it has."""
+        given = _given(name, lo, hi, at_most)
+        ends = self._declared.setdefault(name, given)
+        below, above = lo is not None, hi is not None or at_most is not None  # the ends that are given
+        if (below and given[0] != ends[0]) or (above and given[1] != ends[1]):
+            said = f"{name!r} is in {_text(ends)} in this scope, not {_text(given)}"
+            raise BoundsError(f"{said}: give it another scope, or another name")
+        return self.restored(name, *ends, at_most, origin)
 
     def restored(self, name: str, lo: int | None, hi: int | None, at_most: Dim | None, origin: object) -> Var:
-        """The variable that a pickle names: the live one, which must have the same bounds, or a new one."""
-        found = self._live_variable(name)
-        if found is not None and (found.lo, found.hi) == (lo, hi):
-            return found
-        del found
-        with _lock:
-            found = self._held(name, lambda v: (v.lo, v.hi) == (lo, hi), lo, hi)
-            return found or self._enter(make_variable(self, name, lo, hi, at_most, origin))
-
-    def _held(self, name: str, agrees: Callable[[Var], bool], lo: int | None, hi: int | None) -> Var | None:
-        """The live variable of this name. Raises `BoundsError` if it has other bounds and is held outside of caches."""
-        found = self._live_variable(name)
-        if found is None or agrees(found):
-            return found
-        del found
-        clear_caches()
-        found = self._live_variable(name)
-        if found is None or agrees(found):
-            return found
-        raise BoundsError(f"{name!r} is already in {found.lo}..{_end(found.hi)}, not {lo}..{_end(hi)}")
-
-    def _live_variable(self, name: str) -> Var | None:
-        held = self._vars.get(name)
-        return None if held is None else held()
-
-    def _enter(self, variable: Var) -> Var:
-        self._vars[variable.name] = ref(variable)
-        if len(self._vars) > self._capacity:
-            self._vars = {name: held for name, held in self._vars.items() if held() is not None}
-            self._capacity = max(64, 2 * len(self._vars))
-        return variable
+        """The variable with these bounds, which may be negative: the live one, or a new one. A pickle asks for it."""
+        key = (name, lo, hi)
+        held = self._vars.get(key)  # the usual case needs no lock
+        found = None if held is None else held()
+        if found is None:
+            with _lock:
+                held = self._vars.get(key)
+                found = None if held is None else held()
+                if found is None:
+                    found = make_variable(self, name, lo, hi, at_most, origin)
+                    self._vars[key] = ref(found)
+                    if len(self._vars) > self._capacity:
+                        self._vars = {key: held for key, held in self._vars.items() if held() is not None}
+                        self._capacity = max(64, 2 * len(self._vars))
+        return found
 
     def __copy__(self) -> Scope:
         return self
@@ -117,12 +97,15 @@ class Scope:
 class Var(Expr):
     """A variable: an unknown integer in `lo..hi` (inclusive; `hi=None`: unbounded).
 
-    `Var(name)` is the variable of that name in the default scope: the one that exists, or a new one with the bounds 1
-    and None. As long as it is referenced, other bounds raise `BoundsError`. Any string except the empty one is a name.
-    `at_most` is an upper bound that may depend on other variables, `origin` says where the variable comes from.
+    `Var(name)` is the variable of that name in the default scope, with the bounds 1 and None. Bounds belong to a
+    variable as its name does: `Var(name, 0)` is always another variable, and texts mean the first one unless `names`
+    gives them the other one. Any string except the empty one is a name. `at_most` is an upper bound that may depend on
+    other variables, `origin` says where the variable comes from.
 
-    >>> Var("batch") is Var("batch")
-    True
+    >>> from symdim import parse
+    >>> batch = Var("batch", 0)
+    >>> batch is Var("batch", 0), batch is Var("batch"), parse("batch + 1", {"batch": batch}).bounds()
+    (True, False, (1, None))
     >>> Scope().var("H", 8, 4)
     Traceback (most recent call last):
     symdim.errors.BoundsError: 'H' would have bounds 8..4
@@ -139,7 +122,7 @@ class Var(Expr):
     origin: object
 
     def __new__(cls, name: str, lo: int | None = None, hi: int | None = None) -> Var:
-        return _default.var(name, lo, hi)
+        return _default.restored(name, *_given(name, lo, hi), None, None)
 
     @classmethod
     def fresh(
@@ -169,19 +152,12 @@ def make_variable(
     """A new variable that is not entered in its scope. With `lo=None` it has no lower bound."""
     if not name:
         raise SymdimError("the name of a variable is empty")
-    for bound in (lo, hi):
-        if bound is not None and (not isinstance(bound, int) or isinstance(bound, bool)):
-            raise TypeError(f"the bounds of {name!r} are ints, not {bound!r}")
-    limit = at_most.bounds()[1] if isinstance(at_most, Expr) else at_most
-    if limit is not None:
-        hi = limit if hi is None else min(hi, limit)
-    if lo is not None and hi is not None and lo > hi:
-        raise BoundsError(f"{name!r} would have bounds {lo}..{_end(hi)}")
+    lo, hi = _ends(name, lo, hi, at_most)
     node: Var = object.__new__(Var)
     node.terms = None
     node.const = node.height = node.flags = 0
     node.parts = None
-    salt = 0 if scope is _default else mixed(scope.serial)
+    salt = 0 if scope is _default and (lo, hi) == (1, None) else mixed(scope.serial ^ text_fingerprint(f"{lo}..{hi}"))
     node._named = text_fingerprint(name)
     node.fingerprint = mixed(node._named ^ salt) if salt else node._named
     node._bounds = (lo, hi)
@@ -214,8 +190,40 @@ def scope_of(owner: int | str, serial: int) -> Scope:
         return scope
 
 
-def _end(hi: int | None) -> str:
-    return "" if hi is None else str(hi)
+def _given(name: str, lo: int | None, hi: int | None, at_most: Dim | None = None) -> Interval:
+    """The bounds of a size: by default it is at least 1."""
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a variable is a str, not {type(name).__name__}")
+    if lo is None and hi is None and at_most is None:
+        return 1, None  # the usual case
+    low, high = _ends(name, 1 if lo is None else lo, hi, at_most)
+    if low is not None and low < 0:
+        raise BoundsError(f"a dimension is not negative, but {name!r} would have bounds {_text((low, high))}")
+    return low, high
+
+
+def _ends(name: str, lo: int | None, hi: int | None, at_most: Dim | None) -> Interval:
+    """The bounds as ints, the upper one with what bounds it. Raises TypeError, and BoundsError if none is between."""
+    lo, hi = _bound(name, lo), _bound(name, hi)
+    if at_most is not None:
+        limit = at_most.bounds()[1] if isinstance(at_most, Expr) else _bound(name, at_most)
+        if limit is not None:
+            hi = limit if hi is None else min(hi, limit)
+    if lo is not None and hi is not None and lo > hi:
+        raise BoundsError(f"{name!r} would have bounds {_text((lo, hi))}")
+    return lo, hi
+
+
+def _bound(name: str, bound: int | None) -> int | None:
+    if bound is None or type(bound) is int:
+        return bound
+    if not isinstance(number := as_dim(bound), int):
+        raise TypeError(f"the bounds of {name!r} are ints, not {bound!r}")
+    return number
+
+
+def _text(ends: Interval) -> str:
+    return f"{ends[0]}..{'' if ends[1] is None else ends[1]}"
 
 
 _default = scope_of(0, 0)

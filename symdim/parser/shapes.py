@@ -1,18 +1,51 @@
-"""The text of a shape, `[N, 2*N + 1]`, read as its dimensions."""
+"""Sizes as they are given, and the text of a shape, `[N, 2*N + 1]`, read as dimensions."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, TypeVar
 
+from symdim.algebra.sums.polynomial import checked
 from symdim.algebra.texts.written import Written
+from symdim.algebra.variable import Var
 from symdim.errors import ParseError
-from symdim.parser.tokens import lexicon
-from symdim.parsing import part_of
+from symdim.parser.tokens import is_name, lexicon
+from symdim.parsing import part_of, read_dim_param
 
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim
-    from symdim.algebra.variable import Var
+
+
+T = TypeVar("T")
+
+
+def sizes_of(given: Iterable[Dim | str | None]) -> tuple[Dim, ...]:
+    """Sizes of any kind as dimensions: texts by `read_dim_param`, with the names among them as declared names.
+
+    None is a new variable.
+    """
+    sizes = tuple(items_of(given))
+    names = frozenset(size for size in sizes if isinstance(size, str) and is_name(size))
+    return tuple([read_dim_param(size, names) if isinstance(size, str) else _dim(size) for size in sizes])
+
+
+def _dim(size: Dim | None) -> Dim:
+    return Var.fresh("?", origin="not given") if size is None else checked(size)
+
+
+def items_of(sizes: Iterable[T]) -> Iterable[T]:
+    """The sizes. Raises TypeError for one text, whose characters would be taken for sizes.
+
+    >>> items_of("N, 3")
+    Traceback (most recent call last):
+    ...
+    TypeError: sizes are a sequence, not the text 'N, 3': write ['N', '3'], or Shape.parse('[N, 3]')
+    """
+    if not isinstance(sizes, str):
+        return sizes
+    items = [item.strip() for item in sizes[:60].strip("[]() ").split(",")]
+    cure = f"write {items}, or Shape.parse('[{', '.join(items)}]')"
+    raise TypeError(f"sizes are a sequence, not the text {sizes!r:.60}: {cure}")
 
 
 def dims_of(text: str, names: Collection[str] | Mapping[str, Var] = ()) -> list[Dim]:

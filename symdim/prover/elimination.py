@@ -2,6 +2,7 @@
 
     equation       v + r == 0                 v := -r
     congruence     a*v + r == m*q             v := m*p - a'*r         a*a' == 1 modulo m
+    exact          n == d*q                   n//d := q
     remainder      n - d*(n//d) == r          n//d := q, an integer with n == d*q + r
     quotient       n//d == q                  0 <= n - d*q <= d - 1
     bounds         v - c >= 0                 v := another variable with the bound c
@@ -17,10 +18,11 @@ from math import gcd
 
 from symdim.algebra.bounds.intervals import bounds_of, contains, is_empty, meet, plus, quotient, unscaled
 from symdim.algebra.dims import at_least
+from symdim.algebra.divisions.floordiv import floordiv
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, FloorDiv
 from symdim.algebra.order import order
-from symdim.algebra.sums.monomial import powers_of, terms_of
+from symdim.algebra.sums.monomial import divides, exact_quotient, powers_of, terms_of
 from symdim.algebra.sums.polynomial import scale, subtract, sum_of
 from symdim.algebra.variable import Var
 from symdim.prover.budget import TooLarge
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 _ROUNDS = 40
 EQUATION = "an equation is solved for a variable"
 CONGRUENCE = "a*v + r == m*q gives v == m*p - a'*r where a*a' == 1 modulo m"
+EXACT = "n == d*q gives n//d == q"
 REMAINDER = "a quotient with a known remainder is an integer of its own"
 QUOTIENT = "n//d == q is 0 <= n - d*q <= d - 1"
 DIFFERENCE = "v >= r is v == r + t with t >= 0"
@@ -61,9 +64,10 @@ def solved(problem: Problem) -> Problem:
 def _step(problem: Problem) -> Problem | None:
     for h in problem.hypotheses:
         if h.relation == "==":
-            step = _equation(problem, h) or _remainder(problem, h) or _quotient(problem, h) or _congruence(problem, h)
-            if step is not None:
-                return step
+            for law in (_equation, _exact, _remainder, _quotient, _congruence):
+                step = law(problem, h)
+                if step is not None:
+                    return step
     for h in problem.hypotheses:
         if h.relation == ">=":
             step = _bound(problem, h) or _difference(problem, h)
@@ -124,6 +128,29 @@ def _equation(problem: Problem, h: Hypothesis) -> Problem | None:
         return None
     v, dim = next((c for c in choices if _within(*c)), choices[0])
     return _replace(problem, v, dim, h.reasons | {EQUATION})
+
+
+def _exact(problem: Problem, h: Hypothesis) -> Problem | None:
+    """Replace a division n//d by q where a multiple of the equation says n == d*q. Each time one division goes."""
+    terms, _ = terms_of(h.dim)
+    atoms = dict.fromkeys(a for o in problem.hypotheses if isinstance(o.dim, Expr) for a in postorder(o.dim))
+    for atom in atoms:
+        if not isinstance(atom, FloorDiv) or isinstance(atom.parts[1], int):
+            continue
+        n, d = atom.parts
+        for unit, k in terms_of(n)[0].items():
+            for part, number in terms.items():
+                if k % number or not divides(part, unit):
+                    continue
+                factor = exact_quotient(unit, part)
+                multiple = scale(h.dim if factor is None else problem.budget.product(h.dim, factor), k // number)
+                rest = subtract(n, multiple)  # n == rest
+                problem.budget.charge((rest, d))
+                q = floordiv(rest, d)
+                known = postorder(q) if isinstance(q, Expr) else ()
+                if atom not in known and all(x in atoms for x in known if isinstance(x, FloorDiv)) and rest == d * q:
+                    return problem.replace({atom: q}, h.reasons | {EXACT})
+    return None
 
 
 def _remainder(problem: Problem, h: Hypothesis) -> Problem | None:

@@ -6,13 +6,14 @@ Only products that share units of degree 2 or more with the other constraints ca
 from __future__ import annotations
 
 from itertools import combinations
+from math import gcd
 
 from symdim.algebra.bounds.intervals import bounds_of, linear_bounds
 from symdim.algebra.dims import at_least
 from symdim.algebra.expr import Expr, FloorDiv, Mul
 from symdim.algebra.order import order
-from symdim.algebra.sums.monomial import powers_of, terms_of, times
-from symdim.algebra.sums.polynomial import add, subtract
+from symdim.algebra.sums.monomial import divides, exact_quotient, powers_of, terms_of, times, unit_of
+from symdim.algebra.sums.polynomial import add, scale, subtract, sum_of, total
 from symdim.prover.axioms import PRODUCT, RANGE, SQUARE, Constraint, divisor_is_positive
 from symdim.prover.hypotheses import nonlinear
 
@@ -38,6 +39,7 @@ def products(given: list[Constraint], laws: list[Constraint], atoms: list[Expr],
     multipliers = [f for f in factors if at_least(f, 0)]
     made.by_factors([*given, *laws, *[Constraint(dim, frozenset((RANGE,))) for dim in limits]], multipliers, 0)
     first = [*given, *laws, *made.found]
+    made.completed(given)
     made.squares(squared, degree)
     made.by_factors(first, multipliers, 1)
     made.by_factors([*given, *laws, *made.found], multipliers, 2)
@@ -111,6 +113,29 @@ class _Products:
             self.enter(Constraint(square, frozenset((SQUARE,))), 2)
             for f in natural:
                 self.enter(Constraint(self._budget.product(square, f), frozenset((SQUARE, PRODUCT))), 2)
+
+    def completed(self, given: list[Constraint]) -> None:
+        """The squares that complete quadratic constraints: `(2*k*a - L)**2 >= 0` for `-k*a**2 + L*a + r >= 0`.
+
+        Where the numbers in L leave a remainder by all others, the square is never 0: `(2*x - 5)**2 >= 1`.
+        """
+        for dim in [sign for c in given for sign in ((c.dim, scale(c.dim, -1)) if c.exact else (c.dim,))]:
+            terms, _ = terms_of(dim)
+            squares = [u for u, k in terms.items() if k < 0 and not any(e % 2 for e in powers_of(u).values())]
+            for unit in squares[:_FACTORS]:
+                side = unit_of({atom: exponent // 2 for atom, exponent in powers_of(unit).items()})
+                assert side is not None
+                beside = [(exact_quotient(u, side), k) for u, k in terms.items() if u is not unit and divides(side, u)]
+                linear = total([k if u is None else scale(u, k) for u, k in beside])
+                root = subtract(scale(side, -2 * terms[unit]), linear)
+                numbers, const = terms_of(root)
+                common = gcd(*numbers.values())
+                if const % common == 0:
+                    root, least = sum_of({u: n // common for u, n in numbers.items()}, const // common), 0
+                else:
+                    least = min(const % common, -const % common)
+                square = self._budget.product(root, root)
+                self.enter(Constraint(subtract(square, least**2), frozenset((SQUARE,))), 2)
 
     def pairs(self, given: list[Constraint]) -> None:
         """Products of two hypotheses."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symdim.algebra.bounds.intervals import contains
 from symdim.algebra.divisions.floordiv import floordiv, mod
+from symdim.algebra.evaluate import evaluate
 from symdim.algebra.expr import Expr
 from symdim.algebra.minmax.extrema import maximum
 from symdim.algebra.sums.monomial import powers_of, terms_of
@@ -65,7 +66,7 @@ class Guard:
 
     def holds(self, bindings: Mapping[str | Var, int]) -> bool | None:
         """Whether the condition holds at these sizes; None if some are missing, or if it is about ranks."""
-        sizes = [d.evaluate(bindings) if isinstance(d, Expr) else d for d in dims_of(self.fact)]
+        sizes = [evaluate(d, bindings) if isinstance(d, Expr) else d for d in dims_of(self.fact)]
         values = [d for d in sizes if isinstance(d, int)]
         if len(values) < len(sizes) or rows_of(self.fact) or not sizes:
             return None

@@ -22,13 +22,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from symdim.algebra.texts.brief import shortened
+from symdim.algebra.sums.polynomial import checked
+from symdim.rows import Row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symdim.algebra.expr import Dim
     from symdim.algebra.variable import Var
-    from symdim.rows import Row, RowVar
+    from symdim.rows import RowVar
 
 
 class Origin(NamedTuple):
@@ -59,11 +61,13 @@ _LONGEST = 500  # characters of a constraint in a message
 class Constraint:
     """A condition with its origin. `law` selects the kind of error if it is violated (errors.py).
 
-    The names of the fields with a size, or several, are in `SIZES`; of those with a row, or several, in `ROWS`.
+    The names of the fields with a size, or several, are in `SIZES`; of those with a row, or several, in `ROWS`; of
+    those with other numbers in `NUMBERS`.
     """
 
     SIZES: ClassVar[tuple[str, ...]] = ()
     ROWS: ClassVar[tuple[str, ...]] = ()
+    NUMBERS: ClassVar[tuple[str, ...]] = ()
 
     origin: Origin
     parents: tuple[Constraint, ...]
@@ -75,6 +79,23 @@ class Constraint:
 
     def __str__(self) -> str:
         return shortened(self.text(), _LONGEST)
+
+
+def checked_fact(fact: Constraint) -> Constraint:
+    """The constraint with ints for integers of other types. Raises `TypeError` unless its parts are sizes and rows."""
+    for name in (*fact.SIZES, *fact.NUMBERS):
+        size = getattr(fact, name)
+        if isinstance(size, tuple):
+            object.__setattr__(fact, name, tuple(map(checked, size)))
+        elif size is not None:
+            object.__setattr__(fact, name, checked(size))
+    for name in fact.ROWS:
+        rows = getattr(fact, name)
+        for row in rows if isinstance(rows, tuple) else (rows,):
+            if not isinstance(row, Row):
+                cure = f"Row.parse({row!r:.60})" if isinstance(row, str) else "Row.of(...)"
+                raise TypeError(f"a row of a constraint is a Row, not {row!r:.60}: write {cure}")
+    return fact
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -121,7 +142,7 @@ class SizeJoin(Constraint):
 class Bounds(Constraint):
     """lo <= dim <= hi; None is no bound."""
 
-    SIZES = ("dim",)
+    SIZES, NUMBERS = ("dim",), ("lo", "hi")
 
     dim: Dim
     lo: int | None
@@ -151,7 +172,7 @@ class Divisible(Constraint):
 class WindowCount(Constraint):
     """`out` is the number of windows of a kernel that fit into an axis of this `size`."""
 
-    SIZES = ("size", "out", "kernel")
+    SIZES, NUMBERS = ("size", "out", "kernel"), ("stride", "dilation", "pads")
 
     size: Dim
     out: Dim
@@ -226,6 +247,8 @@ class RowJoin(Constraint):
 @dataclass(frozen=True, eq=False, slots=True)
 class RankEdge(Constraint):
     """rank(high) >= rank(low) + by; None is a row without axes."""
+
+    NUMBERS = ("by",)
 
     high: RowVar | None
     low: RowVar | None

@@ -157,7 +157,8 @@ class Propagation(Solution):
         elif isinstance(fact.a, int | Var) and isinstance(fact.b, int | Var):
             return
         else:
-            dim, wanted = self.stated.get(fact) or fact.a - fact.b, (0, 0)
+            stated = self.stated.get(fact)
+            dim, wanted = fact.a - fact.b if stated is None else stated, (0, 0)
         self.rules.narrow(self, fact, dim, wanted)
         for v in variables_in(dim):
             if v in self.sizes:

@@ -24,6 +24,7 @@ from symdim.store.constraints import (
     SizeEqual,
     SizeRefines,
     WindowCount,
+    checked_fact,
     listed,
     origin_of,
 )
@@ -68,7 +69,7 @@ class Store:
         return self._known.state
 
     def _learn(self, fact: Constraint) -> None:
-        self._facts.append(fact)
+        self._facts.append(checked_fact(fact))
 
     def __repr__(self) -> str:
         return f"Store({listed(self._facts)})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
@@ -13,10 +14,15 @@ from onnx import helper, numpy_helper, parser, shape_inference
 
 import onnx_infer
 from onnx_infer import ArgumentError, ExternalDataError, infer, infer_function_output_types, infer_shapes_path
+from onnx_infer.fleets import lines_of
+from onnx_infer.integrations import onnx_ir as onnx_ir_calls
 from onnx_infer.integrations.onnx_ir_folding import FoldKnownValuesPass
-from symdim import UnboundName
+from symdim import UnboundName, Var
 
 from .texts import parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 HEAD = '<ir_version: 10, opset_import: ["": 20]>'
 TEXT = "g (float[N, H] x) => (float[A, B] y) { t = Concat <axis: int = 1> (x, x)  y = Relu (t) }"
@@ -197,3 +203,26 @@ def test_known_integers_become_constants_and_nothing_else() -> None:
     assert model.graph.outputs[2].producer().op_type == "Mul"  # type: ignore[union-attr]
     assert not fold(model).modified
     onnx.checker.check_model(ir.to_proto(model))
+
+
+def test_a_misspelt_option_is_an_error_before_a_file_is_read() -> None:
+    calls: list[Callable[..., Any]] = [
+        infer, onnx_infer.infer_shapes, infer_shapes_path, onnx_infer.fold, onnx_ir_calls.infer,
+        onnx_ir_calls.infer_shapes, lines_of, lambda _, **options: onnx_ir_calls.SymbolicShapeInferencePass(**options),
+    ]  # fmt: skip
+    for call in calls:
+        with pytest.raises(ArgumentError, match="there is no option 'assum': do you mean 'assume'"):
+            call("no such file.onnx", assum=["N >= 2"])
+    with pytest.raises(ArgumentError, match="'in_plce': do you mean 'in_place'"):
+        onnx_infer.infer_shapes("no such file.onnx", in_plce=True)
+    with pytest.raises(ArgumentError, match="no option 'xyz': the options are adopt_declared_symbols, assume, "):
+        infer("no such file.onnx", xyz=1)
+
+
+def test_options_may_have_integers_of_numpy() -> None:
+    model = parsed("g (float[N] x, int64[1] k) => (y) { y = Tile (x, k) }", HEAD)
+    two, five = np.int64(2), np.int32(5)
+    result = infer(model, bounds={"N": (two, five)}, min_dim=np.int64(1), values={"k": [np.int64(3)]})
+    assert (str(result.types["y"]), result.symbols["N"]) == ("f32[3*N]", Var("N", 2, 5))
+    assert str(result.check(N=np.int64(7)) or "") == str(result.check(N=7) or "")
+    assert result.planner()(five).shapes["y"] == (15,)

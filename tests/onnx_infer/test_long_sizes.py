@@ -203,7 +203,7 @@ def test_what_equations_replace_is_equal_wherever_they_hold(seed: int) -> None:
             return random.choice([*variables, *variables, random.randint(-3, 6)])
         a, b = tree(leaves // 2), tree(leaves - leaves // 2)
         makers = [lambda: a + b, lambda: a - b, lambda: a * b, lambda: minimum(a, b), lambda: maximum(a, b)]
-        return random.choice([*makers, lambda: a // (b or 1)])()
+        return random.choice([*makers, lambda: a // (1 if b == 0 else b)])()
 
     replaced = 0
     for _ in range(60):
@@ -233,6 +233,7 @@ def test_a_sum_is_rewritten_by_a_multiple_of_an_equation() -> None:
     assert known.rewritten(maximum(N, M) * maximum(N, M) - 3) == (K + 2) * (K + 2) - 3
     known.add(2 * (N // 3), K)  # no integer factor can be taken out
     assert known.rewritten(N // 3) == N // 3
+    assert known.rewritten(maximum(4 * (N // 3) * M, 7) + 3 * (N // 3)) == maximum(2 * K * M, 7) + 3 * (N // 3)
     known.add(K, N)  # two symbols stay two
     assert known.rewritten(K + maximum(N, M)) == 2 * K + 2
 

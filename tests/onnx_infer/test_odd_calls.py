@@ -7,7 +7,8 @@ import onnx.parser
 import pytest
 from onnx import helper
 
-from onnx_infer import SymTensor, infer, infer_node_outputs, infer_shapes
+from onnx_infer import infer, infer_node_outputs, infer_shapes
+from onnx_infer.testing import ts
 
 from .test_damage import use
 
@@ -53,7 +54,7 @@ def test_nodes_with_subgraphs_by_themselves(name: str) -> None:
     data = {"m": helper.make_tensor("other", 7, [], [4])}
     found = infer_node_outputs(onnx.defs.get_schema(name, 20), node, types, data)
     assert list(found) == list(node.output)
-    shown = [SymTensor(1, [d.dim_value or d.dim_param for d in t.tensor_type.shape.dim]) for t in found.values()]
+    shown = [ts(1, [d.dim_value or d.dim_param for d in t.tensor_type.shape.dim]) for t in found.values()]
     assert " ".join(map(str, shown)) == expected
 
 

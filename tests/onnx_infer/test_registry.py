@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from inspect import Parameter, signature
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,9 @@ import onnx.defs
 import pytest
 
 from onnx_infer import OpShapeInferenceRegistry, op, registry
+from onnx_infer.errors import ArgumentError
 from onnx_infer.operators.annotations import annotation_texts
+from onnx_infer.operators.declared_parameters import check_parameters
 from onnx_infer.operators.families import families_of
 from onnx_infer.operators.known_schemas import read_schema
 from onnx_infer.operators.lookup import bind
@@ -166,6 +169,42 @@ def rule(
     flat: FlatSizes | None, keepdims: int | None = None, kernel: tuple[int, ...] = (), mode: str = "",
 ) -> Shape: ...
 """
+
+
+WRONG_RULES = {
+    "an int for a tensor": ("com.acme::Widen", "X: int", "'X' is an input, and int is no form of a tensor"),
+    "a name before *": ("com.acme::Widen", "X: SymTensor, axis: int", "an attribute stands after *"),
+    "an int of the schema": ("Relu", "X: int", "int is no form of a tensor: write SymTensor"),
+    "a wrong name": ("Concat", "inputs, axes: int", "do you mean 'axis'?"),
+    "a tensor for an attribute": (
+        "Concat",
+        "inputs, axis: SymTensor",
+        "'axis' is an attribute: write int, not SymTensor",
+    ),
+    "numbers of texts": ("StringConcat", "X: Ints, Y", "'X' has no numbers, so it is never Ints"),
+}
+
+
+@pytest.mark.parametrize(("title", "parameters", "message"), WRONG_RULES.values(), ids=WRONG_RULES)
+def test_a_rule_that_would_never_be_called_is_refused(title: str, parameters: str, message: str) -> None:
+    space: dict[str, Any] = {}
+    exec(f"from __future__ import annotations\ndef rule({parameters}): ...", space)
+    domain, _, name = title.rpartition("::")
+    before = registry.versions(domain, name)
+    with pytest.raises(ArgumentError, match=re.escape(f"the rule rule of {title}: ")) as told:
+        op(name, domain=domain, replace=True)(space["rule"])
+    assert message in str(told.value)
+    assert registry.versions(domain, name) == before
+
+
+def test_the_rules_of_this_package_would_be_accepted() -> None:
+    rules: dict[object, list[Rule]] = {}
+    for domain, name, since in registry.supported():
+        (rule,) = (rule for rule in registry.versions(domain, name) if rule.since == since)
+        if rule.style == "schema":
+            rules.setdefault((rule.shape, domain, rule.inputs), []).append(rule)
+    for group in rules.values():
+        check_parameters(group)
 
 
 def test_annotations_of_a_rule_may_be_evaluated() -> None:

@@ -194,13 +194,12 @@ def test_many_terms_in_linear_time():
 def test_variables_and_scopes():
     assert Var("N") is N
     assert Var("N", 1) is N
-    with pytest.raises(BoundsError):
-        Var("N", 0)
-    with pytest.raises(BoundsError):
-        Var("N", hi=7)
     left, right = Scope(), Scope()
     a, b = left.var("a", 2, 9), right.var("a", 2, 9)
-    assert a is left.var("a")
+    assert a is left.var("a") is left.var("a", 2) is left.var("a", hi=9)
+    for lo, hi in ((1, 9), (2, 8), (None, 8), (3, None)):
+        with pytest.raises(BoundsError, match=r"'a' is in 2..9 in this scope, not .*: give it another scope"):
+            left.var("a", lo, hi)
     assert a is not b
     assert a - b is not 0  # noqa: F632
     assert (a.lo, a.hi, a.name) == (2, 9, "a")
@@ -216,12 +215,18 @@ def test_variables_and_scopes():
     assert Var.fresh("nnz") is not fresh
 
 
-def test_bounds_of_a_forgotten_name_are_forgotten():
-    dim = Var("forgotten", 4) + 1
+@pytest.mark.parametrize("lives", [True, False])
+def test_a_variable_does_not_depend_on_which_others_live(lives):
+    scope = Scope()
+    held = [Var("Q"), Var("Q", 4, 9), scope.var("Q", 4)]
+    if not lives:
+        held.clear()
+        clear_caches()
+    assert (Var("Q", 0).bounds(), Var("Q", 4).bounds(), Var("Q").bounds()) == ((0, None), (4, None), (1, None))
+    assert scope.var("Q").bounds() == (4, None)
     with pytest.raises(BoundsError):
-        Var("forgotten", 5)
-    del dim
-    assert Var("forgotten", 5).lo == 5
+        scope.var("Q", 5)
+    assert len(held) == 3 * lives
 
 
 ROUND_TRIPS = [
@@ -277,12 +282,12 @@ def test_a_variable_is_made_again_with_its_bound_and_its_origin():
     assert (found.name, found.lo, found.at_most, found.origin) == ("v", 2, 2 * N, ("NonZero", 0))
 
 
-def test_a_held_variable_with_other_bounds_is_not_made_again():
+def test_a_restored_variable_has_its_own_bounds():
     scope = Scope()
     v = scope.var("v", 2, 9)
     assert scope.restored("v", 2, 9, None, None) is v
-    with pytest.raises(BoundsError):
-        scope.restored("v", 2, 8, None, None)
+    assert scope.restored("v", 2, 8, None, None).bounds() == (2, 8)
+    assert scope.var("v") is v
 
 
 class Size(IntEnum):

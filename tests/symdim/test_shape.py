@@ -95,7 +95,16 @@ def test_copies_are_equal_and_keep_their_dims():
 def test_evaluation():
     shape = Shape(["batch", 128, "seq"])
     assert shape.evaluate({"batch": 4, "seq": 512}) == (4, 128, 512)
-    assert shape.evaluate(batch=4, other=7) == (4, 128, Var("seq"))
+    assert shape.evaluate(batch=4) == (4, 128, Var("seq"))
+    assert shape.evaluate(batch=4, seq=2, other=7) == (4, 128, 2)
+    assert shape.partial_evaluate(batch=4, other=7) == (4, 128, None)
+    assert not shape.is_fully_bound(batch=4, other=7)
+    assert shape.substitute({"batch": 4, "other": 7}) == (4, 128, Var("seq"))
+    for call in (shape.evaluate, shape.bind, (Var("batch") * Var("seq")).evaluate, Var("seq").to_int):
+        with pytest.raises(UnboundName, match="'seq'; 'Seq' does not occur: do you mean 'seq'"):
+            call({"batch": 4}, Seq=2) if call != Var("seq").to_int else call(Seq=2)
+    left_open = Shape([Var.fresh("found", origin="NonZero"), "batch"])
+    assert left_open.evaluate(batch=4, seq=2) == (left_open[0], 4)  # nobody can give the size that the data decide
     assert shape.evaluate({Var("seq"): 2}).partial() == (None, 128, 2)
     assert shape.bind(batch=4, seq=512) == (4, 128, 512)
     assert shape.concrete() is None

@@ -12,6 +12,7 @@ from symdim import Expr, SymdimError, UnboundName, Var, ceildiv, product
 from symdim.algebra.dims import variables_of
 from symdim.algebra.evaluate import checked_size
 from symdim.compile import StraightLine, function_of, literal, tuple_text
+from symdim.errors import refuse_text
 from symdim.guarantee import UpperBounds, guarantee_of
 
 if TYPE_CHECKING:
@@ -152,6 +153,8 @@ class Planner:
 
 def planner(result: Inferred, args: Sequence[str | Var] | None, values: Iterable[str] | None, upper: bool) -> Planner:
     """The planner of a result; see `Inferred.planner`."""
+    refuse_text(args, "args")
+    refuse_text(values, "values")
     types = dict(result.types)
     if args is None:
         sizes = variables_of(dim for _, dim in result.sources.axes)

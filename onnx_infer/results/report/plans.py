@@ -57,7 +57,7 @@ class Plans:
         rows = [(x.name or "(no layer)", x.nodes, x.parameters, x.multiply_adds) for x in self.layers]
         nodes = found.nodes
         if limit is not None:
-            counted = [node for node in nodes if node.multiply_adds]
+            counted = [node for node in nodes if node.multiply_adds not in (0, None)]
             nodes = sorted(counted, key=lambda node: -_sample(node.multiply_adds or 0))[:_TOP_NODES]
         each = [(n.node, n.operator, n.parameters, _known(n.multiply_adds)) for n in nodes]
         tables = [

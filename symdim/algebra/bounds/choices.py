@@ -21,6 +21,8 @@ from symdim.algebra.sums.monomial import EXTREMUM, accumulate, exact_quotient, p
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
     from symdim.algebra.expr import Expr, Terms
 
 _TERMS = 24  # the most terms of a sum
@@ -88,7 +90,7 @@ def _split(unit: Expr) -> tuple[Extremum, Expr | None]:
 
 def _correlated(terms: Terms) -> list[Expr]:
     """The units of a sum to which the law applies: one maximum or minimum, times a factor that is not negative."""
-    found: list[tuple[Expr, set[Expr]]] = []
+    found: list[tuple[Expr, AbstractSet[Expr | None]]] = []
     for unit in terms:
         if unit.flags & EXTREMUM:
             atom, factor = _split(unit)
@@ -97,7 +99,7 @@ def _correlated(terms: Terms) -> list[Expr]:
             else:
                 lo, _ = bounds.bounds_of(factor)
                 if lo is not None and lo >= 0:
-                    found.append((unit, {times(u, factor) or u for u in _within(atom)} | {factor}))
+                    found.append((unit, {times(u, factor) for u in _within(atom)} | {factor}))
     result: list[Expr] = []
     for unit, inner in found:
         if any(u in terms for u in inner) or any(not inner.isdisjoint(other) for u, other in found if u is not unit):

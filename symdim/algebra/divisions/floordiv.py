@@ -36,7 +36,7 @@ from symdim.algebra.interning import find_unit, publish, sequence_fingerprint
 from symdim.algebra.order import height_of, merged_names, names_of
 from symdim.algebra.sums.long_division import in_lowest_terms
 from symdim.algebra.sums.monomial import NESTED, SPLIT, TWIN, accumulate, has_laws, split_unit, terms_of
-from symdim.algebra.sums.polynomial import add, multiply, scale, subtract, sum_of
+from symdim.algebra.sums.polynomial import add, checked, multiply, scale, subtract, sum_of
 from symdim.errors import DivisionByZero
 
 TYPE_CHECKING = False
@@ -93,6 +93,7 @@ def ceildiv(n: Dim, d: Dim) -> Dim:
     >>> ceildiv(Var("H"), 2), ceildiv(Var("H") - 1, 2), ceildiv(7, 2)
     ((H + 1)//2, H//2, 4)
     """
+    n, d = checked(n), checked(d)
     if isinstance(d, int) and d >= 1:
         return floordiv(add(n, d - 1), d)
     return scale(floordiv(scale(n, -1), d), -1)

@@ -51,7 +51,8 @@ def unit_of(powers: Powers) -> Expr | None:
             fingerprint = fingerprint * pow(atom.fingerprint, exponent, PRIME) % PRIME
     if not powers:
         return None
-    return find_unit(fingerprint, Mul, powers) or _new_unit(powers, fingerprint)
+    found = find_unit(fingerprint, Mul, powers)
+    return _new_unit(powers, fingerprint) if found is None else found
 
 
 def _new_unit(powers: Powers, fingerprint: int) -> Expr:
@@ -115,7 +116,8 @@ def times(u: Expr | None, v: Expr | None) -> Expr | None:
         return u
     found: Expr | None = _products.get((u, v))
     if found is None:
-        found = _products[u, v] = _products.get((v, u)) or _merged(u, v)
+        found = _products.get((v, u))
+        found = _products[u, v] = _merged(u, v) if found is None else found
     return found
 
 

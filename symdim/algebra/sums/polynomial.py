@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra.expr import Add, Const, Expr, Mul
+from symdim.algebra.expr import Add, Const, Expr, Mul, as_dim
 from symdim.algebra.interning import PRIME, live, publish
 from symdim.algebra.order import dim_order, leading
 from symdim.algebra.sums.monomial import (
@@ -94,11 +94,12 @@ def _made(terms: Terms, const: int, fingerprint: int, height: int) -> Expr:
 
 def constant(value: int) -> Const:
     """The leaf for an integer."""
-    if not isinstance(value, int) or isinstance(value, bool):
+    if not isinstance(number := as_dim(value), int):
         raise TypeError(f"a constant is an int, not {value!r}")
+    value = number
     node: Const = object.__new__(Const)
     node.terms = {}
-    node.const = int(value)
+    node.const = value
     node.height = node.flags = 0
     node.fingerprint = value % PRIME
     node.parts = node._names = node._named = node._order = node._text = None
@@ -170,10 +171,12 @@ def total(dims: Iterable[Dim]) -> Dim:
 
 
 def checked(dim: Dim) -> Dim:
-    """The dimension, a leaf as its int. Raises `TypeError` for anything else."""
-    if isinstance(dim, bool) or not isinstance(dim, (int, Expr)):
-        raise TypeError(f"a dimension is an int or an Expr, not {dim!r}")
-    return dim.const if isinstance(dim, Const) else dim
+    """The dimension, a leaf and an integer of another type as an int. Raises `TypeError` for anything else."""
+    found = as_dim(dim)
+    if found is None:
+        cure = f": write Var({dim!r:.60}) or parse({dim!r:.60})" if isinstance(dim, str) else ""
+        raise TypeError(f"a dimension is an int or an Expr, not {dim!r:.60}{cure}")
+    return found
 
 
 def multiply(a: Dim, b: Dim) -> Dim:

@@ -183,7 +183,7 @@ def _candidates(unit: Expr, terms: Terms, const: int, size: int = 0) -> list[Pat
     for atom in powers_of(unit) if coefficient else ():
         if _may_remain(atom, coefficient):
             found += _remainders(unit, coefficient, atom, terms, size)
-    found = [p for p in found if _holds(terms, p.terms) and (p.unit or p.const == const or not p.rigid())]
+    found = [p for p in found if _holds(terms, p.terms) and (p.unit is not None or p.const == const or not p.rigid())]
     return sorted(found, key=lambda p: (p.left_of(terms), -len(p.terms), abs(p.operands[0][1]), p.coefficient < 0))
 
 
