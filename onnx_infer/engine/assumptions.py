@@ -10,7 +10,7 @@ from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.engine.assumed_bounds import Bounds, Relation, assumed_bounds
 from onnx_infer.laws.known import Known, holds
 from onnx_infer.model.given import Given, Narrowed, interval_text
-from onnx_infer.model.graph import Node, label_of
+from onnx_infer.model.graph import Node
 from symdim import Expr, Facts, ParseError, Var, parse, simplify
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.divisions.floordiv import mod
@@ -18,7 +18,6 @@ from symdim.algebra.expr import FloorDiv
 from symdim.algebra.order import leading, sorted_units
 from symdim.algebra.sums.monomial import terms_of
 from symdim.conditions.condition import Condition
-from symdim.conditions.solving import solve
 from symdim.store import Origin, Store
 
 if TYPE_CHECKING:

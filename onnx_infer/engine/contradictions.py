@@ -11,6 +11,8 @@ Only required statements count: a run may break the others.
 
 from __future__ import annotations
 
+from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from onnx_infer.diagnostics import Diagnostic
@@ -30,13 +32,20 @@ if TYPE_CHECKING:
     from symdim.algebra.expr import Interval
     from symdim.conditions.condition import Condition
     from symdim.facts import Fact
+    from symdim.prover.budget import Budget
     from symdim.prover.hypotheses import Hypothesis
 
     Stated: TypeAlias = tuple[Statement, Node]
     Places: TypeAlias = tuple[int, ...]
 
 _BUDGET = 1000
-"""Steps of the prover for one group of demands."""
+"""Steps of the prover for one question about demands."""
+
+_ALL_STEPS = 5000
+"""Steps of the prover for all questions about a model."""
+
+_MOST_TOLD = 64
+"""The most contradictions of a model that are told."""
 
 _SIZES = (1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 512, 1 << 20)
 """The sizes that all symbols have at the points that are tried, as far as their bounds allow it."""
@@ -112,8 +121,9 @@ def contradictions(
     conditions, assumed = list(first), [_as_condition(fact) for fact in facts]
     found: list[Places] | None = _refuted.get(key := (len(first), *conditions, *assumed))
     if found is None:
-        groups = _groups([*conditions, *assumed])
-        found = _refuted[key] = [places for group in groups for places in _refuted_in(group, len(first))]
+        prover, groups = _Prover(), _groups([*conditions, *assumed])
+        all_found = (places for group in groups for places in _refuted_in(group, len(first), prover))
+        found = _refuted[key] = list(islice(all_found, _MOST_TOLD))
     told = []
     for *others, last in found:
         statement, node = first[conditions[last]]
@@ -148,10 +158,10 @@ def _groups(conditions: Sequence[Condition]) -> Iterator[dict[int, Condition]]:
         yield {i: conditions[i] for i in sorted(found)}
 
 
-def _refuted_in(group: dict[int, Condition], count: int) -> Iterator[Places]:
+def _refuted_in(group: dict[int, Condition], count: int, prover: _Prover) -> Iterator[Places]:
     """The contradictions in a group, until the rest may hold. Places from `count` on are those of facts."""
     while group and min(group) < count:
-        found = _first_refuted(group)
+        found = _first_refuted(group, prover)
         demands = sorted(i for i in found if i < count)
         if not demands:
             return
@@ -159,7 +169,7 @@ def _refuted_in(group: dict[int, Condition], count: int) -> Iterator[Places]:
         del group[demands[-1]]
 
 
-def _first_refuted(group: Mapping[int, Condition]) -> Collection[int]:
+def _first_refuted(group: Mapping[int, Condition], prover: _Prover) -> Collection[int]:
     """The places of conditions that cannot hold together; none if they can, or if that is not known."""
     variables = tuple(dict.fromkeys(v for condition in group.values() for v in condition.variables()))
     if _hold_somewhere(group.values(), {v: (v.lo, v.hi) for v in variables}):
@@ -174,19 +184,21 @@ def _first_refuted(group: Mapping[int, Condition]) -> Collection[int]:
                 return {place for place in intervals[var].why if place is not None}
     if _hold_somewhere(group.values(), {v: interval.ends for v, interval in intervals.items()}):
         return ()
-    found = _disproved(group)
-    if not found:  # there may be too many of them for the budget
-        return next((part for part in ({i: c} for i, c in group.items()) if _disproved(part)), ())
+    found = prover.refuted(group)
+    if found is None:  # there may be too many of them for one question
+        found = next((part for i, c in group.items() if (part := prover.refuted({i: c}))), frozenset())
     for i in found if len(found) <= _MOST_TRIED else ():
-        if smaller := _disproved({j: group[j] for j in found if j != i}):
+        if smaller := prover.refuted({j: group[j] for j in found if j != i}):
             found = smaller
     return found
 
 
 def _hold_somewhere(conditions: Collection[Condition], ends: Mapping[Var, Interval]) -> bool:
     """Whether all conditions hold at one of a few points: equal sizes, or the least ones with one that is larger."""
-    least = {v: _within(1, *interval) for v, interval in ends.items()}
-    points = [{v: _within(size, *interval) for v, interval in ends.items()} for size in _SIZES]
+    least: dict[str | Var, int] = {v: _within(1, *interval) for v, interval in ends.items()}
+    points: list[dict[str | Var, int]] = [
+        {v: _within(size, *interval) for v, interval in ends.items()} for size in _SIZES
+    ]
     points += [{**least, v: _within(2 * least[v], *ends[v])} for v in ends] if len(ends) < len(_SIZES) else []
     return any(all(condition.holds(point) for condition in conditions) for point in points)
 
@@ -196,18 +208,28 @@ def _within(size: int, low: int | None, high: int | None) -> int:
     return size if high is None else min(size, high)
 
 
-def _disproved(group: Mapping[int, Condition]) -> frozenset[int]:
-    """The places of conditions that the prover refutes together; none if it does not."""
-    from symdim.prover.budget import Budget, OutOfBudget
-    from symdim.prover.hypotheses import problem_of
-    from symdim.prover.search import decided
+class _Prover:
+    """The prover, with one budget for all demands of a model."""
 
-    hypotheses = [h for i, condition in group.items() if (h := _hypothesis(condition, i)) is not None]
-    try:
-        found = decided(problem_of(hypotheses, (), Budget(_BUDGET)))
-    except OutOfBudget:
-        return frozenset()
-    return frozenset(i for i in found if isinstance(i, int)) if isinstance(found, frozenset) else frozenset()
+    @cached_property
+    def _budget(self) -> Budget:
+        from symdim.prover.budget import Budget  # few models need it
+
+        return Budget(_ALL_STEPS)
+
+    def refuted(self, group: Mapping[int, Condition]) -> frozenset[int] | None:
+        """The places of conditions that cannot hold together; none if an example is found, None if nothing is."""
+        from symdim.prover.budget import Budget, OutOfBudget
+        from symdim.prover.hypotheses import problem_of
+        from symdim.prover.search import decided
+
+        try:
+            self._budget.spend()
+            hypotheses = [h for i, condition in group.items() if (h := _hypothesis(condition, i)) is not None]
+            found = decided(problem_of(hypotheses, (), Budget(_BUDGET, self._budget)))
+        except OutOfBudget:
+            return None
+        return None if found is None else frozenset(i for i in found if isinstance(i, int))
 
 
 def _hypothesis(condition: Condition, place: int) -> Hypothesis | None:
