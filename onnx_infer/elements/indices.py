@@ -16,8 +16,9 @@ def demand_in_bounds(
     """Demand that the indices (or those at one place of the last axis) are in [-size, size - 1], or in [0, size - 1].
 
     An empty tensor has no index. If the tensor may be empty, the index in the statement is multiplied by 0 for an empty
-    tensor; index 0 is always allowed there. Nothing is demanded of an index that is an element of an input. `slices`
-    are the sizes of what an index selects, if indices of empty slices are not checked.
+    tensor; index 0 is always allowed there. Of indices that are elements of an input only this is demanded: an axis
+    into which there are some is not empty. `slices` are the sizes of what an index selects, if indices of empty slices
+    are not checked.
 
     >>> from onnx_infer.laws.statements import Trace
     >>> from symdim import Var
@@ -33,11 +34,13 @@ def demand_in_bounds(
     above = [i for i in known if not at_least(size - i, 1)]
     least = -size if negative else 0
     below = [i for i in known if not at_least(i - least, 0)]
-    if not above and not below:
+    if (known or at_least(size, 1)) and not above and not below:
         return
     any_index = minimum(product(doubtful_sizes(indices.shape, slices)), 1)  # 1, or 0 where the tensor is empty
     if any_index == 0:
         return
+    if not known and not at_most(size, 0):
+        state("at_least", size, any_index, "the size of the axis of the indices")
     for i in (*above, *below) if any_index == 1 else ():
         if at_most(size - i, 0) or at_most(i - least, -1):
             contradict(f"index {i} is out of bounds for an axis of size {size}")
