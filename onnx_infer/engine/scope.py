@@ -95,11 +95,16 @@ class Scope(dict[str, "Value"]):
     def with_elements(
         self, operator: Operator, names: list[str], values: tuple[Value | None, ...]
     ) -> tuple[Value | None, ...]:
-        """The inputs of a node; constants have elements if its rule or its data function asks for them."""
+        """The inputs of a node; constants have elements if its rule or its data function asks for them.
+
+        The data function asks in vain if another operand has none, unless it is applied to samples.
+        """
         wants, needs, reads = operator.asked(len(values))
         for i in needs:
             value = values[i]
-            if value is not None and value.data is None and self.holder(names[i]) is None:
+            if value is None or value.data is not None or (operator.follows and getattr(value, "samples", None)):
+                continue
+            if self.holder(names[i]) is None:
                 reads = wants
                 break
         loaded: list[Value | None] | None = None
