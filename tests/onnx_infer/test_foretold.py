@@ -225,7 +225,8 @@ def test_random_indices_are_refused_where_that_is_foretold() -> None:
     assert foretold > refused // 3, (foretold, refused)
 
 
-FRAMES = """g (float[L] x) => (y) { zero = Constant<value_int=0>() one = Constant<value_int=1>() step = Constant<value_int=4>()
+FRAMES = """g (float[L] x) => (y) {
+    zero = Constant<value_int=0>() one = Constant<value_int=1>() step = Constant<value_int=4>()
     width = Constant<value_int=8>() first = Constant<value_ints=[0]>() rows = Constant<value_ints=[-1, 4]>()
     last = Constant<value_ints=[1]>() s = Shape(x) n = Squeeze(s) room = Sub(n, width) q = Div(room, step)
     more = Add(q, one) count = Max(zero, more) r = Range(zero, count, one) column = Unsqueeze(r, last)
