@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from symdim import Dim
 
 
+_MOST_NAMES = 12
+"""The most names in a message."""
+
+
 class OnnxInferError(ValueError):
     """The base class of the errors that inference raises."""
 
@@ -49,6 +53,8 @@ class UnknownSymbol(OnnxInferError, UnboundName):  # noqa: N818  (named as its b
 
     >>> print(UnknownSymbol("assume", ["Q"], ["N", "H"]))
     assume: the model has no symbol 'Q'; its symbols are 'H', 'N'
+    >>> print(UnknownSymbol("sizes", ["bath"], ["batch", "seq"]))
+    sizes: the model has no symbol 'bath'; its symbols are 'batch', 'seq'; do you mean 'batch'?
     """
 
     def __init__(self, option: str, names: Iterable[str], symbols: Iterable[str]) -> None:
@@ -59,9 +65,15 @@ class UnknownSymbol(OnnxInferError, UnboundName):  # noqa: N818  (named as its b
         return type(self), (self.option, self.names, self.symbols)
 
     def __str__(self) -> str:
-        unknown, known = (", ".join(map(repr, names)) for names in (self.names, self.symbols))
-        said = f"its symbols are {known}" if known else "it has no symbols"
-        return f"{self.option}: the model has no symbol {unknown}; {said}"
+        from difflib import get_close_matches
+
+        unknown, known = (", ".join(map(repr, names[:_MOST_NAMES])) for names in (self.names, self.symbols))
+        more = f" and {len(self.symbols) - _MOST_NAMES} more" if len(self.symbols) > _MOST_NAMES else ""
+        said = f"its symbols are {known}{more}" if known else "it has no symbols"
+        folded = {name.casefold(): name for name in reversed(self.symbols)}
+        alike = get_close_matches(self.names[0].casefold(), folded, n=1) if self.names else []
+        cure = f"; do you mean {folded[alike[0]]!r}?" if alike else ""
+        return f"{self.option}: the model has no symbol {unknown}; {said}{cure}"
 
 
 class StrictModeError(ShapeInferenceError, InferenceError):  # type: ignore[misc]  # onnx's class is untyped

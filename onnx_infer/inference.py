@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
 from onnx_infer.diagnostics import Diagnostic, is_raised
 from onnx_infer.engine.collecting import collecting_later
+from onnx_infer.engine.contradictions import errors_of
 from onnx_infer.engine.engine import Engine
 from onnx_infer.engine.learnt import Learnt
 from onnx_infer.engine.overridable import name_overridable
@@ -273,7 +274,7 @@ def walk(
     learnt = Learnt(found, believed=believed)
     start = Narrowed(given.intervals(), bound=given.bound)
     if given:
-        from onnx_infer.engine.assumptions import Assumptions, narrowed, settled_facts
+        from onnx_infer.engine.assumptions import Assumptions, drop_implied, narrowed
     if given.relations:
         symbols = Symbols(
             names, reserved, bounds=start.bounds, min_dim=min_dim, fixed=given.bound, elements=given.elements
@@ -307,12 +308,15 @@ def walk(
         learnt = more
     engine.left_open = frozenset() if believes else learnt.left_open | engine.unconfirmed()
     if given:
-        assuming(known, partial(settled_facts, engine))
+        assuming(known, partial(drop_implied, engine))
     if to_first:
         engine.rename(to_first)
     if learnt.stated:
         engine.restate([*learnt.stated, *engine.stated()])
     if not is_cautious:
+        facts = Assumptions(given.relations, first.known()).facts if related else ()
+        engine.contradictions = errors_of(engine, facts)
+        engine.diagnostics += engine.contradictions
         engine.shorten_long_sizes()
         engine.scope.update({} if related else written)
     engine.claims[:0] = learnt.claims

@@ -47,10 +47,11 @@ def state_model(engine: Engine, given: Collection[str], assumptions: Assumptions
     """State the constraints of the main graph of an inferred model, and propagate them.
 
     `given` are the names of symbols that stay; all others are replaced by what they equal. If constraints contradict
-    each other, a declared type or else the node of the nearest one is left out, and everything starts again.
+    each other, a declared type or else the node of the nearest one is left out, and everything starts again. A node of
+    which the walk told that its demands contradict others is left out from the start.
     """
     told: list[Diagnostic] = []
-    left_out: set[str] = set()
+    left_out = {error.node for error in engine.contradictions}
     count = sum(_weight(engine, node[3]) for node in engine.model.graph.nodes())
     most = min(_MOST_CONTRADICTIONS, max(1, _MOST_STATED // max(1, count)))
     while True:

@@ -22,7 +22,7 @@ from onnx_infer.values.tensor import Dim, SymTensor
 from symdim import Expr
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.engine.claims import Belief
@@ -191,6 +191,7 @@ def infer_both_ways(
         else:
             substitute_solved(engine, last.known, last.names.given)
         engine.diagnostics += last.known.diagnostics
+        _tell_first(engine, inference.first.contradictions)
     assumptions = inference.assumptions(engine)
     met = {**inference.first.symbols.known(), **engine.symbols.known()}
     if unknown := assumptions.unknown - met.keys():
@@ -201,6 +202,12 @@ def infer_both_ways(
         _rewrite(engine, assumptions.simplest)
     engine.assumed = list(dict.fromkeys((*inference.assume, *engine.assumed)))
     return engine, {} if found is None else found.inputs
+
+
+def _tell_first(engine: Engine, errors: Sequence[Diagnostic]) -> None:
+    """Tell these errors of the first walk in its words, in place of those that later walks tell of their nodes."""
+    nodes = {error.node for error in errors}
+    engine.diagnostics[:] = [*errors, *(d for d in engine.diagnostics if d.severity != "error" or d.node not in nodes)]
 
 
 def _written_sizes(front: FrontEnd, engine: Engine) -> dict[str, tuple[Size, ...]]:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from onnx_infer.elements.samples import largest, samples_at, samples_of, smallest
+from onnx_infer.laws.readable import is_long
 from onnx_infer.laws.sizes import at_least, doubtful_sizes
-from onnx_infer.laws.statements import contradict, elements_of, state
+from onnx_infer.laws.statements import contradict, elements_of, is_cautious, state
 from onnx_infer.values.tensor import Dim, Shape, SymTensor
 from symdim import Expr, minimum, product
 from symdim.algebra.dims import at_most
+
+if TYPE_CHECKING:
+    from symdim.conditions.condition import Relation
 
 
 def demand_in_bounds(
@@ -16,8 +22,10 @@ def demand_in_bounds(
     """Demand that the indices (or those at one place of the last axis) are in [-size, size - 1], or in [0, size - 1].
 
     An empty tensor has no index. If the tensor may be empty, the index in the statement is multiplied by 0 for an empty
-    tensor; index 0 is always allowed there. Nothing is demanded of an index that is an element of an input. `slices`
-    are the sizes of what an index selects, if indices of empty slices are not checked.
+    tensor; index 0 is always allowed there. Where that makes a long size, the statement is assumed instead, and
+    required of a tensor that is not empty. Of indices that are elements of an input only this is demanded: an axis
+    into which there are some is not empty. `slices` are the sizes of what an index selects, if indices of empty slices
+    are not checked.
 
     >>> from onnx_infer.laws.statements import Trace
     >>> from symdim import Var
@@ -33,21 +41,33 @@ def demand_in_bounds(
     above = [i for i in known if not at_least(size - i, 1)]
     least = -size if negative else 0
     below = [i for i in known if not at_least(i - least, 0)]
-    if not above and not below:
+    if (known or at_least(size, 1)) and not above and not below:
         return
-    any_index = minimum(product(doubtful_sizes(indices.shape, slices)), 1)  # 1, or 0 where the tensor is empty
+    doubtful = doubtful_sizes(indices.shape, slices)
+    any_index = minimum(product(doubtful), 1)  # 1, or 0 where the tensor is empty
     if any_index == 0:
         return
+    if not known and not at_most(size, 0):
+        state("at_least", size, any_index, "the size of the axis of the indices")
     for i in (*above, *below) if any_index == 1 else ():
         if at_most(size - i, 0) or at_most(i - least, -1):
             contradict(f"index {i} is out of bounds for an axis of size {size}")
             return
     for i in largest(above):
         if not at_least(size - i, 1):
-            state("at_most", any_index * (i + 1), size, "an index and the size of its axis")
+            _demand("at_most", i + 1, size, any_index, doubtful)
     for i in smallest(below):
         if not at_least(i - least, 0):
-            state("at_least", any_index * i, least, "an index and the size of its axis")
+            _demand("at_least", i, least, any_index, doubtful)
+
+
+def _demand(relation: Relation, end: Dim, limit: Dim, any_index: Dim, doubtful: Shape) -> None:
+    """Demand a relation of an end of the indices to a limit that 0 keeps, unless there is no index."""
+    law, whole = "an index and the size of its axis", any_index * end
+    if any_index == 1 or is_cautious() or not is_long(whole):
+        state(relation, whole, limit, law)
+    else:
+        state(relation, end, limit, law, "assumed", doubtful)
 
 
 def demand_all_in_bounds(indices: SymTensor, sizes: Shape, slices: Shape = ()) -> None:

@@ -17,7 +17,7 @@ from onnx_infer.laws.statements import elements_of, unread
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.propagated import is_small
 from onnx_infer.values.tensor import Dim, SymTensor, Value
-from symdim import Expr, Var
+from symdim import Expr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -10,7 +10,7 @@ from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.engine.assumed_bounds import Bounds, Relation, assumed_bounds
 from onnx_infer.laws.known import Known, holds
 from onnx_infer.model.given import Given, Narrowed, interval_text
-from onnx_infer.model.graph import Node, label_of
+from onnx_infer.model.graph import Node
 from symdim import Expr, Facts, ParseError, Var, parse, simplify
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.divisions.floordiv import mod
@@ -18,7 +18,6 @@ from symdim.algebra.expr import FloorDiv
 from symdim.algebra.order import leading, sorted_units
 from symdim.algebra.sums.monomial import terms_of
 from symdim.conditions.condition import Condition
-from symdim.conditions.solving import solve
 from symdim.store import Origin, Store
 
 if TYPE_CHECKING:
@@ -56,9 +55,9 @@ def blamed(
     return list(map(told, diagnostics))
 
 
-def settled_facts(engine: Engine) -> None:
-    """Drop the statements that the assumptions imply. A statement that they exclude is an error of its node."""
-    answers: dict[Condition, bool | None] = {}
+def drop_implied(engine: Engine) -> None:
+    """Drop the statements that the assumptions imply."""
+    answers: dict[Condition, bool] = {}
     kept: list[tuple[Statement, Node]] = []
     for statement, node in engine.stated():
         assert statement.relation != "undecided"
@@ -66,37 +65,23 @@ def settled_facts(engine: Engine) -> None:
             statement.relation, engine.fresh_sizes.resolve(statement.lhs), engine.fresh_sizes.resolve(statement.rhs)
         )
         if condition not in answers:
-            answers[condition] = _answer(condition)
-        if answers[condition] is True:
-            continue
-        kept.append((statement, node))
-        if answers[condition] is False and statement.kind == "required":
-            operator = engine.scope.operators[node[1], node[0]]
-            title = node[0] if operator is None else operator.schema.title
-            message = f"{statement.law}: {condition} holds at no sizes"
-            engine.diagnostics.append(Diagnostic("error", title, label_of(node), message))
+            answers[condition] = _is_implied(condition)
+        if not answers[condition]:
+            kept.append((statement, node))
     engine.restate(kept)
 
 
-def _answer(condition: Condition) -> bool | None:
-    """Whether a condition always holds (True) or never (False); None if that is not known."""
+def _is_implied(condition: Condition) -> bool:
+    """Whether a condition always holds."""
     relation, a, b = condition
-    if solve(condition) is None:
-        return False
     if relation == "equal":
-        return _either(holds(a, "==", b), holds(a, "!=", b))
-    if relation == "at_least":
-        return _either(holds(a, ">=", b), holds(a, "<", b))
-    if relation == "at_most":
-        return _either(holds(a, "<=", b), holds(a, ">", b))
+        return holds(a, "==", b)
+    if relation in ("at_least", "at_most"):
+        return holds(a, ">=" if relation == "at_least" else "<=", b)
     if relation == "divides":
-        return a != 0 and _either(holds(b % a, "==", 0), holds(b % a, "!=", 0))
+        return a != 0 and holds(b % a, "==", 0)
     pairs = ((a, b), (a, 1), (b, 1)) if relation == "broadcast" else ((a, b), (a, 1))
-    return _either(any(holds(x, "==", y) for x, y in pairs), all(holds(x, "!=", y) for x, y in pairs))
-
-
-def _either(always: bool, never: bool) -> bool | None:
-    return True if always else False if never else None
+    return any(holds(x, "==", y) for x, y in pairs)
 
 
 class Assumptions:

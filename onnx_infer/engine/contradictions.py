@@ -1,67 +1,269 @@
-"""Statements of one graph that no run fulfils together: a branch that demands N == 3 and N == 4 is never taken.
+"""Demands that no run fulfils: one alone (`2*N == 3`), or several together (`N == 3` and `N == 4`).
 
-Each statement about one variable alone narrows the interval of this variable. If nothing is left, the statements
-contradict each other, so every run of the graph fails. Only required statements count: a run may break the others.
+Demands that share symbols are compared, each such group by itself. The cheapest means comes first:
+
+1. A few points: sizes at which all of them hold. Nearly every model ends here, because it runs at some sizes.
+2. Intervals of single symbols.
+3. The prover, within a budget, which also finds an example or the demands that it needs for the contradiction.
+
+Only required statements count: a run may break the others.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.engine.implied_bounds import of_one_symbol
-from onnx_infer.model.graph import label_of
-from symdim import Var
+from onnx_infer.engine.resting import certain
+from onnx_infer.model.graph import label_of, title_of
+from symdim import Var, leaf_count
+from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+    from onnx_infer.engine.walk import Walk
     from onnx_infer.laws.statements import Statement
     from onnx_infer.model.graph import Node
+    from onnx_infer.values.tensor import Dim
+    from symdim.algebra.expr import Interval
+    from symdim.conditions.condition import Condition
+    from symdim.facts import Fact
+    from symdim.prover.budget import Budget
+    from symdim.prover.hypotheses import Hypothesis
 
     Stated: TypeAlias = tuple[Statement, Node]
+    Places: TypeAlias = tuple[int, ...]
+
+_BUDGET = 1000
+"""Steps of the prover for one question about demands."""
+
+_ALL_STEPS = 5000
+"""Steps of the prover for all questions about a model."""
+
+_MOST_TOLD = 64
+"""The most contradictions of a model that are told."""
+
+_SIZES = (1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 512, 1 << 20)
+"""The sizes that all symbols have at the points that are tried, as far as their bounds allow it."""
+
+_MOST_TRIED = 16
+"""The most conditions of a contradiction of which each is left out once, to find those that are needed."""
+
+_LONG = 16
+"""The most names of two sizes of which broadcasting chooses one, for the prover: it multiplies them."""
+
+_SIGNS = {"equal": "==", "at_least": ">=", "at_most": "<="}
+
+_refuted = shared_cache(1 << 10)  # conditions and facts -> the places of those that contradict each other
 
 
-class _Interval:
-    """What is left of the values of a variable, and the statements that give its ends (None: the variable itself)."""
+class Contradiction(NamedTuple):
+    """A demand of a node that holds at no sizes, or not together with the `others`."""
 
-    __slots__ = ("ends", "why")
+    condition: Condition
+    law: str
+    node: Node
+    others: tuple[tuple[Condition, Node], ...] = ()
 
-    def __init__(self, var: Var) -> None:
-        self.ends: list[int | None] = [var.lo, var.hi]
-        self.why: list[Stated | None] = [None, None]
+    def __str__(self) -> str:
+        if not self.others:
+            return f"{self.law}: {self.condition} holds at no sizes"
+        others = " and ".join([f"{condition} ({node[0]} '{label_of(node)}')" for condition, node in self.others])
+        return f"{self.law}: {self.condition} contradicts {others}"
 
-    def narrow(self, relation: str, number: int, stated: Stated) -> bool:
-        """Use a relation of the variable and a number; whether a value is left."""
-        low, high = self.ends
-        if relation in ("at_least", "equal") and (low is None or number > low):
-            self.ends[0], self.why[0] = number, stated
-        if relation in ("at_most", "equal") and (high is None or number < high):
-            self.ends[1], self.why[1] = number, stated
-        low, high = self.ends
-        return low is None or high is None or low <= high
+
+def errors_of(walk: Walk, facts: Iterable[Fact] = ()) -> list[Diagnostic]:
+    """The contradictions of a walk, under `facts` about its symbols, as errors of their nodes.
+
+    What rests on an assumption is no demand of every run.
+    """
+    if not walk.statements:
+        return []
+    facts, resolve = list(facts), walk.fresh_sizes.resolve
+    found = contradictions(walk.stated(), resolve, facts)
+    if found and any(statement.kind == "assumed" for statement in walk.statements):
+        found = contradictions(certain(walk), resolve, facts)
+    told = []
+    for each in found:
+        operator = walk.scope.operators[each.node[1], each.node[0]]
+        title = title_of(each.node) if operator is None else operator.schema.title
+        told.append(Diagnostic("error", title, label_of(each.node), str(each)))
+    return told
 
 
 def contradiction(stated: Iterable[Stated]) -> str | None:
     """The statements that contradict each other, as a text; None if none are found."""
-    intervals: dict[Var, _Interval] = {}
-    for statement, node in stated:
-        if statement.kind != "required" or statement.relation == "undecided":
-            continue
-        conditions = of_one_symbol(statement)
-        if conditions is None:
-            return _text((statement, node))
-        for relation, var, number in conditions:
-            if isinstance(var, Var) and isinstance(number, int):
-                interval = intervals.setdefault(var, _Interval(var))
-                if not interval.narrow(relation, number, (statement, node)):
-                    return " and ".join(dict.fromkeys([_text(each) for each in interval.why if each is not None]))
-    return None
+    found = contradictions(stated)
+    if not found:
+        return None
+    condition, _, node, others = found[0]
+    texts = [f"{node[0]} '{label_of(node)}' demands {condition}" for condition, node in ((condition, node), *others)]
+    return " and ".join(texts)
 
 
-def _text(stated: Stated) -> str:
-    """A statement and its node."""
+def contradictions(
+    stated: Iterable[Stated], resolve: Callable[[Dim], Dim] = lambda size: size, facts: Iterable[Fact] = ()
+) -> list[Contradiction]:
+    """The demands that cannot hold, under `facts` about the symbols. `resolve` replaces solved variables in them."""
     from symdim.conditions.condition import Condition  # few models need it
 
-    statement, node = stated
-    condition = Condition(*statement[:3])  # type: ignore[arg-type]  # it is not "undecided"
-    return f"{node[0]} '{label_of(node)}' demands {condition}"
+    first: dict[Condition, Stated] = {}
+    for statement, node in stated:
+        relation, lhs, rhs = statement[:3]
+        if statement.kind == "required" and relation != "undecided":
+            first.setdefault(Condition(relation, resolve(lhs), resolve(rhs)), (statement, node))
+    if not first:
+        return []
+    conditions, assumed = list(first), [_as_condition(fact) for fact in facts]
+    found: list[Places] | None = _refuted.get(key := (len(first), *conditions, *assumed))
+    if found is None:
+        prover, groups = _Prover(), _groups([*conditions, *assumed])
+        all_found = (places for group in groups for places in _refuted_in(group, len(first), prover))
+        found = _refuted[key] = list(islice(all_found, _MOST_TOLD))
+    told = []
+    for *others, last in found:
+        statement, node = first[conditions[last]]
+        beside = tuple([(conditions[i], first[conditions[i]][1]) for i in others])
+        told.append(Contradiction(conditions[last], statement.law, node, beside))
+    return told
+
+
+def _as_condition(fact: Fact) -> Condition:
+    from symdim.conditions.condition import Condition
+
+    if fact.relation == "!=":
+        return Condition("at_least", fact.dim * fact.dim, 1)
+    return Condition("equal" if fact.relation == "==" else "at_least", fact.dim, 0)
+
+
+def _groups(conditions: Sequence[Condition]) -> Iterator[dict[int, Condition]]:
+    """The conditions that share variables, directly or through others, by their places."""
+    about: dict[Var, list[int]] = {}
+    for i, condition in enumerate(conditions):
+        for v in condition.variables():
+            about.setdefault(v, []).append(i)
+    left = dict.fromkeys(range(len(conditions)))
+    while left:
+        found, pending = [], [next(iter(left))]
+        while pending:
+            i = pending.pop()
+            if i in left:
+                del left[i]
+                found.append(i)
+                pending += [j for v in conditions[i].variables() for j in about.pop(v, ())]
+        yield {i: conditions[i] for i in sorted(found)}
+
+
+def _refuted_in(group: dict[int, Condition], count: int, prover: _Prover) -> Iterator[Places]:
+    """The contradictions in a group, until the rest may hold. Places from `count` on are those of facts."""
+    while group and min(group) < count:
+        found = _first_refuted(group, prover)
+        demands = sorted(i for i in found if i < count)
+        if not demands:
+            return
+        yield tuple(demands)
+        del group[demands[-1]]
+
+
+def _first_refuted(group: Mapping[int, Condition], prover: _Prover) -> Collection[int]:
+    """The places of conditions that cannot hold together; none if they can, or if that is not known."""
+    variables = tuple(dict.fromkeys(v for condition in group.values() for v in condition.variables()))
+    if _hold_somewhere(group.values(), {v: (v.lo, v.hi) for v in variables}):
+        return ()
+    intervals = {v: _Interval(v) for v in variables}
+    for i, condition in group.items():
+        parts = of_one_symbol(condition)
+        if parts is None:
+            return (i,)
+        for relation, var, number in parts:
+            if isinstance(var, Var) and isinstance(number, int) and not intervals[var].narrow(relation, number, i):
+                return {place for place in intervals[var].why if place is not None}
+    if _hold_somewhere(group.values(), {v: interval.ends for v, interval in intervals.items()}):
+        return ()
+    found = prover.refuted(group)
+    if found is None:  # there may be too many of them for one question
+        found = next((part for i, c in group.items() if (part := prover.refuted({i: c}))), frozenset())
+    for i in found if len(found) <= _MOST_TRIED else ():
+        if smaller := prover.refuted({j: group[j] for j in found if j != i}):
+            found = smaller
+    return found
+
+
+def _hold_somewhere(conditions: Collection[Condition], ends: Mapping[Var, Interval]) -> bool:
+    """Whether all conditions hold at one of a few points: equal sizes, or the least ones with one that is larger."""
+    least: dict[str | Var, int] = {v: _within(1, *interval) for v, interval in ends.items()}
+    points: list[dict[str | Var, int]] = [
+        {v: _within(size, *interval) for v, interval in ends.items()} for size in _SIZES
+    ]
+    points += [{**least, v: _within(2 * least[v], *ends[v])} for v in ends] if len(ends) < len(_SIZES) else []
+    return any(all(condition.holds(point) for condition in conditions) for point in points)
+
+
+def _within(size: int, low: int | None, high: int | None) -> int:
+    size = size if low is None else max(size, low)
+    return size if high is None else min(size, high)
+
+
+class _Prover:
+    """The prover, with one budget for all demands of a model."""
+
+    @cached_property
+    def _budget(self) -> Budget:
+        from symdim.prover.budget import Budget  # few models need it
+
+        return Budget(_ALL_STEPS)
+
+    def refuted(self, group: Mapping[int, Condition]) -> frozenset[int] | None:
+        """The places of conditions that cannot hold together; none if an example is found, None if nothing is."""
+        from symdim.prover.budget import Budget, OutOfBudget
+        from symdim.prover.hypotheses import problem_of
+        from symdim.prover.search import decided
+
+        try:
+            self._budget.spend()
+            hypotheses = [h for i, condition in group.items() if (h := _hypothesis(condition, i)) is not None]
+            found = decided(problem_of(hypotheses, (), Budget(_BUDGET, self._budget)))
+        except OutOfBudget:
+            return None
+        return None if found is None else frozenset(i for i in found if isinstance(i, int))
+
+
+def _hypothesis(condition: Condition, place: int) -> Hypothesis | None:
+    """A condition as the prover takes it; None for a division by 0 and for long sizes of which one is chosen."""
+    from symdim.algebra.divisions.floordiv import mod
+    from symdim.prover.hypotheses import Hypothesis, normalised
+
+    relation, a, b = condition
+    reasons = frozenset((place,))
+    if relation == "divides":
+        return None if a == 0 else Hypothesis(mod(b, a), "==", reasons)
+    if relation in _SIGNS:
+        return Hypothesis(*normalised(a, _SIGNS[relation], b), reasons)
+    if leaf_count(a) + leaf_count(b) > _LONG:
+        return None
+    product = (a - b) * (a - 1)
+    return Hypothesis(product * (b - 1) if relation == "broadcast" else product, "==", reasons)
+
+
+class _Interval:
+    """What is left of the values of a variable, and the places of the conditions that give its ends."""
+
+    __slots__ = ("ends", "why")
+
+    def __init__(self, var: Var) -> None:
+        self.ends: Interval = (var.lo, var.hi)
+        self.why: list[int | None] = [None, None]
+
+    def narrow(self, relation: str, number: int, place: int) -> bool:
+        """Use a relation of the variable and a number; whether a value is left."""
+        low, high = self.ends
+        if relation in ("at_least", "equal") and (low is None or number > low):
+            low, self.why[0] = number, place
+        if relation in ("at_most", "equal") and (high is None or number < high):
+            high, self.why[1] = number, place
+        self.ends = low, high
+        return low is None or high is None or low <= high

@@ -241,7 +241,7 @@ class DeclaredTypes:
 
 
 def _emptied(rank: Dim, number: int, unbounded: frozenset[str]) -> frozenset[str]:
-    """The symbols that may be 0 if a rank is this number, although it differs by their bounds; none if it does anyway."""
+    """The symbols that may be 0 if a rank is this number although it differs by their bounds; else none."""
     named = [v for v in variables_of([rank]) if v.name in unbounded]
     if differ(substituted(rank, {v: Var.fresh(v.name, 0, v.hi) for v in named}), number):
         return frozenset()

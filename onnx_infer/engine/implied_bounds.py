@@ -138,7 +138,7 @@ def implied_bounds(statements: Iterable[Statement], known: dict[Var, Interval] |
     return found
 
 
-def of_one_symbol(statement: Statement) -> Sequence[Condition] | None:
+def of_one_symbol(statement: Statement | Condition) -> Sequence[Condition] | None:
     """The bounds of its symbol that follow from a statement, if it has only one symbol; None if it never holds."""
     key = statement[:3]
     found: Sequence[Condition] | Literal["unread"] | None = _solved.get(key, "unread")

@@ -100,14 +100,20 @@ class Scope(dict[str, "Value"]):
     def with_elements(
         self, operator: Operator, names: list[str], values: tuple[Value | None, ...]
     ) -> tuple[Value | None, ...]:
-        """The inputs of a node; constants have elements if its rule or its data function asks for them."""
+        """The inputs of a node; constants have elements if its rule or its data function asks for them.
+
+        The data function asks in vain if another operand has none, unless it is applied to samples.
+        """
         wants, needs, reads = operator.asked(len(values))
         for i in needs:
             value = values[i]
-            if value is not None and value.data is None and self.holder(names[i]) is None:
-                if not isinstance(value, SymTensor) or (value.fill is None and not value.samples):
-                    reads = wants
-                    break
+            if value is None or value.data is not None:
+                continue
+            if isinstance(value, SymTensor) and (value.fill is not None or value.samples):
+                continue
+            if self.holder(names[i]) is None:
+                reads = wants
+                break
         loaded: list[Value | None] | None = None
         for i in reads:
             value = values[i]

@@ -64,6 +64,8 @@ class Walk:
     inner: list[tuple[Graph, Scope]]
     left_open: frozenset[Belief] = frozenset()
     """What declared types say and the walks of this inference do not believe."""
+    contradictions: Sequence[Diagnostic] = ()
+    """The errors about demands that no run fulfils."""
 
     def __init__(self, model: Model, symbols: Symbols, policy: ShapeMergePolicy) -> None:
         self.model, self.symbols, self.policy = model, symbols, policy

@@ -96,7 +96,7 @@ def demand_at_least(size: Dim, least: Dim, law: str, filled: Shape = ()) -> None
         state("at_least", size, least, law, kind, doubtful_sizes(filled))
 
 
-def demand_at_most(size: Dim, most: Dim, law: str) -> None:
+def demand_at_most(size: Dim, most: Dim, law: str, kind: Kind = "required") -> None:
     """Demand that a size is at most another one.
 
     >>> from onnx_infer.laws.statements import Trace
@@ -106,9 +106,9 @@ def demand_at_most(size: Dim, most: Dim, law: str) -> None:
     >>> [(statement.relation, statement.lhs, statement.rhs) for statement in trace.statements]
     [('at_most', S, 512)]
     """
-    fits = demand(not at_most(most - size, -1), f"{law} is too large", size, most, sign=">")
+    fits = demand(not at_most(most - size, -1), f"{law} is too large", size, most, sign=">", kind=kind)
     if fits and not at_least(most - size, 0):
-        state("at_most", size, most, law)
+        state("at_most", size, most, law, kind)
 
 
 def demand_room_for_pads(sizes: Shape, axis: int, begin: Dim, end: Dim, mode: str) -> None:

@@ -184,10 +184,10 @@ def broadcast_size(a: Dim, b: Dim) -> Dim:
         return min(a, b, key=_rank_of_knowledge)
     if is_strict() and isinstance(a, Expr) and isinstance(b, Expr):
         return unify(a, b, STRICT, "assumed")
-    state("broadcast", a, b, "broadcast sizes")
     a_wins, b_wins = differ(a, 1), differ(b, 1)
     if a_wins and b_wins:
         return unify(a, b, "broadcast sizes")
+    state("broadcast", a, b, "broadcast sizes")
     if a_wins or b_wins:
         return a if a_wins else b
     for size in (a, b):

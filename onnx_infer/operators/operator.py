@@ -70,7 +70,7 @@ class Operator:
             self.reads = frozenset(range(1 if rule.data is SAME else len(schema.inputs)))
         else:
             self.reads = frozenset(p.at for p in used if p.source in ("input", "variadic"))
-        self._follows = rule.moves or isinstance(rule.data, Lifted)
+        self.follows = rule.moves or isinstance(rule.data, Lifted)
         self.selects = rule.data is SAME or rule.data is SELECT
         """Whether an element of the result may be one of two numbers, of which an element of an operand decides."""
         self.partial = frozenset(p.at for p in used or () if p.admits_unknown)
@@ -120,7 +120,7 @@ class Operator:
             found.append(self.types.unknown(i, dtype, inputs) if result is None else result_value(result, dtype))
         if self.rule.data is not None and note is None and not is_contradicted():
             self._propagate(found, inputs, attributes, dtypes)
-            if self._follows:
+            if self.follows:
                 found[0] = self._follow(found[0], inputs)
         if not is_contradicted():
             found = [named_element(x, i) if isinstance(x, SymTensor) else x for i, x in enumerate(found)]

@@ -15,6 +15,7 @@ from onnx_infer.laws.limits import demand_at_most
 from onnx_infer.laws.sizes import (
     confirm,
     confirm_shape,
+    doubtful_sizes,
     exact_quotient,
     has_axis,
     normalize_axes,
@@ -26,7 +27,7 @@ from onnx_infer.laws.sizes import (
     unknown_shape,
 )
 from onnx_infer.laws.slices import slice_length, slice_range
-from onnx_infer.laws.statements import fresh, is_contradicted, reported
+from onnx_infer.laws.statements import Kind, fresh, is_contradicted, reported
 from onnx_infer.operators.registration import op
 from onnx_infer.values.tensor import Shape, SymTensor
 from symdim import Expr, product
@@ -116,11 +117,14 @@ def gather_nd(data: SymTensor, indices: Elements, batch_dims: int = 0) -> Shape:
     require(0 <= batch_dims < min(data.rank, indices.rank), "batch_dims is out of range", batch_dims)
     outer, given = data.dims[:batch_dims], indices.dims[:batch_dims]
     batch = unify_shapes(outer, given, "batch sizes", "assumed")
-    if not is_contradicted():
-        # which is all that onnxruntime demands
-        exact_quotient(product(indices.dims[:-1]), product(outer), "the number of index tuples")
     depth = _depth(indices.dims, data.rank - batch_dims)
     slices = data.dims[batch_dims + depth :]
+    if not is_contradicted():
+        # all that onnxruntime demands, and only of a result that is not empty
+        filled = doubtful_sizes(indices.dims[:-1], slices)
+        number = product(indices.dims[:-1])
+        kind: Kind = "assumed" if filled else "required"
+        exact_quotient(number, product(outer), "the number of index tuples", kind, filled)
     demand_all_in_bounds(indices, data.dims[batch_dims : batch_dims + depth], slices)
     return (*batch, *indices.dims[batch_dims:-1], *slices)
 

@@ -16,6 +16,7 @@ from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.sizes import broadcast, broadcast_size, broadcast_to, confirm_shape, may_be_empty, of_rank, unify
 from onnx_infer.laws.statements import conflicting, fresh
 from onnx_infer.operators.registration import op
+from symdim import Expr
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, AnyRanks, SymTensor
@@ -64,28 +65,53 @@ def matmul(A: SymTensor, B: SymTensor) -> Shape:
     return matmul_shape(A.dims, B.dims)
 
 
-def demand_columns(result: Shape, B: SymTensor, **parameters: SymTensor | None) -> None:
-    """Demand that parameters of a quantized matrix B that are vectors have one element, or one for each column.
+def demand_columns(result: Shape, columns: Dim, **parameters: AnyRank | None) -> None:
+    """Demand that parameters of a quantized weight that are vectors have one element, or one for each column.
 
-    onnxruntime reads no parameter for a product that is empty.
+    Not all kernels of onnxruntime read parameters for a result that is empty.
     """
-    for name, x in parameters.items() if B.rank >= 2 and not may_be_empty(result) else ():
+    for name, x in parameters.items() if not may_be_empty(result) else ():
         if x is not None and x.shape is not None and len(x.shape) == 1:
-            broadcast_to((B.dims[-1],), x.shape, name)
+            broadcast_to((columns,), x.shape, name)
+
+
+def demand_single(**parameters: AnyRank | None) -> None:
+    """Demand that parameters that are vectors of unknown length have one element: onnxruntime has no other kernels.
+
+    The specification allows one for each row, or for each filter. A known length may be meant for another runtime.
+    """
+    for name, x in parameters.items():
+        if x is not None and x.shape is not None and len(x.shape) == 1 and isinstance(x.shape[0], Expr):
+            unify(1, x.shape[0], f"the number of elements of {name} and 1")
 
 
 @op("MatMulInteger", data=_matmul_integer)
-def matmul_integer(A: SymTensor, B: SymTensor, b_zero_point: AnyRank | None) -> Shape:
-    """As MatMul, for integers (MatMulInteger-10)."""
+def matmul_integer(A: SymTensor, B: SymTensor, a_zero_point: AnyRank | None, b_zero_point: AnyRank | None) -> Shape:
+    """As MatMul, for integers; a zero point for A, one for B or for each of its columns (MatMulInteger-10)."""
     shape = matmul_shape(A.dims, B.dims)
-    demand_columns(shape, B, b_zero_point=b_zero_point)
+    demand_single(a_zero_point=a_zero_point)
+    if B.rank >= 2:
+        demand_columns(shape, B.dims[-1], b_zero_point=b_zero_point)
     return shape
 
 
 @op("QLinearMatMul")
-def qlinear_matmul(a: SymTensor, b: SymTensor) -> Shape:
-    """(*batch, M, K), (*batch, K, N) -> (*batch, M, N) (QLinearMatMul-10, 21)."""
-    return matmul_shape(a.dims, b.dims)
+def qlinear_matmul(
+    a: SymTensor,
+    a_scale: AnyRank,
+    a_zero_point: AnyRank,
+    b: SymTensor,
+    b_scale: AnyRank,
+    b_zero_point: AnyRank,
+    y_scale: AnyRank,
+    y_zero_point: AnyRank,
+) -> Shape:
+    """(*batch, M, K), (*batch, K, N) -> (*batch, M, N); parameters as MatMulInteger's (QLinearMatMul-10, 21)."""
+    shape = matmul_shape(a.dims, b.dims)
+    demand_single(a_scale=a_scale, a_zero_point=a_zero_point, y_scale=y_scale, y_zero_point=y_zero_point)
+    if b.rank >= 2:
+        demand_columns(shape, b.dims[-1], b_scale=b_scale, b_zero_point=b_zero_point)
+    return shape
 
 
 def _gemm(A: Array, B: Array, C: Array | None, transA: int, transB: int, alpha: float, beta: float,

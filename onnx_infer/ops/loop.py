@@ -24,7 +24,7 @@ from onnx_infer.types.join import NOTHING, ceiling, either, join_with_itself, ki
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.one_of import OneOf, plain
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Sequence, SymTensor, substitute
-from symdim import BoundsError, DivisionByZero, Expr, Var, maximum, product
+from symdim import BoundsError, DivisionByZero, Expr, Var, maximum, minimum, product
 from symdim.algebra.dims import substituted
 
 if TYPE_CHECKING:
@@ -77,8 +77,11 @@ def loop(
     if trips.once:
         found.broken.report(body)
     if unrolled is None:
-        counts = isinstance(M, Unknown) and starts is True and goes_on is True
-        trips = trips.counted(maximum(element("M"), 0) if counts else None)
+        value = None
+        if isinstance(M, Unknown) and starts is True and (goes_on is True or trips.limit is not None):
+            counted = maximum(element("M"), 0)
+            value = counted if trips.limit is None else minimum(counted, trips.limit)
+        trips = trips.counted(value)
         assert trips.number is not None
         begun = True if trips.once else begins(limit, starts, endless=endless)
         begun = positive(trips.number) if begun is None else begun

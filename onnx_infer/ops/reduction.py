@@ -23,6 +23,7 @@ from onnx_infer.elements.reductions import (
 from onnx_infer.elements.samples import cumulated_samples
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.lengths import demand_one_element
+from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import at_least, normalize_axis, sizes_unless_broken
 from onnx_infer.laws.statements import demand, fresh, is_contradicted, reported
 from onnx_infer.operators.registration import op
@@ -182,7 +183,13 @@ op("ReduceLogSum", "ReduceLogSumExp")(reduce)
 @op("ArgMax", data=_positions(1))
 @op("ArgMin", data=_positions(-1))
 def positions(data: SymTensor, axis: int, keepdims: int) -> Shape:
-    """The data's shape with size 1 at the axis, or without it (ArgMax, ArgMin-1 to 13)."""
+    """The data's shape with size 1 at the axis, or without it (ArgMax, ArgMin-1 to 13).
+
+    An empty axis has no extremum. Where another size is 0, none is asked for.
+    """
+    if -data.rank <= axis < data.rank:
+        others = (*data.dims[: axis % data.rank], *data.dims[axis % data.rank + 1 :])
+        demand_at_least(data.dims[axis], 1, "the size of the axis", others)
     return _reduced_shape(data.dims, (axis,), keepdims)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.elements.lifting import SAME
 from onnx_infer.errors import Unknown, require
+from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import (
     are_one,
     at_least,
@@ -156,6 +157,10 @@ def reshaped(shape: Shape | None, elements: Ints, allowzero: int = 0) -> Shape:
                 return tuple(fresh("what is left beside a size of 0") if s is None else s for s in sizes)
             for size in may_be_0:
                 state("at_least", size, 1, "a size beside -1", "assumed")
+        elif elements[rest] == -1:
+            for size in settled:
+                if size not in target.assumed and size != 0:  # `quotient_of_sizes` reports a 0
+                    demand_at_least(size, 1, "a size beside -1")
         sizes[rest] = size = quotient_of_sizes(shape, settled, target.assumed)
         _demand_computed(elements[rest], size, target.zero_copies(rest))
     elif shape is not None and len(settled) == len(sizes):

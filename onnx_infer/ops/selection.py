@@ -18,7 +18,7 @@ from onnx_infer.values.tensor import Dim, Shape, SymTensor
 from symdim import maximum, minimum, product, total
 
 if TYPE_CHECKING:
-    from onnx_infer.ops.kinds import AnyRank, Elements, Ints, Sizes
+    from onnx_infer.ops.kinds import AnyRank, Elements, Sizes
 
     Array = np.ndarray[Any, Any]
 

@@ -10,7 +10,7 @@ from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.known import holds
 from onnx_infer.laws.limits import demand_at_least, demand_at_most, not_negative
 from onnx_infer.laws.sizes import at_least, differ, normalize_axis, unify_joined
-from onnx_infer.laws.statements import demand, elements_of, fresh
+from onnx_infer.laws.statements import demand, elements_of, fresh, is_cautious
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal
 from onnx_infer.types.join import NOTHING, elements, join, of_elements, opened, sequence_of
@@ -135,6 +135,7 @@ def split_to_sequence(input: SymTensor, split: Elements | None, axis: int, keepd
     A scalar `split` gives ceil(d / split) parts; the last may be smaller. Without `split` the parts have size 1; if
     `keepdims` is 0, they do not have the axis. The specification ignores `keepdims` where `split` is given, but
     onnxruntime does so only for a vector: it takes the axis of scalar parts away too, and refuses parts of two or more.
+    Its parts are assumed then.
     """
     axis = normalize_axis(axis, input.rank)
     size = input.dims[axis]
@@ -144,8 +145,10 @@ def split_to_sequence(input: SymTensor, split: Elements | None, axis: int, keepd
 
     if not keepdims and split is not None and split.shape == ():
         given = split.data[0] if split.data is not None else None
+        if is_cautious():
+            return Sequence(SymTensor(input.dtype))
         if given is not None:
-            demand_at_most(minimum(given, size), 1, "the size of parts without the axis")
+            demand_at_most(minimum(given, size), 1, "the size of parts without the axis", "assumed")
         return Sequence(part(), size)
     if split is None:
         return Sequence(part(1) if keepdims else part(), size)
@@ -183,6 +186,8 @@ def concat_from_sequence(input_sequence: Value, axis: int, new_axis: int) -> Val
     require(new_axis in (0, 1), "new_axis is neither 0 nor 1", new_axis)
     sequence = the_sequence(input_sequence)
     require(sequence.length != 0, "the sequence is empty")
+    if sequence.length is not None:
+        demand_at_least(sequence.length, 1, "the number of tensors to join")
     if not isinstance(sequence.elem, SymTensor) or sequence.elem.shape is None:
         raise Unknown("the shape of the elements of the sequence is not known")
     rank = sequence.elem.rank

@@ -22,6 +22,7 @@ from onnx_infer.laws.sizes import (
 )
 from onnx_infer.laws.statements import demand, element, fresh, reported, state
 from onnx_infer.operators.registration import op
+from onnx_infer.ops.linear import demand_columns, demand_single
 from onnx_infer.values.tensor import MAX_RANK
 from symdim import product
 
@@ -102,7 +103,11 @@ def conv(X: AnyRank, W: AnyRank, B: AnyRank | None, *, window: Windows, group: i
     def places() -> Shape:
         slide = _of_weight(window, tuple(kernel))
         for w, size in zip(slide, spatial, strict=True):
-            if not w.same and not at_least(size + w.before + w.after - w.extent, 0):
+            if w.same:
+                demand_at_least(size, 1, "a size that is padded to SAME")
+                if w.dilation != 1:  # the specification allows it
+                    state("equal", w.dilation, 1, "the dilation, which onnxruntime does not allow beside SAME padding")
+            elif not at_least(size + w.before + w.after - w.extent, 0):
                 state("at_least", size + w.before + w.after, w.extent, "a kernel fits into the padded input")
         return tuple(w.places(size) for w, size in zip(slide, spatial, strict=True))
 
@@ -110,15 +115,40 @@ def conv(X: AnyRank, W: AnyRank, B: AnyRank | None, *, window: Windows, group: i
 
 
 @op("ConvInteger")
-def conv_integer(x: AnyRank, w: AnyRank, *, window: Windows, group: int = 1) -> Shape:
-    """As Conv, for integers (ConvInteger-10)."""
+def conv_integer(
+    x: AnyRank,
+    w: AnyRank,
+    x_zero_point: AnyRank | None,
+    w_zero_point: AnyRank | None,
+    *,
+    window: Windows,
+    group: int = 1,
+) -> Shape:
+    """As Conv, for integers; onnxruntime has one zero point for all filters (ConvInteger-10)."""
+    demand_single(x_zero_point=x_zero_point, w_zero_point=w_zero_point)
     return conv(x, w, None, window=window, group=group)
 
 
 @op("QLinearConv")
-def qlinear_conv(x: AnyRank, w: AnyRank, B: AnyRank | None, *, window: Windows, group: int = 1) -> Shape:
-    """As Conv, for quantized tensors (QLinearConv-10)."""
-    return conv(x, w, B, window=window, group=group)
+def qlinear_conv(
+    x: AnyRank,
+    x_scale: AnyRank,
+    x_zero_point: AnyRank,
+    w: AnyRank,
+    w_scale: AnyRank,
+    w_zero_point: AnyRank,
+    y_scale: AnyRank,
+    y_zero_point: AnyRank,
+    B: AnyRank | None,
+    *,
+    window: Windows,
+    group: int = 1,
+) -> Shape:
+    """As Conv, for quantized tensors; scale and zero point of w may be those of each filter (QLinearConv-10)."""
+    demand_single(x_scale=x_scale, x_zero_point=x_zero_point, y_scale=y_scale, y_zero_point=y_zero_point)
+    out: Shape = conv(x, w, B, window=window, group=group)
+    demand_columns(out, out[1], w_scale=w_scale, w_zero_point=w_zero_point)
+    return out
 
 
 @op("DeformConv")
@@ -170,6 +200,10 @@ def conv_transpose(
             require(right, f"{name} must have {len(slide)} elements", list(values or ()))
         extra = padding or (0,) * len(spatial)
         if given:
+            for w, count, more, wanted in zip(slide, spatial, extra, given, strict=True):
+                demand_at_least(count, 1, "a spatial size")
+                most = count * w.stride + w.extent + more - 1
+                demand_at_least(most, wanted, "the most that places of the window cover, and output_shape")
             return given
         spread = [w.spread(n, more) for w, n, more in zip(slide, spatial, extra, strict=True)]
         for size in spread:

@@ -7,6 +7,7 @@
     reasons.py            why something is unknown               deciding.py      conditions that would make it known
     materialization.py    sizes as ONNX nodes                    verdicts.py      whether a type is exact
     comparison.py         two results side by side               merged_branches.py  values whose types are not written
+    checked_sizes.py      sizes that a caller gives              element_bounds.py  bounds of counts of tokens
     report/               tables, explanations, JSON
     planning/             memory, costs and compiled sizes
     emission/             one function from symbols to all sizes, as source text

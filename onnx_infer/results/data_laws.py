@@ -6,16 +6,19 @@ a run may fail although every guard holds. The laws here name these inputs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.model.graph import Node, label_of, title_of
+from onnx_infer.results.element_bounds import greatest, greatest_of
 from onnx_infer.results.guards import NodeName
 from onnx_infer.values.propagated import is_told
+from onnx_infer.values.tensor import SymTensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from onnx_infer.results.inferred import Inferred
+    from onnx_infer.values.tensor import Dim, Value
 
 _SECOND = (
     "Gather", "GatherElements", "GatherND", "Scatter", "ScatterElements", "ScatterND", "NegativeLogLikelihoodLoss",
@@ -66,20 +69,29 @@ def data_laws(result: Inferred, nodes: Iterable[Node]) -> list[DataLaw]:
     ... g (float[W, H] words, int64[N, S] ids) => (y) { i = Neg (ids) y = Gather (words, i) }''')
     >>> print(*onnx_infer.infer(model).data_laws)
     input 'ids' decides: an index must be in its axis (Gather 'y')
+
+    A law says where all elements fulfil it, if they count something (`element_bounds.py`).
     """
     kept: list[DataLaw] | None = vars(result._engine).get("data_laws")
     if kept is not None:  # a result from a pickle has no model
         return kept
-    types = result.types
+    types, operators = result.types, result._engine.scope.operators
     deciding: dict[str, _Deciding] = {name: _Deciding((name,)) for name in result.inputs}
-    found: dict[tuple[str, ...], list[NodeName]] = {}
+    counts: dict[str, Dim] = {}  # value -> its greatest element
+    found: dict[tuple[tuple[str, ...], str], list[NodeName]] = {}
     for node in nodes:
         title, inputs = title_of(node), node[2]
         of_node = tuple(dict.fromkeys([deciding[name] for name in inputs if name in deciding]))
         for i in _LOOKED_UP.get(title, ()) if of_node else ():
             name = inputs[i] if i < len(inputs) else ""
             if name in deciding and not is_told(types.get(name)):
-                found.setdefault(deciding[name].names(), []).append(NodeName(title, label_of(node)))
+                where = _where_in_bounds(node, types, counts)
+                if where is not None:
+                    found.setdefault((deciding[name].names(), where), []).append(NodeName(title, label_of(node)))
+        operator = operators[node[1], node[0]] if of_node else None
+        count = None if operator is None else greatest_of(node, operator, counts, types)
+        if count is not None:
+            counts[node[3][0]] = count
         joined = of_node[0] if len(of_node) == 1 else _Deciding((), of_node)
         for name in node[3]:
             if of_node and title not in _WITHOUT_ELEMENTS and not is_told(types.get(name)):
@@ -87,7 +99,26 @@ def data_laws(result: Inferred, nodes: Iterable[Node]) -> list[DataLaw]:
             else:
                 deciding.pop(name, None)
     law = "an index must be in its axis"
-    return [DataLaw(law, names, tuple(dict.fromkeys(origins))) for names, origins in found.items()]
+    return [DataLaw(law + where, names, tuple(dict.fromkeys(nodes))) for (names, where), nodes in found.items()]
+
+
+def _where_in_bounds(node: Node, types: Mapping[str, Value], counts: Mapping[str, Dim]) -> str | None:
+    """At which sizes all indices of a look-up are in bounds, as a text; empty if that is not known, None: at all."""
+    op_type, domain, inputs, _, attributes, _ = node
+    table = types.get(inputs[0])
+    most = greatest(inputs[1], counts, types) if op_type == "Gather" and not domain else None
+    if most is None or not isinstance(table, SymTensor) or not table.shape:
+        return ""
+    axis: Any = attributes.values.get("axis", 0)
+    if not -table.rank <= axis < table.rank:
+        return ""
+    from symdim.conditions.condition import Condition  # few models need it
+    from symdim.conditions.solving import solve
+
+    conditions = solve(Condition("at_most", most + 1, table.dims[axis]))
+    if conditions == []:
+        return None
+    return "" if conditions is None else f", as it is where {' and '.join(map(str, conditions))}"
 
 
 class _Deciding:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import OnnxInferError
+from onnx_infer.results.checked_sizes import nameable
 from onnx_infer.results.data_laws import data_laws
 from onnx_infer.results.inferred import Inferred, schedule
 from onnx_infer.results.reasons import reasons
@@ -61,5 +62,6 @@ def saved(result: Inferred) -> Part:
         notes=result.notes,
         reasons=reasons(result, nodes),
         data_laws=data_laws(result, nodes),
+        nameable=nameable(result),
         model=Part(graph=Wiring(result._engine.model.graph, nodes)),
     )

@@ -60,6 +60,10 @@ class Condition(NamedTuple):
 
     def spelled(self, write: Callable[[Dim], str]) -> str:
         """The condition, in which `write` makes the texts of the sizes."""
+        if self.relation == "equal" and self.rhs == 0 and (choice := _one_of(self.lhs, write)):
+            return choice
+        if self.relation == "broadcast_to" and all(isinstance(side, Expr) and side.const > 0 for side in self[1:]):
+            return f"{write(self.lhs - 1)} in ({write(self.rhs - 1)}, 0)"
         relation, lhs, rhs = self.relation, write(self.lhs), write(self.rhs)
         if relation == "divides":
             return f"{f'({rhs})' if ' ' in rhs else rhs} % {lhs if lhs.isalnum() else f'({lhs})'} == 0"
@@ -94,6 +98,42 @@ class Condition(NamedTuple):
 def length_of(conditions: Sequence[Condition]) -> int:
     """The number of characters in the whole text of some conditions."""
     return sum([len(condition.spelled(str)) + 2 for condition in conditions]) - 2
+
+
+def _one_of(product: Dim, write: Callable[[Dim], str]) -> str:
+    """The text of `product == 0` as the equalities of which one must hold; empty if this is no product of differences.
+
+    >>> from symdim import Var
+    >>> B, S, T = Var("B"), Var("S"), Var("T")
+    >>> print(Condition("equal", (B - 1) * (S - 1) * (T - S), 0))
+    B == 1 or S in (1, T)
+    """
+    if not isinstance(product, Expr) or product.terms is None or len(product.terms) < 3:
+        return ""
+    from symdim.algebra.texts.factoring import sums_in  # few conditions need it
+
+    sides = [_sides(part) for part in sums_in(product)]
+    if len(sides) < 2 or None in sides:
+        return ""
+    met = [side for pair in sides if pair for side in pair if isinstance(side, Var)]
+    common = max(met, key=met.count)
+    others = [b if a is common else a for a, b in filter(None, sides) if common in (a, b)]
+    texts = [f"{write(a)} == {write(b)}" for a, b in filter(None, sides) if len(others) < 2 or common not in (a, b)]
+    if len(others) > 1:
+        others.sort(key=lambda side: isinstance(side, Expr))
+        texts.append(f"{write(common)} in ({', '.join(map(write, others))})")
+    return " or ".join(texts)
+
+
+def _sides(difference: Expr) -> tuple[Dim, Dim] | None:
+    """(a, b) of a difference `a - b` of a variable and another one, or a number; else None."""
+    terms, const = difference.terms or {difference: 1}, difference.const if difference.terms else 0
+    variables = sorted(terms, key=lambda unit: -terms[unit])
+    if sorted(terms.values()) not in ([1], [-1], [-1, 1]) or not all(isinstance(unit, Var) for unit in variables):
+        return None
+    if len(variables) == 2:
+        return None if const else (variables[0], variables[1])
+    return variables[0], -const * terms[variables[0]]
 
 
 def interval_of(conditions: Sequence[Condition]) -> tuple[Var, Interval] | None:

@@ -225,6 +225,47 @@ def test_random_indices_are_refused_where_that_is_foretold() -> None:
     assert foretold > refused // 3, (foretold, refused)
 
 
+def test_positions_that_count_tokens_are_in_bounds_of_a_long_table() -> None:
+    """With fewer tokens than positions a longer input may run, too: that is what the input decides."""
+    model = parsed(
+        """g (int64[N, S] ids, float[9, 2] t) => (y) {
+        pad = Constant<value_int=1>() one = Constant<value=int32[1] {1}>() axis = Constant<value_int=1>()
+        is_pad = Equal(ids, pad) keep = Not(is_pad) m = Cast<to=6>(keep) c = CumSum(m, axis) k = Mul(c, m)
+        p = Cast<to=7>(k) at = Add(p, pad) y = Gather(t, at) }""",
+        HEAD,
+    )
+    result, session = infer(model), session_of(model)
+    assert list(map(str, result.data_laws)) == [
+        "input 'ids' decides: an index must be in its axis, as it is where S <= 7 (Gather 'y')"
+    ]
+    table = np.zeros((9, 2), np.float32)
+    for length in (1, 6, 7, 8, 12):
+        full = run(session, {"ids": np.zeros((2, length), np.int64), "t": table})
+        assert (full is None) is (length > 7)
+        assert run(session, {"ids": np.ones((2, length), np.int64), "t": table}) is not None
+    assert infer(model, bounds={"S": (1, 7)}).data_laws == []
+
+
+FRAMES = """g (float[L] x) => (y) {
+    zero = Constant<value_int=0>() one = Constant<value_int=1>() step = Constant<value_int=4>()
+    width = Constant<value_int=8>() first = Constant<value_ints=[0]>() rows = Constant<value_ints=[-1, 4]>()
+    last = Constant<value_ints=[1]>() s = Shape(x) n = Squeeze(s) room = Sub(n, width) q = Div(room, step)
+    more = Add(q, one) count = Max(zero, more) r = Range(zero, count, one) column = Unsqueeze(r, last)
+    at = Add(column, pair) parts = Div(n, step) used = Mul(parts, step) end = Unsqueeze(used, first)
+    kept = Slice(x, first, end) cut = Reshape(kept, rows) y = Gather(cut, at) }"""
+
+
+def test_a_signal_shorter_than_one_frame() -> None:
+    """Truncation gives one frame for lengths from 5 to 7, and its second half is missing. Up to 4 there is no frame."""
+    model = parsed(FRAMES.replace("=> (y)", "=> (y) <int64[1, 2] pair = {0, 1}>"), HEAD)
+    result, session = infer(model), session_of(model)
+    assert [(str(guard), guard.kind) for guard in result.guards] == [("L >= 8", "assumed")]
+    for length in (*range(1, 14), 31, 32):
+        sizes = {"L": length}
+        refused = any(violation.kind == "required" for violation in result.check(sizes))
+        assert (run(session, counting(result, sizes)) is None) is refused is (5 <= length <= 7), length
+
+
 # -- tensors -----------------------------------------------------------------------------------------------------------
 
 

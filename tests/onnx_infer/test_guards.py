@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import onnx
 import pytest
 
 from onnx_infer import infer
-from onnx_infer.errors import ShapeInferenceError
+from onnx_infer.errors import ShapeInferenceError, UnknownSymbol
 from onnx_infer.result import InferenceResult
 from onnx_infer.results.guards import Guard, Violation
 from symdim import BoundsError, UnboundName, Var
@@ -120,12 +122,33 @@ def test_a_violation_says_which_node_and_both_values() -> None:
     assert result.check({K: 4, "N": 1, "M": 4, "P": 1}) == []
 
 
-def test_symbols_need_sizes_within_their_bounds() -> None:
-    result = infer(parsed("g (float[N, K] a, float[M, P] b) => (y) { y = MatMul(a, b) }"))
-    with pytest.raises(UnboundName, match="'M'"):
-        result.check(N=2, K=3)
+@pytest.mark.parametrize("graph", ["y = MatMul(a, b)", "y = Neg(a)"], ids=["a guard", "none"])
+def test_sizes_are_checked_whether_a_guard_needs_them_or_not(graph: str) -> None:
+    result = infer(parsed(f"g (float[N, K] a, float[M, P] b) => (y) {{ {graph} }}"))
+    for call in (result.check, pickle.loads(pickle.dumps(result)).check, result.planner()):
+        with pytest.raises(UnboundName, match=r"no value for 'M', 'P'"):
+            call(N=2, K=3)
+        with pytest.raises(BoundsError, match=r"'K' is in 1\.\., not 0"):
+            call(N=2, K=0, M=1, P=1)
+        with pytest.raises(UnknownSymbol, match=r"no symbol 'k'; its symbols are .*'K'.*; do you mean 'K'\?"):
+            call(N=2, K=3, M=3, P=1, k=3)
+        call(N=2, K=3, M=3, P=1)
+    assert result.check({"N": 2, "K": 3, "M": 3, "P": 1, "other": 3}) == []
+
+
+def test_a_symbol_that_bounds_make_a_number_may_still_be_given() -> None:
+    result = infer(parsed("g (float[N, K] a) => (y) { y = Neg(a) }"), bounds={"K": (3, 3)})
+    assert result.check(N=2, K=3) == []
+    with pytest.raises(BoundsError, match=r"'K' is in 3\.\.3, not 4"):
+        result.check(N=2, K=4)
+
+
+def test_sizes_for_the_largest_size_are_checked() -> None:
+    result = infer(parsed("g (float[N, K] a) => (y) { y = Neg(a) }"))
+    with pytest.raises(UnknownSymbol, match="'k'"):
+        result.largest_size(1000, "N", {"K": 3, "k": 3})
     with pytest.raises(BoundsError, match="'K'"):
-        result.check(N=2, K=0, M=1, P=1)
+        result.largest_size(1000, "N", {"K": 0})
 
 
 def test_equal_guards_are_one_with_all_its_nodes() -> None:

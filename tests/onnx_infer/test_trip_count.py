@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from itertools import product
 
+import numpy as np
 import pytest
 
+from onnx_infer import infer
 from onnx_infer.elements.conditions import positive
 from onnx_infer.ops.fixpoint import in_time
 from onnx_infer.ops.trip_count import begun, how_often, without_windows
+from onnx_infer.results.sources import without_computed
 from symdim import Expr, Var, maximum, minimum
 from symdim.algebra.variable import Scope, make_variable
+
+from .sessions import run, session_of
+from .texts import parsed
 
 P = make_variable(Scope(), "P", None, None)
 Q = make_variable(Scope(), "Q", None, None)
@@ -130,3 +136,17 @@ def test_a_size_without_a_turn_stays_as_it_is() -> None:
     assert in_time(size, turn, 0) is size
     assert in_time(size, turn, None) is size
     assert in_time(size, turn, N) == 1
+
+
+def test_a_trip_count_of_a_run_beside_a_condition_of_the_body() -> None:
+    """The condition `i < 5` fails after the turn 5, so there are six turns at most."""
+    model = parsed("""g (float[N] x, int64 k) => (y, z) { yes = Constant<value=bool {1}>()
+        y, z = Loop(k, yes, x) <body = b (int64 i, bool go, float[A] w) => (bool on, float[B] o, float[C] q) {
+            five = Constant<value_int=5>() on = Less(i, five) o = Concat<axis=0>(w, x) q = Identity(x) }> }""")
+    result, session = infer(model), session_of(model)
+    assert list(map(str, result.upper_bounds["z"])) == ["6", "N"]
+    sizes = [without_computed(size) for size in (result.types["y"].shape[0], result.types["z"].shape[0])]
+    for k in (-1, 0, 1, 3, 5, 6, 7, 9):
+        made = run(session, {"x": np.ones(2, np.float32), "k": np.array(k)})
+        assert made is not None
+        assert [size.to_int({"N": 2, "k[0]": k}) for size in sizes] == [x.shape[0] for x in made]

@@ -20,8 +20,8 @@ AS_FLOATS = "p = Mul(n, m) a = Cast<to=1>(p) b = Cast<to=1>(m) q = Div(a, b) "
 
 # (the nodes, the sizes of y, the guards)
 CASES = [
-    ("t = Concat<axis=0>(n, rest) y = Reshape(x, t)", "(N, K*M)", []),
-    ("t = Concat<axis=0>(rest, m) y = Reshape(x, t)", "(K*N, M)", []),
+    ("t = Concat<axis=0>(n, rest) y = Reshape(x, t)", "(N, K*M)", ["N >= 1"]),
+    ("t = Concat<axis=0>(rest, m) y = Reshape(x, t)", "(K*N, M)", ["M >= 1"]),
     ("mk = Mul(m, k) t = Concat<axis=0>(rest, mk) y = Reshape(x, t)", "(N, K*M)", ["M >= 1", "K >= 1"]),
     ("t = Concat<axis=0>(rest, m) y = Reshape<allowzero=1>(x, t)", "(K*N, M)", ["M >= 1"]),
     (AS_FLOATS + "f = Floor(q) c = Cast<to=7>(f) t = Max(c, none) y = ConstantOfShape(t)", "(N,)", ["M >= 1"]),

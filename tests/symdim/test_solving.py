@@ -276,3 +276,19 @@ def test_a_monotone_size_of_one_variable_is_bounded_where_the_variable_is(v: Var
             points = [x for x in range(v.lo or 0, top + 1) if condition.holds({v: x})]
             last = None if not points or (v.hi is None and points[-1] == top) else points[-1]
             assert solve(condition) == (as_conditions(v, (points[0], last)) if points else None), condition
+
+
+@pytest.mark.parametrize(
+    ("condition", "text"),
+    [
+        (Condition("equal", (N - 1) * (M - 1) * (H - M), 0), "N == 1 or M in (1, H)"),
+        (Condition("equal", (N - 3) * (M - H), 0), "H == M or N == 3"),
+        (Condition("equal", (N - 2) * (N + M - 4), 0), "(M + N - 4)*(N - 2) == 0"),
+        (Condition("broadcast_to", maximum(N, M) - M + 1, H + 1), "max(M, N) - M in (H, 0)"),
+    ],
+)
+def test_a_choice_is_written_as_one(condition: Condition, text: str) -> None:
+    assert str(condition) == text
+    for n, m, h in product(range(1, 6), repeat=3):
+        values = {"N": n, "M": m, "H": h}
+        assert bool(eval(text, {"max": max}, values)) is condition.holds(values)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import at_least, confirm, exact_quotient, may_be_empty, of_rank, unify
 from onnx_infer.laws.statements import demand, fresh
 from onnx_infer.ops.contrib import contrib
-from onnx_infer.ops.linear import demand_columns, gemm, matmul, matmul_shape
+from onnx_infer.ops.linear import demand_columns, demand_single, gemm, matmul, matmul_shape
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Sparse
 from symdim import product
@@ -47,15 +47,21 @@ def fused_matmul(
     dtype=lambda a_scale: a_scale.dtype,
 )
 def quantized_matmul(
-    A: SymTensor, B: SymTensor, b_scale: AnyRank, b_zero_point: AnyRank | None, bias: AnyRank | None
+    A: SymTensor,
+    B: SymTensor,
+    b_scale: AnyRank,
+    b_zero_point: AnyRank | None,
+    bias: AnyRank | None,
+    a_zero_point: AnyRank | None = None,
 ) -> Shape:
     """(*batch, M, K), (*batch, K, N), scales and zero points for each column of B or for all -> (*batch, M, N).
 
     onnxruntime takes longer scales where B has one column.
     """
     shape = matmul_shape(A.dims, B.dims)
+    demand_single(a_zero_point=a_zero_point)
     if B.rank >= 2 and at_least(B.dims[-1], 2):
-        demand_columns(shape, B, b_scale=b_scale, b_zero_point=b_zero_point)
+        demand_columns(shape, B.dims[-1], b_scale=b_scale, b_zero_point=b_zero_point)
     if B.rank >= 2 and not may_be_empty(shape) and bias is not None and bias.shape is not None and len(bias.shape) == 1:
         confirm(B.dims[-1], bias.shape[0], "the columns of B and the size of bias")
     return shape

@@ -69,11 +69,27 @@ contrib("NhwcFusedConv", inputs="X W B? Z?")(of_channels_last(conv))
     dtype=lambda y_zero_point: y_zero_point.dtype,
 )
 def quantized_conv(
-    x: AnyRank, w: AnyRank, B: AnyRank | None, *, window: Windows, channels_last: int = 0, group: int = 1
+    x: AnyRank,
+    x_scale: AnyRank,
+    x_zero_point: AnyRank,
+    w: AnyRank,
+    w_scale: AnyRank,
+    w_zero_point: AnyRank,
+    y_scale: AnyRank,
+    y_zero_point: AnyRank,
+    B: AnyRank | None,
+    *,
+    window: Windows,
+    channels_last: int = 0,
+    group: int = 1,
 ) -> list[Shape] | Shape:
-    """As Conv. The weight is (M, C/group, *kernel) even if the channels are last."""
+    """As QLinearConv of ONNX. The weight is (M, C/group, *kernel) even if the channels are last."""
     rule = of_channels_last(qlinear_conv) if channels_last else qlinear_conv
-    out: list[Shape] | Shape = rule(x=x, w=w, B=B, window=window, group=group)
+    quantization = {
+        "x_scale": x_scale, "x_zero_point": x_zero_point, "w_scale": w_scale, "w_zero_point": w_zero_point,
+        "y_scale": y_scale, "y_zero_point": y_zero_point,
+    }  # fmt: skip
+    out: list[Shape] | Shape = rule(x=x, w=w, B=B, window=window, group=group, **quantization)
     return out
 
 

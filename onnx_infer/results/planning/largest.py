@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from onnx_infer.results.checked_sizes import checked_sizes
 from onnx_infer.results.guards import violations
 from onnx_infer.results.planning.memory import MemoryPlan, Peak
 from onnx_infer.results.planning.planner import bounding_shape
@@ -58,7 +59,7 @@ def largest_size(
 
     Inputs, constants and all live values count; sizes that only the data decide count with their upper bounds. The
     symbol may be left out if it is the only one without a size. Raises UnboundName for other symbols without a size,
-    and DivisionByZero if the given sizes make a divisor 0.
+    UnknownSymbol and BoundsError for sizes that no symbol has, and DivisionByZero if they make a divisor 0.
     """
     return _Search(result, limit, symbol, sizes or {}).result()
 
@@ -70,7 +71,7 @@ class _Search:
         self.memory = MemoryPlan(result, inputs=True, initializers=True, upper=True)
         symbols = {v.name: v for v in (*result.sources.symbols, *self.memory.symbols)}
         self.symbol = _chosen(symbols, symbol, sizes)
-        fixed = {symbols[name]: size for name, size in sizes.items() if name in symbols}
+        fixed = {symbols[name]: size for name, size in checked_sizes(sizes, (), symbols).items()}
         guards = (*result.guards, *result.data_guards)
         known = {self.symbol, *fixed}
         self.guards = [guard for guard in guards if known.issuperset(guard.variables())]

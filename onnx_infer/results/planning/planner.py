@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from onnx_infer.results.checked_sizes import checked_sizes
 from onnx_infer.results.sources import without_computed
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, Shape, SymTensor, Value
 from symdim import Expr, SymdimError, UnboundName, Var, ceildiv, product
 from symdim.algebra.dims import variables_of
-from symdim.algebra.evaluate import checked_size
 from symdim.compile import StraightLine, function_of, literal, tuple_text
 from symdim.errors import refuse_text
 from symdim.guarantee import UpperBounds, guarantee_of
@@ -136,19 +136,18 @@ class Planner:
     def __call__(self, *sizes: int, **named: int) -> PlannedSizes:
         """The shapes and byte sizes at sizes of `args`, by position or name.
 
-        Raises BoundsError for sizes outside the bounds of their symbols, and UnboundName for missing sizes.
+        Raises BoundsError for sizes outside the bounds of their symbols, UnboundName for missing sizes, and
+        UnknownSymbol for names of no argument.
         """
         shapes, counts = self.function(*self._arguments(sizes, named))
         return PlannedSizes(Named(self.shape_places, shapes), Named(self.byte_places, counts))
 
     def _arguments(self, sizes: tuple[int, ...], named: dict[str, int]) -> list[int]:
-        rest = self.args[len(sizes) :]
-        if missing := tuple(arg.name for arg in rest if arg.name not in named):
-            raise UnboundName(missing)
-        if len(sizes) > len(self.args) or len(named) > len(rest):
+        first = {arg.name: size for arg, size in zip(self.args, sizes, strict=False)}
+        if len(sizes) > len(self.args) or first.keys() & named:
             raise SymdimError(f"the arguments are {', '.join(arg.name for arg in self.args)}, each once")
-        values = [*sizes, *(named[arg.name] for arg in rest)]
-        return [checked_size(arg, value) for arg, value in zip(self.args, values, strict=True)]
+        given = checked_sizes({**first, **named}, self.args, option="planner")
+        return [given[arg.name] for arg in self.args]
 
 
 def planner(result: Inferred, args: Sequence[str | Var] | None, values: Iterable[str] | None, upper: bool) -> Planner:

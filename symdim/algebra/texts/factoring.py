@@ -62,24 +62,51 @@ def _primitive(terms: Terms, const: int) -> tuple[int, Expr | None, Dim]:
 def _split(dim: Expr) -> tuple[Expr, Expr] | None:
     """(f, g) with f*g == dim, both sums. g is the coefficient of an atom of the leading term."""
     terms, _ = terms_of(dim)
-    for atom in sorted(powers_of(leading(terms)), key=dim_order):
-        powers = [powers_of(unit).get(atom, 0) for unit in terms]
-        if max(powers) > 1:
-            continue
-        cofactor: Terms = {}
-        number = 0
-        for (unit, k), power in zip(terms.items(), powers, strict=True):
-            rest = exact_quotient(unit, atom) if power else None
-            if rest is not None:
-                cofactor[rest] = k
-            elif power:
-                number = k
-        if len(cofactor) + (number != 0) < 2:
-            continue
-        _, _, g = _primitive(cofactor, number)
-        if not isinstance(g, Expr):
-            continue
-        f, left = long_division(dim, g)
-        if left == 0 and isinstance(f, Expr) and len(terms_of(f)[0]) + (terms_of(f)[1] != 0) > 1:
-            return f, g
+    atoms = sorted(powers_of(leading(terms)), key=dim_order)
+    return next((found for atom in atoms if (found := _split_at(dim, terms, atom)) is not None), None)
+
+
+def _split_at(dim: Expr, terms: Terms, atom: Expr) -> tuple[Expr, Expr] | None:
+    """(f, g) with f*g == dim, both sums, where g is the coefficient of an atom in which the sum is linear."""
+    powers = [powers_of(unit).get(atom, 0) for unit in terms]
+    if max(powers) > 1:
+        return None
+    cofactor: Terms = {}
+    number = 0
+    for (unit, k), power in zip(terms.items(), powers, strict=True):
+        rest = exact_quotient(unit, atom) if power else None
+        if rest is not None:
+            cofactor[rest] = k
+        elif power:
+            number = k
+    if len(cofactor) + (number != 0) < 2:
+        return None
+    _, _, g = _primitive(cofactor, number)
+    if not isinstance(g, Expr):
+        return None
+    f, left = long_division(dim, g)
+    if left == 0 and isinstance(f, Expr) and len(terms_of(f)[0]) + (terms_of(f)[1] != 0) > 1:
+        return f, g
     return None
+
+
+def sums_in(node: Expr) -> list[Expr]:
+    """The sums whose product a sum is, each linear in some variable; the sum itself if it is no such product.
+
+    >>> from symdim import Var
+    >>> x, y, z = Var("x"), Var("y"), Var("z")
+    >>> sums_in((x - 1) * (y - 1) * (z - y)), sums_in(x * y + z)
+    ([x - 1, y - 1, z - y], [x*y + z])
+    """
+    found, pending = [], [node]
+    while pending:
+        part = pending.pop()
+        terms, const = terms_of(part)
+        split = None
+        if 2 < len(terms) + (const != 0) <= _TERMS and part.height == 0:
+            split = next((s for v in part.variables() if (s := _split_at(part, terms, v)) is not None), None)
+        if split is None:
+            found.append(part)
+        else:
+            pending += split
+    return sorted(found, key=dim_order)
