@@ -14,9 +14,12 @@ from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.result import InferenceResult
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from types import ModuleType
 
+    from onnx_infer.inference import Broadcast, Initializers
+    from onnx_infer.model.input_shapes import InputShape
+    from onnx_infer.model.input_values import InputValue
     from onnx_infer.types.merge import ShapeMergePolicy
 
 
@@ -24,40 +27,72 @@ Model = TypeVar("Model", onnx.ModelProto, Any)  # Any: an onnx_ir.Model
 
 
 @with_options(Options)
-def infer(model: Source, **options: Unpack[Options]) -> InferenceResult:
+def infer(
+    model: Source,
+    *,
+    bounds: Mapping[str, tuple[int, int | None]] | None = None,
+    assume: Sequence[str] = (),
+    input_shapes: Mapping[str, InputShape] | None = None,
+    bind: Mapping[str, int | str] | None = None,
+    values: Mapping[str, InputValue] | None = None,
+    bidirectional: bool = False,
+    broadcast: Broadcast = "onnx",
+    initializers: Initializers = "overridable",
+    policy: ShapeMergePolicy = "refine",
+    assume_declared: bool = False,
+    adopt_declared_symbols: bool = True,
+    min_dim: int = 1,
+) -> InferenceResult:
     """Infer the types, shapes and small data of every value. The model is not changed.
 
-    The model is a ModelProto, its bytes, or a path; external data are not loaded. `policy` selects how declared types
-    are merged (see `onnx_infer.types.merge`). `bounds` gives symbols intervals, both ends inclusive; the model's
-    metadata entry `symdim.bounds` does so too. Other declared symbols are >= `min_dim`. The symbol with the
-    interval 1..64 is `Var(name, 1, 64)`; use `result.symbols[name]`. An axis of an input without
-    a name gets one, such as `x_dim_0`.
-
     Errors of single nodes are diagnostics in the result, and so are declared shapes that contradict the inferred ones.
-    Only the policy `strict` raises the first of them, as `ShapeInferenceError`. Bytes or a file without a model raise
-    `NoModelError`, arguments of a wrong kind `ArgumentError`. All errors are `ValueError`.
+    A symbol with the interval 1..64 is `Var(name, 1, 64)`: take it from `result.symbols[name]`. An axis of an input
+    without a name gets one, such as `x_dim_0`.
 
-    Declared types of other values are claims of the author. A data-dependent size takes a declared name that nothing
-    else has, unless `adopt_declared_symbols` is False. Other claims become guards of the kind "declared", or
-    assumptions with `assume_declared`. With `initializers="constant"`, initializers that are also inputs are constants;
-    by default callers may override them from IR version 4 on.
+    Args:
+        model: A ModelProto, its bytes, or a path. External data are not loaded.
+        bounds: Intervals of symbols, both ends inclusive: `{"N": (1, 64)}`. The model's metadata entry `symdim.bounds`
+            gives intervals, too.
+        assume: Further relations of symbols: `"H % 32 == 0"`, `"total == past + seq"`, `"2 <= T <= 64"`. An element of
+            an integer input is written with its index: `"total[0] == past + seq"`. If one contradicts the model, a
+            diagnostic names the node and the assumption.
+        input_shapes: Shapes by the names of inputs, None for what the model has: `{"x": [1, 3, "32*h", None]}`. A size
+            in place of a symbol binds it everywhere, one in place of a number changes it.
+        bind: What stands for symbols: `{"H": "32*h"}`. What is said of such a symbol holds of its expression.
+        values: Elements of inputs, a number for a scalar, a list for a vector: `{"sr": 16000}`. Results that depend on
+            them, such as the branch of an If, are then known.
+        bidirectional: Whether the shapes of inputs are inferred, too: what operators, weights and declared outputs
+            force.
+        broadcast: With "strict", two sizes that are not numbers broadcast only where they are equal (an assumed guard).
+        initializers: With "constant", initializers that are also inputs are constants. By default callers may override
+            them from IR version 4 on.
+        policy: How declared types are merged: "refine", "override", "skip", "strict"; see `onnx_infer.types.merge`.
+        assume_declared: Whether declared types of inner values and outputs are assumptions, and not only claims, which
+            become guards of the kind "declared".
+        adopt_declared_symbols: Whether a size that the data decide takes a declared name that nothing else has.
+        min_dim: The least size of symbols without an interval.
 
-    With `bidirectional`, shapes of inputs are also inferred: ranks and sizes that operators, weights and declared
-    outputs force. `assume` gives further relations of the symbols: `"H % 32 == 0"`, `"total == past + seq"`,
-    `"2 <= T <= 64"`. It can express everything that `bounds` can, and more. If an assumption or an interval contradicts
-    the model, a diagnostic names the node and the assumption. A name in `assume` or `bounds` that is not a symbol of
-    the model raises `UnknownSymbol`. An element of an integer input is written with its index:
-    `"total[0] == past + seq"`.
-    With `broadcast="strict"`, two sizes that are not numbers broadcast only where they are equal (an assumed guard).
-
-    `input_shapes` gives shapes by the names of inputs, `{"x": [1, 3, "32*h", None]}`, None for what the model has: a
-    size in place of a symbol binds it everywhere, one in place of a number changes it. `bind` gives what stands for
-    symbols, `{"H": "32*h"}`. What is said of such a symbol holds of its expression.
-
-    `values` gives elements of inputs: a number for a scalar, a list for a vector, as in `{"sr": 16000}`. Results that
-    depend on them, such as the branch of an If, are then known. A name that is not an input, or a value that does not
-    fit the input's declared type, raises ValueError.
+    Raises:
+        UnknownSymbol: A name in `assume` or `bounds` is not a symbol of the model.
+        ArgumentError: An option is misspelt, or of a wrong kind.
+        InputValueError: `values` or `input_shapes` do not fit the declared inputs.
+        NoModelError: The bytes or the file are no model.
+        ShapeInferenceError: The first error, with the policy "strict" only. All errors are `ValueError`.
     """
+    options: Options = {
+        "bounds": bounds,
+        "assume": assume,
+        "input_shapes": input_shapes,
+        "bind": bind,
+        "values": values,
+        "bidirectional": bidirectional,
+        "broadcast": broadcast,
+        "initializers": initializers,
+        "policy": policy,
+        "assume_declared": assume_declared,
+        "adopt_declared_symbols": adopt_declared_symbols,
+        "min_dim": min_dim,
+    }
     return InferenceResult(*run(ModelProtoFrontEnd(read_model(model)), **options))
 
 

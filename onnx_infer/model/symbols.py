@@ -186,7 +186,7 @@ class Symbols:
 
     def unbounded(self) -> frozenset[str]:
         """The names of inputs for whose least size there is no other reason than `min_dim`."""
-        return self.names - self._bounds.keys()
+        return frozenset(self.names) - self._bounds.keys()
 
     def variable(self, name: str) -> Var:
         """The symbol of a name, with its bounds, the same one for every call."""

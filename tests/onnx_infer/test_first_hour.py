@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 import re
 from pathlib import Path
@@ -14,6 +15,7 @@ from onnx import helper
 
 import onnx_infer
 from onnx_infer import Node, OpUsageError, ShapeInferenceContext, ShapeInferenceError, ValueInfo, infer, registry
+from onnx_infer.inference import Options
 from onnx_infer.testing import const_value, ts
 from symdim import Dim, Expr, Var
 
@@ -256,3 +258,10 @@ def test_paths_are_models(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     onnx.save(parsed(GRAPH, HEAD), path)
     assert repr(infer(path)) == repr(infer(str(path)))
+
+
+def test_every_option_is_a_parameter_with_a_line_in_the_docstring() -> None:
+    parameters = inspect.signature(infer).parameters
+    assert parameters.keys() - {"model"} == Options.__annotations__.keys()
+    for name in parameters:
+        assert f"\n        {name}: " in (infer.__doc__ or ""), name
