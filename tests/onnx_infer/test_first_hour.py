@@ -192,7 +192,8 @@ def test_bounds_make_another_variable_and_the_result_gives_it() -> None:
     assert size is found.symbols["N"]
     assert size != Var("N")
     assert isinstance(size, Expr)
-    assert str(size - Var("N")) == "`N#2` - N"
+    assert size is Var("N", 1, 64)
+    assert (str(size - Var("N")), str(Var("N") - size)) == ("`N#2` - N", "N - `N#2`")
 
 
 def test_dim_is_public() -> None:

@@ -58,7 +58,7 @@ class Plans:
         nodes = found.nodes
         if limit is not None:
             counted = [node for node in nodes if node.multiply_adds not in (0, None)]
-            nodes = sorted(counted, key=lambda node: -_sample(node.multiply_adds or 0))[:_TOP_NODES]
+            nodes = sorted(counted, key=lambda node: -_sample(node.multiply_adds))[:_TOP_NODES]
         each = [(n.node, n.operator, n.parameters, _known(n.multiply_adds)) for n in nodes]
         tables = [
             _Table(("layer", "nodes", "parameters", "multiply-adds"), rows if len(rows) > 1 else [], limit),
@@ -217,11 +217,11 @@ def _bytes(result: Inferred, names: Iterable[str]) -> Dim:
     return total(count for count in counts if count is not None)
 
 
-def _sample(size: Dim) -> int:
-    """About the size where every symbol is a few dozen; good enough to sort."""
-    return (
-        size.to_int({v: max(_SAMPLE, v.bounds()[0] or 0) for v in size.variables()}) if isinstance(size, Expr) else size
-    )
+def _sample(size: Dim | None) -> int:
+    """About the size where every symbol is a few dozen; good enough to sort. What is not known counts as 0."""
+    if not isinstance(size, Expr):
+        return size or 0
+    return size.to_int({v: max(_SAMPLE, v.bounds()[0] or 0) for v in size.variables()})
 
 
 def _place(step: Step | None) -> str:

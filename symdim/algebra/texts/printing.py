@@ -18,6 +18,7 @@ from itertools import accumulate, count
 
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.expr import Add, Const, Expr, Extremum, FloorDiv, Max, Mod, Mul
+from symdim.algebra.order import order
 from symdim.algebra.texts.display import factors_of, operands_of, product_of, summands_of
 from symdim.algebra.texts.inward import readings
 from symdim.algebra.texts.written import Written, leaf_count
@@ -125,6 +126,8 @@ def text_of_list(dims: Sequence[Dim]) -> str:
 def told_apart(dims: Sequence[Dim]) -> Sequence[Dim]:
     """The dimensions as they are printed together: of variables with one name, all except the oldest have a number.
 
+    In a scope, one with the bounds that `Var(name)` has counts as the oldest.
+
     They stay as they are where one is too long to print.
 
     >>> x, other = Var("x"), Var.fresh("x")
@@ -137,7 +140,7 @@ def told_apart(dims: Sequence[Dim]) -> Sequence[Dim]:
         return dims
     renamed: dict[Var, Dim] = {}
     seen: set[str] = set()
-    for v in sorted(variables, key=lambda v: v.scope.serial):
+    for v in sorted(variables, key=lambda v: (v.scope.serial, (v.lo, v.hi) != (1, None), order(v))):
         if v.name in seen:
             name = next(name for n in count(2) if (name := f"{v.name}#{n}") not in names)
             names.add(name)
