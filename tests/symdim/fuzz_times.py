@@ -26,7 +26,7 @@ from symdim.store import Contradiction
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from symdim import Expr, Var
+    from symdim import Var
     from symdim.algebra.expr import Dim
 
 SECONDS = {"solve": 0.5, "simplify": 1.5, "explain": 0.6, "facts": 0.5, "store": 2.0, "guarantee": 1.5, "text": 0.2}
@@ -144,7 +144,8 @@ class Made:
             yield "facts", facts.contradiction
             yield "simplify", lambda a=a, facts=facts: simplify(a, facts)
             yield "explain", lambda a=a, b=b, facts=facts, sign=sign: explain(a, sign, b, facts)
-            yield "store", lambda store=self.store(): self.asked(store)
+            store, long = self.store(), self.nest(rng.randint(2, 12)) if rng.random() < 0.1 else a
+            yield "store", lambda store=store: self.asked(store)
             yield "guarantee", lambda a=a: guarantee_of(a)
             yield (
                 "text",
