@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _PAIR = 128  # for a pair of leaves
 _LEAVES = 16  # the most leaves that count
-_SUM = 256  # for a sum with a nest beside other terms: its interval sees what they share
+_SUM = 512  # for a sum with a nest beside other terms, and a numerator with one: intervals see what terms share
 _ATOM = 16  # for each step of an atom that is no nest: its interval, and attempts to take it apart
 
 
@@ -32,11 +32,11 @@ def work_of(node: Expr, nests: dict[Expr, int]) -> int:
     >>> [work_of(e, {}) for e in (N + M, N // 2, maximum(N, M), minimum(maximum(N, 3), 9))]
     [2, 16, 128, 1152]
     """
-    if node.terms is not None:
-        return steps_of(node) + (_SUM if len(node.terms) > 1 and _nested_in(node) else 0)
-    if not isinstance(node, FloorDiv | Extremum):
-        return steps_of(node)
-    return _PAIR * _leaves_of(node, nests) ** 2 if is_nest(node) else _ATOM * steps_of(node)
+    if node.terms is None and isinstance(node, FloorDiv | Extremum):
+        if is_nest(node):
+            return _PAIR * _leaves_of(node, nests) ** 2
+        return _ATOM * min(steps_of(node), _ATOM * 4) + _SUM * len(_nested_in(node))
+    return steps_of(node) + (_SUM if node.terms and len(node.terms) > 1 and _nested_in(node) else 0)
 
 
 def _leaves_of(nest: Expr, known: dict[Expr, int]) -> int:

@@ -63,7 +63,7 @@ def shortened(problem: Problem) -> Problem:
         if isinstance(atom, FloorDiv):
             n, d = atom.parts
             for c, p in factors(d):
-                problem.budget.work(len(postorder(atom)))
+                problem.budget.build(atom, 2)
                 other = floordiv(floordiv(n, c), p)
                 if isinstance(other, int) or len(postorder(other)) < len(postorder(atom)):
                     shorter[atom] = other
@@ -118,6 +118,7 @@ def _unnested(problem: Problem, atoms: list[Expr]) -> Problem | None:
     for atom in atoms:
         if not isinstance(atom, FloorDiv) or atom.parts[1] not in primitive:
             continue
+        problem.budget.build(atom)
         n, d = atom.parts
         p, c = next((p, c) for p in divisors if (c := _times(d, p)) is not None)
         multiples.setdefault(p, set()).add(c)

@@ -136,6 +136,7 @@ def _rounded(node: FloorDiv, grounds: _Grounds) -> Dim:
         return node
     n = sum_of(dict(terms), 0)
     for g in [divisor // d for d in range(1, min(divisor, _FACTORS)) if divisor % d == 0]:
+        grounds.budget.build(node)
         remainder = _known(mod(n, g), grounds)
         if remainder is not None:
             rounded = g * ((remainder + const) // g) - remainder
@@ -150,7 +151,10 @@ def _without_dominated(node: Extremum, grounds: _Grounds) -> Dim:
         pairs = [(other, part) if is_max else (part, other) for other in kept if other is not part]
         if any(_proved(larger, ">=", smaller, grounds) for larger, smaller in pairs):
             kept.remove(part)
-    return node if len(kept) == len(node.parts) else (maximum if is_max else minimum)(*kept)
+    if len(kept) == len(node.parts):
+        return node
+    grounds.budget.build(node)
+    return (maximum if is_max else minimum)(*kept)
 
 
 def _exact(node: Expr, grounds: _Grounds) -> Dim:

@@ -1,0 +1,78 @@
+"""Questions end in their time, whatever they are asked about: budgets count what constructors do."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from symdim import Facts, Var, maximum, minimum, simplify
+from symdim.algebra.work import work_of
+from symdim.conditions.condition import Condition
+from symdim.conditions.solving import solve
+from symdim.prove import explain
+from symdim.prover.budget import Budget, OutOfBudget
+from tests.symdim.fuzz_times import SECONDS, slowest
+
+x, y = Var("x"), Var("y")
+
+
+def nest(depth: int):
+    """Each operation has the former one twice."""
+    e = x
+    for i in range(depth):
+        e = maximum(e // 2 + i, e % 3 * y)
+    return e
+
+
+@pytest.mark.parametrize("facts", [["x % 8 == 0"], ["x % 8 == 0", "y >= 2"]])
+@pytest.mark.parametrize("depth", [4, 7])
+def test_a_nest_is_simplified_in_time(depth, facts):
+    """The constructors of six levels once took more than a minute."""
+    began = time.process_time()
+    short = simplify(nest(depth), Facts(facts))
+    assert time.process_time() - began < 4
+    assert short.evaluate(x=24, y=5) == nest(depth).evaluate(x=24, y=5)
+
+
+def test_a_question_about_a_nest_takes_its_steps():
+    whole, e = Budget(10**6), nest(12)
+    began = time.process_time()
+    explain(e, ">=", x // 4, Facts(["x % 8 == 0", "y >= 2"]), within=whole)
+    assert time.process_time() - began < 2
+    assert 10**6 - whole.steps < 20_000
+
+
+def test_what_is_built_is_paid():
+    (deep,) = nest(4).terms
+    with pytest.raises(OutOfBudget):
+        Budget(50).build(deep)
+    assert not Budget(50).affords([deep])
+    assert Budget(50).affords([x // 2, x + y])
+    assert work_of(maximum(x, y), {}) < work_of(minimum(maximum(x, 3), 9), {}) < work_of(deep, {})
+
+
+HOURS = [
+    Condition("at_least", 100 % (2 * y - 1), 1),
+    Condition("at_least", 1, 100 % (12 * y - 1)),
+    Condition("at_most", x % (3 * y - 2), 4),
+    Condition("equal", 77 % (5 * y + 1), 2),
+    Condition("broadcast", x % (2 * y + 1), 100 % (2 * y - 1) + 1),
+]
+
+
+@pytest.mark.parametrize("condition", HOURS, ids=str)
+def test_a_remainder_by_an_expression_is_solved(condition):
+    """A quotient beside its own multiples was multiplied out and divided back without an end."""
+    found = solve(condition)
+    assert found is not None
+    for a in range(1, 30):
+        for b in range(1, 30):
+            values = {"x": a, "y": b}
+            assert condition.holds(values) == all(part.holds(values) for part in found)
+
+
+def test_random_questions_end_in_their_time():
+    """`python -m tests.symdim.fuzz_times` asks 20,000."""
+    for kind, (seconds, number) in slowest(1, 70).items():
+        assert seconds < 2 * SECONDS[kind], (kind, number)
