@@ -148,8 +148,8 @@ def _of_choices(
     if not (isinstance(source, Positive) and _are_alike(values)):
         return _of_sides(source, *[apply(operator, attributes, side, output_count) for side in sides])
     first, second = [
-        supposing(source.size, relation, bound, partial(apply, operator, attributes, side, output_count))
-        for side, relation, bound in zip(sides, (">=", "<="), (1, 0), strict=True)
+        supposing(size, partial(apply, operator, attributes, side, output_count))
+        for side, size in zip(sides, (source.size - 1, -source.size), strict=True)
     ]
     outcome = _of_sides(source, first, second)
     if first.refused != second.refused:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from threading import local
 from typing import TYPE_CHECKING, TypeVar
 
+from symdim.algebra import dims
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -55,16 +57,37 @@ class Known:
         return found
 
 
-class _Active(local):
-    """The facts of the innermost walk of a thread, if it has some."""
+class Case:
+    """One side of a condition: a size that is at least 0 there, beside the facts around it.
 
-    known: Known | None = None
+    A relation follows if the size, subtracted from its own, leaves what an interval decides. The prover is not asked:
+    a rule asks many questions, and each is asked for both sides.
+    """
+
+    def __init__(self, size: Dim, outer: Known | Case | None) -> None:
+        self.size, self.outer = size, outer
+
+    def holds(self, a: Dim, relation: str, b: Dim) -> bool:
+        """Whether `a relation b` follows from the size, or from the facts around it."""
+        above, below = a - b - self.size, b - a - self.size
+        least = int(relation in (">", "<", "!="))
+        rises, falls = relation in (">=", ">", "!=", "=="), relation in ("<=", "<", "!=", "==")
+        proved = [rises and dims.at_least(above, least), falls and dims.at_least(below, least)]
+        if all(proved) if relation == "==" else any(proved):
+            return True
+        return self.outer is not None and self.outer.holds(a, relation, b)
+
+
+class _Active(local):
+    """The facts of the innermost walk of a thread, if it has some, or the case of a condition."""
+
+    known: Known | Case | None = None
 
 
 _ACTIVE = _Active()
 
 
-def assuming(known: Known | None, action: Callable[[], T]) -> T:
+def assuming(known: Known | Case | None, action: Callable[[], T]) -> T:
     """The result of an action. These facts, or none, are active while it runs.
 
     A plain assignment ends that: an interrupt can stop the `__exit__` of a context before it has done anything.
@@ -77,21 +100,15 @@ def assuming(known: Known | None, action: Callable[[], T]) -> T:
         _ACTIVE.known = outer
 
 
-def supposing(size: Dim, relation: str, bound: Dim, action: Callable[[], T]) -> T:
-    """The result of an action. While it runs, `size relation bound` is a fact beside those of the walk.
+def supposing(size: Dim, action: Callable[[], T]) -> T:
+    """The result of an action. While it runs, the size is known to be at least 0, beside the facts of the walk.
 
     >>> from onnx_infer.laws.sizes import at_least
     >>> from symdim import Var
-    >>> supposing(Var("N"), ">=", 5, lambda: at_least(Var("N") - 3, 2)), at_least(Var("N") - 3, 2)
+    >>> supposing(Var("N") - 5, lambda: at_least(Var("N") - 3, 2)), at_least(Var("N") - 3, 2)
     (True, False)
     """
-    from symdim import Facts
-
-    facts = Facts()
-    for fact in () if _ACTIVE.known is None else _ACTIVE.known.facts:
-        facts.add(fact.dim, fact.relation, 0, origin=fact.origin)
-    facts.add(size, relation, bound)
-    return assuming(Known(facts), action)
+    return assuming(Case(size, _ACTIVE.known), action)
 
 
 def holds(a: Dim, relation: str, b: Dim) -> bool:

@@ -45,12 +45,14 @@ def of_branches(a: Value, b: Value, source: Element | Dim, unsure: Size, *, elem
     def size(a: Dim, b: Dim) -> Dim:
         return size_of_branches(a, b, source, unsure)
 
+    if isinstance(source, bool):
+        return a if source else b
     if source is not None:
         a, b = of_side(a, source, 0), of_side(b, source, 1)
     if isinstance(source, Positive):
-        nested = _nested(a, b, source) or _nested(b, a, logical_not(source))
-        if nested is not None:
-            return nested
+        for first, second, taken in ((a, b, source), (b, a, logical_not(source))):
+            if isinstance(first, OneOf) and isinstance(first.source, Positive) and second in first.choices:
+                return of_branches(*first.choices, _of_nested(first, second, taken), unsure, elements=elements)
     joined = join(a, b, size)
     if source is None or not isinstance(a, SymTensor) or not isinstance(b, SymTensor):
         return joined
@@ -65,12 +67,9 @@ def of_branches(a: Value, b: Value, source: Element | Dim, unsure: Size, *, elem
     return joined
 
 
-def _nested(a: Value, b: Value, source: Element) -> Value | None:
-    """The value of two branches, if the first is one of two tensors and the second equals one of these."""
-    if not isinstance(a, OneOf) or not isinstance(a.source, Positive) or b not in a.choices:
-        return None
-    first = logical_or(logical_not(source), a.source) if b is a.choices[0] else logical_and(source, a.source)
-    return a.choices[not first] if isinstance(first, bool) else OneOf(first, *a.choices, a.joined)
+def _of_nested(a: OneOf, b: Value, source: Element) -> Element:
+    """Whether it is the first of two tensors: `a`, which is one of them, where the source holds, else `b`."""
+    return logical_or(logical_not(source), a.source) if b is a.choices[0] else logical_and(source, a.source)
 
 
 def demand_side(source: object, *, first: bool, law: str) -> None:
