@@ -292,8 +292,7 @@ class Store:
         """Whether `a relation b` (== != >= > <= <). True: in every solution, False: in none, None: not known."""
         from symdim import prove
 
-        first, second = self.value(a), self.value(b)
-        facts = self.propagate().facts()
+        first, second, facts = self.value(a), self.value(b), self.propagate().facts()
         negated = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}[relation]
         if prove.explain(first, relation, second, facts).answer:
             return True

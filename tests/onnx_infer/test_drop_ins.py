@@ -224,5 +224,5 @@ def test_options_may_have_integers_of_numpy() -> None:
     two, five = np.int64(2), np.int32(5)
     result = infer(model, bounds={"N": (two, five)}, min_dim=np.int64(1), values={"k": [np.int64(3)]})
     assert (str(result.types["y"]), result.symbols["N"]) == ("f32[3*N]", Var("N", 2, 5))
-    assert str(result.check(N=np.int64(7)) or "") == str(result.check(N=7) or "")
+    assert result.check(N=np.int64(4)) == result.check(N=4) == []
     assert result.planner()(five).shapes["y"] == (15,)
