@@ -38,7 +38,7 @@ MODELS = {
         "",
     ),
     "Compress": ("float[N, M] x, bool[N] c", "a = Compress <axis = 0> (x, c)", {"a": "<=N M"}, ""),
-    "Compress of all": ("float[N, M] x, bool[P] c", "a = Compress (x, c)", {"a": "<=M*N"}, ""),
+    "Compress of all": ("float[N, M] x, bool[P] c", "a = Compress (x, c)", {"a": "<=min(M*N, P)"}, ""),
     "Unique": ("int64[N] x", "a, b, c, d = Unique (x)", {"a": "<=N", "b": "<=N", "c": "N", "d": "<=N"}, ""),
     "Unique, chained": (
         "float[N] x",
