@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from symdim.algebra.expr import Expr
 
-_PAIR = 128  # for a pair of leaves
+_PAIR = 192  # for a pair of leaves
 _LEAVES = 16  # the most leaves that count
 _SUM = 512  # for a sum with a nest beside other terms, and a numerator with one: intervals see what terms share
 _ATOM = 16  # for each step of an atom that is no nest: its interval, and attempts to take it apart
@@ -30,7 +30,7 @@ def work_of(node: Expr, nests: dict[Expr, int]) -> int:
     >>> from symdim import Var, maximum, minimum
     >>> N, M = Var("N"), Var("M")
     >>> [work_of(e, {}) for e in (N + M, N // 2, maximum(N, M), minimum(maximum(N, 3), 9))]
-    [2, 16, 128, 1152]
+    [2, 16, 128, 1728]
     """
     if node.terms is None and isinstance(node, FloorDiv | Extremum):
         if is_nest(node):

@@ -146,6 +146,7 @@ def _exact(problem: Problem, h: Hypothesis) -> Problem | None:
                 multiple = scale(h.dim if factor is None else problem.budget.product(h.dim, factor), k // number)
                 rest = subtract(n, multiple)  # n == rest
                 problem.budget.charge((rest, d))
+                problem.budget.build(atom)
                 q = floordiv(rest, d)
                 known = postorder(q) if isinstance(q, Expr) else ()
                 if atom not in known and all(x in atoms for x in known if isinstance(x, FloorDiv)) and rest == d * q:

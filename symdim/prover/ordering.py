@@ -151,6 +151,8 @@ class _Order:
         for _ in range(_STEPS):
             self.budget.spend(_COMPARISON)
             self.budget.charge((dim,))
+            if isinstance(dim, Expr):
+                self.budget.build(dim)
             self.budget.work(_NODE * len(postorder(dim)) if isinstance(dim, Expr) else 0)
             lo, hi = bounds_of(dim)
             if lo is not None and lo >= 0:

@@ -147,10 +147,7 @@ class Made:
             store, long = self.store(), self.nest(rng.randint(2, 12)) if rng.random() < 0.1 else a
             yield "store", lambda store=store: self.asked(store)
             yield "guarantee", lambda a=a: guarantee_of(a)
-            yield (
-                "text",
-                lambda a=rng.choice([a, self.nest(rng.randint(2, 12))]) if rng.random() < 0.1 else a: written(a),
-            )
+            yield "text", lambda long=long: written(long)
 
 
 def written(dim: Dim) -> None:
