@@ -116,7 +116,7 @@ def truncating_quotient(a: Dim, b: Dim) -> Dim | None:
         return None
     if not at_least(b, 0):
         return truncating_quotient(-a, -b) if at_least(-b, 0) else None
-    if at_least(a, 0):
+    if b == 1 or at_least(a, 0):
         return a // b
     state("undecided", a, 0, "the sign of a numerator")
     if isinstance(a, Expr) and a.height > _MOST_NESTED:
@@ -149,8 +149,8 @@ def _exact_remainder(remainder: Callable[[Dim, Dim], Dim | None]) -> Callable[[E
     """The remainder of exact floats `a/b` and `c/d`, which is exact. That by 0 is no number, and a run goes on."""
 
     def combine(a: Dim, b: Dim, c: Dim, d: Dim) -> Element:
-        found = remainder(a * d, c * b) if _is_not_0(c) else None
-        return None if found is None else ratio(found, b * d)
+        found = None if isinstance(c, int) and c == 0 else remainder(a * d, c * b)
+        return None if found is None or not _is_not_0(c) else ratio(found, b * d)
 
     return _exact(combine)
 

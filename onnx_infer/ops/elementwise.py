@@ -111,29 +111,36 @@ def power(X: SymTensor, Y: SymTensor) -> Shape:
 # -- bits ----------------------------------------------------------------------------------------------------------
 
 
-def _bit_and(x: Element, y: Element) -> Element:
-    """`x & y`. With a mask of low bits it is `x % 2**k`; with a negative y it is `x - (x & ~y)`.
-
-    Of other sizes the result is a size that only a run knows. Its bounds are known, so a test of its sign is decided.
-    """
-    if isinstance(x, int) or x == y:
+def _masked(x: Element, y: Element) -> Element:
+    """`x & y` of equal elements, of numbers, or with a mask of low bits or its complement; else None."""
+    if isinstance(x, int):
         x, y = y, x
     if isinstance(x, int) or x == y:
         return x & y if isinstance(x, int) else x
-    if isinstance(y, int) and y >= 0 and (y + 1) & y == 0:
-        return x % (y + 1)
-    for a, b in ((x, y), (y, x)):
-        if at_least(-1 - b, 0):
-            rest = _bit_and(a, -1 - b)
-            return None if rest is None else a - rest
-    return fresh(_BITS, at_most=minimum(x, y)) if at_least(x, 0) and at_least(y, 0) else None
+    mask = -1 if isinstance(y, Expr) else y if y >= 0 else -1 - y
+    if mask < 0 or (mask + 1) & mask:
+        return None
+    low = x % (mask + 1)
+    return low if y == mask else x - low
+
+
+def _bit_and(x: Element, y: Element) -> Element:
+    """`x & y`. Of most sizes only a run knows it. Its sign is known, so a test of that is decided."""
+    found = _masked(x, y)
+    if found is not None:
+        return found
+    above = [size for size in (x, y) if at_least(size, 0)]
+    if above:
+        return fresh(_BITS, at_most=minimum(*above))
+    return -1 - _bit_or(-1 - x, -1 - y) if at_least(-1 - x, 0) and at_least(-1 - y, 0) else None
 
 
 def _bit_or(x: Element, y: Element) -> Element:
     """`x | y`, which is `~(~x & ~y)`."""
-    if at_least(x, 0) and at_least(y, 0) and not isinstance(x, int) and not isinstance(y, int) and x != y:
+    found = _masked(-1 - x, -1 - y)
+    if found is None and at_least(x, 0) and at_least(y, 0):
         return fresh(_BITS, at_most=x + y)
-    found = _bit_and(-1 - x, -1 - y)
+    found = _bit_and(-1 - x, -1 - y) if found is None else found
     return None if found is None else -1 - found
 
 

@@ -1,4 +1,4 @@
-"""One of two tensors: the result of an If, of which only one branch squeezes."""
+"""One of two tensors: the result of an If of which only one branch squeezes, or elements that a condition selects."""
 
 from __future__ import annotations
 

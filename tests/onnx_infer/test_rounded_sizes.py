@@ -164,6 +164,17 @@ def test_bounds_tell_how_a_float_rounds() -> None:
     assert str(infer(model, bounds={"H": (1, 89)}).shapes["y"]) == "(1, 1, 13*H//10)"
 
 
+@pytest.mark.parametrize(("scale", "size"), [(1.0, 2**24 + 1), (2.0, 2**24 + 3), (3.0, 5592407)])
+def test_a_whole_scale_is_right_up_to_the_sizes_that_float32_holds(scale: float, size: int) -> None:
+    text = f"""g (uint8[T] x) => (y) <float[1] s = {{{scale}}}> {{ y = Resize<mode="nearest">(x, , s) }}"""
+    model = parsed(text, '<ir_version: 8, opset_import: ["": 18]>')
+    result = infer(model)
+    (guard,) = result.guards
+    assert (guard.kind, guard.lhs, result.check(T=guard.rhs), len(result.check(T=size))) == ("assumed", Var("T"), [], 1)
+    (found,) = session_of(model).run(None, {"x": np.zeros(size, np.uint8)})
+    assert found.shape != (scale * size,)
+
+
 @pytest.mark.parametrize(
     ("text", "known"),
     [
