@@ -215,6 +215,7 @@ def of_function(function: Callable[..., Any], tensors: Sequence[Value], value: S
     that are not all equal are left out, because they are activations.
 
     >>> from onnx_infer.elements.conditions import logical_and
+    >>> from symdim import Var
     >>> N, unknown = Var("N"), SymTensor(9, (Var("N"),))
     >>> of_function(logical_and, [SymTensor(9, (N,), fill=False), unknown], unknown).fill
     False

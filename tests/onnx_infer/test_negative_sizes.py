@@ -37,7 +37,10 @@ REFUSED = [
     ("y = HannWindow(m)", ["N >= 3"]),
     ("u = Unsqueeze(x, last) y = DFT<axis=1>(u, m)", ["N >= 4"]),
     ("u = Unsqueeze(x, zero) t = Concat<axis=0>(one, n, two) y = Resize(u, , , t)", ["N >= 4"]),
-    ("u = Unsqueeze(x, zero) t = Concat<axis=0>(one, n, two) c = Cast<to=1>(t) y = Resize(u, , c)", ["N >= 4", "S <= 16777216"]),
+    (
+        "u = Unsqueeze(x, zero) t = Concat<axis=0>(one, n, two) c = Cast<to=1>(t) y = Resize(u, , c)",
+        ["N >= 4", "S <= 16777216"],
+    ),
     ("q = SplitToSequence<axis=1>(x) two_ = Constant<value_int=2>() y = SequenceAt(q, two_)", ["S >= 3"]),
     ("q = SplitToSequence<axis=1>(x) y = SequenceAt(q, minus)", ["S >= 2"]),
     ("q = SplitToSequence<axis=1>(x) r = SequenceErase(q, hop) y = ConcatFromSequence<axis=1>(r)", ["S >= 2"]),
