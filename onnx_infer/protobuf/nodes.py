@@ -54,8 +54,9 @@ def read_attributes(op_type: str, attributes: Any) -> Attributes:
     """The attributes of a node with at least one. Attributes with equal wire bytes are the same object."""
     if op_type in _WITH_GRAPHS:  # a body may be large
         return _parse(attributes)
-    key: tuple[Any, ...] = tuple(map(wire_of, attributes))
-    if None in key:
+    try:
+        key = tuple([attribute.SerializeToString() for attribute in attributes])
+    except EncodeError:  # more than 2 GB
         return _parse(attributes)
     found: Attributes | None = _interned.get(key)
     if found is not None:
