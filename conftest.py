@@ -18,7 +18,7 @@ PAGES = {
 BY_NAME = ["docs/coming_from_onnxscript.md", "docs/coming_from_torch.md"]
 """Pages that need large packages: `python -m pytest -W default docs/coming_from_*.md integration_tests` runs them."""
 
-BY_A_TEST = ["docs/first_hour.md"]
+BY_A_TEST = ["docs/first_hour.md", "docs/outputs.md"]
 """Pages with commands, which a test runs."""
 
 SITE = ["docs/extensions"]

@@ -53,15 +53,15 @@ def matches(expected: str, printed: str) -> bool:
     return re.fullmatch(".*".join(map(re.escape, expected.split("..."))), printed, re.S) is not None
 
 
-def check_commands(text: str, folder: Path) -> None:
-    """Run the commands after `$`, each with the lines that it prints below it."""
+def check_commands(text: str, folder: Path, columns: int = 160) -> None:
+    """Run the commands after `$`, each with the lines that it prints below it, in a terminal of this width."""
     for part in filter(None, re.split(r"^\$ ", text, flags=re.M)):
         command, _, expected = part.partition("\n")
         program, *arguments = shlex.split(command)
         done = subprocess.run(
             [*COMMANDS[program], *arguments],
             cwd=folder, capture_output=True, text=True, check=False,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "160"},
+            env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": str(columns)},
         )  # fmt: skip
         printed = done.stdout + done.stderr
         assert matches(expected.rstrip(), printed.rstrip()), f"{command}\n{printed}"

@@ -31,6 +31,7 @@ NOT_RUN = {"ebnf", "text"}
 FILES = {
     "docs/fleets.md": "integration_tests/test_dask.py",
     "docs/first_hour.md": "tests/onnx_infer/test_first_hour_page.py",
+    "docs/outputs.md": "tests/onnx_infer/test_first_hour_page.py",
     "docs/plugins.md": "tests/onnx_infer/test_plugins.py",
     "CONTRIBUTING.md": "tests/test_docs.py",
 }

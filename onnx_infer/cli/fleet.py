@@ -54,6 +54,7 @@ def not_ok(target: str, paths: Iterable[str]) -> list[str]:
             if line["path"] in paths and line["status"] != "ok":
                 errors = [told["message"] for told in line.get("diagnostics") or () if told["severity"] != "warning"]
                 told = (line.get("message") or next(iter(errors), "")).partition("\n")[0]
+                told = told.removeprefix(f"{line['path']}: ")
                 found.append(f"{line['status']}: {line['path']}{': ' * bool(told)}{told}")
     return sorted(found)
 

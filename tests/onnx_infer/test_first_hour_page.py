@@ -1,4 +1,4 @@
-"""docs/first_hour.md as a user goes through it: its files, its commands, its examples, in this order."""
+"""Pages as a user goes through them: files, commands and examples in their order. `outputs.md` has 80 columns."""
 
 from __future__ import annotations
 
@@ -9,22 +9,29 @@ import pytest
 
 from tests.pages import blocks_of, check_commands, text_of
 
-PAGE = "docs/first_hour.md"
-FILES = ["make.py", "acme_ops.py", "own.py"]
-"""The blocks of Python that are no examples, in the order of the page."""
+FILES = {"docs/first_hour.md": ["make.py", "acme_ops.py", "own.py"], "docs/outputs.md": ["make.py"]}
+"""Page -> its blocks of Python that are no examples, in its order."""
 
 
-def test_the_page_is_what_happens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page, columns", [("docs/first_hour.md", 160), ("docs/outputs.md", 80)])
+def test_the_page_is_what_happens(page: str, columns: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    files = iter(FILES)
-    for block in blocks_of(PAGE):
+    files = iter(FILES[page])
+    for block in blocks_of(page):
         if block.language == "console":
-            check_commands(block.text, tmp_path)
+            check_commands(block.text, tmp_path, columns)
         elif block.is_example:
             examples = doctest.DocTestParser().get_doctest(block.text, {}, "first_hour.md", None, 0)
             assert doctest.DocTestRunner().run(examples).failed == 0
         elif block.language == "python":
             file = next(files)
-            assert f"`{file}`" in text_of(PAGE)
+            assert f"`{file}`" in text_of(page)
             Path(file).write_text(block.text)
     assert next(files, None) is None
+
+
+def test_outputs_fit_into_80_columns() -> None:
+    blocks = [block for block in blocks_of("docs/outputs.md") if block.language == "console"]
+    assert len(blocks) == 5
+    for line in "\n".join(block.text for block in blocks).splitlines():
+        assert len(line) <= 80 or line.startswith(("$ ", "onnx-infer: ")), line  # a refusal is one line

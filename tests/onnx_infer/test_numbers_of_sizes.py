@@ -78,7 +78,9 @@ def test_the_sign_of_bits_is_known_where_those_of_the_operands_are(first: str, s
 
 
 def test_bits_that_only_a_run_knows_are_told() -> None:
-    model = parsed(f"g (float[N, M] x) => (y) <{CONSTANTS}> {{ {SIZES} b = BitwiseXor(n, m) y = Expand(one, b) }}", HEAD)
+    model = parsed(
+        f"g (float[N, M] x) => (y) <{CONSTANTS}> {{ {SIZES} b = BitwiseXor(n, m) y = Expand(one, b) }}", HEAD
+    )
     result = infer(model)
     assert (str(result.shapes["y"]), str(result.upper_bounds["y"])) == ("(_d0,)", "(M + N,)")
     assert result.reasons["y"]
