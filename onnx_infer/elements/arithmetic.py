@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim
 
 
-def _floating(x: Element, y: Element) -> bool:
+def is_floating(x: Element, y: Element) -> bool:
     return isinstance(x, (float, Ratio)) or isinstance(y, (float, Ratio))
 
 
-def _exact(combine: Callable[[Dim, Dim, Dim, Dim], Element]) -> Callable[[Element, Element], Element]:
+def of_fractions(combine: Callable[[Dim, Dim, Dim, Dim], Element]) -> Callable[[Element, Element], Element]:
     """A binary function on elements, from a function on two fractions `a/b` and `c/d`. The floats must be exact."""
 
     def apply(x: Element, y: Element) -> Element:
@@ -53,9 +53,9 @@ def _exact(combine: Callable[[Dim, Dim, Dim, Dim], Element]) -> Callable[[Elemen
     return apply
 
 
-_add_exact = _exact(lambda a, b, c, d: ratio(a * d + c * b, b * d))
-_mul_exact = _exact(lambda a, b, c, d: ratio(a * c, b * d))
-_div_exact = _exact(lambda a, b, c, d: None if isinstance(c, int) and c == 0 else ratio(a * d, b * c))
+_add_exact = of_fractions(lambda a, b, c, d: ratio(a * d + c * b, b * d))
+_mul_exact = of_fractions(lambda a, b, c, d: ratio(a * c, b * d))
+_div_exact = of_fractions(lambda a, b, c, d: None if isinstance(c, int) and c == 0 else ratio(a * d, b * c))
 
 
 def add(x: Element, y: Element) -> Element:
@@ -128,53 +128,9 @@ def divide(x: Element, y: Element) -> Element:
     """`x / y`; integer quotients are rounded towards zero (Div-7 to 14)."""
     if isinstance(x, Ratio) or isinstance(y, Ratio):
         return _div_exact(x, y)
-    if _floating(x, y):
+    if is_floating(x, y):
         return x / y if y != 0 else None
     return truncating_quotient(x, y)
-
-
-def _floored(x: Dim, y: Dim) -> Dim | None:
-    if y == 0:
-        warn(f"an integer is divided by 0: {x}")
-        return None
-    return x % y if at_least(y, 0) or at_least(-y, 0) else None
-
-
-def _truncated(x: Dim, y: Dim) -> Dim | None:
-    quotient = truncating_quotient(x, y)
-    return None if quotient is None else x - y * quotient
-
-
-def _exact_remainder(remainder: Callable[[Dim, Dim], Dim | None]) -> Callable[[Element, Element], Element]:
-    """The remainder of exact floats `a/b` and `c/d`, which is exact. That by 0 is no number, and a run goes on."""
-
-    def combine(a: Dim, b: Dim, c: Dim, d: Dim) -> Element:
-        found = None if isinstance(c, int) and c == 0 else remainder(a * d, c * b)
-        return None if found is None or not _is_not_0(c) else ratio(found, b * d)
-
-    return _exact(combine)
-
-
-_floored_exact, _truncated_exact = _exact_remainder(_floored), _exact_remainder(_truncated)
-
-
-def modulo(x: Element, y: Element) -> Element:
-    """The remainder with the sign of the divisor (Mod with fmod=0)."""
-    if isinstance(x, float) and isinstance(y, float):
-        return x % y if y and math.isfinite(x) else None
-    return _floored_exact(x, y) if _floating(x, y) else _floored(x, y)
-
-
-def fmod(x: Element, y: Element) -> Element:
-    """The remainder with the sign of the dividend (Mod with fmod=1).
-
-    >>> N = Var("N")
-    >>> fmod(Ratio(N, 1), 2.0), fmod(Ratio(N, 2), 1.0), fmod(-7, 2)
-    (N % 2, (N % 2)/(2), -1)
-    """
-    if isinstance(x, float) and isinstance(y, float):
-        return math.fmod(x, y) if y and math.isfinite(x) else None
-    return _truncated_exact(x, y) if _floating(x, y) else _truncated(x, y)
 
 
 def exact_root(x: Element) -> float | None:
@@ -241,7 +197,7 @@ def _extremum(choose: Callable[..., Dim], plain: Callable[..., Element]) -> Call
 larger, smaller = _extremum(maximum, max), _extremum(minimum, min)
 
 
-def _is_not_0(divisor: Dim) -> bool:
+def is_not_0(divisor: Dim) -> bool:
     """Whether a quotient of floats is a number.
 
     A run goes on where the divisor is 0, with an infinity or NaN. So another divisor is assumed, or nothing is known.
@@ -258,7 +214,7 @@ def _is_not_0(divisor: Dim) -> bool:
 def floor(x: Element) -> Element:
     """The largest whole number <= x, as a float."""
     if isinstance(x, Ratio):
-        return ratio(x.num // x.den, 1) if _is_not_0(x.den) else None
+        return ratio(x.num // x.den, 1) if is_not_0(x.den) else None
     return float(math.floor(x)) if isinstance(x, float) and math.isfinite(x) else x
 
 
@@ -278,7 +234,7 @@ def round_half_even(x: Element) -> Element:
 def truncate(x: Element) -> Element:
     """A float without its fraction, as an integer (Cast from float to integer)."""
     if isinstance(x, Ratio):
-        return truncating_quotient(x.num, x.den) if _is_not_0(x.den) else None
+        return truncating_quotient(x.num, x.den) if is_not_0(x.den) else None
     return int(x) if math.isfinite(x) else None
 
 
@@ -352,7 +308,7 @@ def _round_float(x: Element, dtype: int) -> Element:
 
 
 ADD, SUBTRACT, MULTIPLY, DIVIDE = lift(add, 2), lift(subtract, 2), lift(multiply, 2), lift(divide, 2)
-MODULO, FMOD, POWER = lift(modulo, 2), lift(fmod, 2), lift(power, 2)
+POWER = lift(power, 2)
 LARGER, SMALLER = lift(larger, 2), lift(smaller, 2)
 EQUAL, LESS, AT_MOST = lift(equal, 2), lift(less, 2), lift(at_most, 2)
 GREATER, AT_LEAST = lift(lambda x, y: less(y, x), 2), lift(lambda x, y: at_most(y, x), 2)

@@ -10,6 +10,7 @@ import numpy as np
 from onnx_infer.elements import arithmetic
 from onnx_infer.elements.lifting import lift
 from onnx_infer.elements.reductions import mean, total
+from onnx_infer.elements.remainders import FMOD, MODULO
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.sizes import at_least, broadcast, broadcast_to, differ, unify_shapes
 from onnx_infer.laws.statements import demand, fresh, is_contradicted, reported
@@ -88,7 +89,7 @@ op("LessOrEqual", data=arithmetic.AT_MOST)(broadcast_binary)
 op("GreaterOrEqual", data=arithmetic.AT_LEAST)(broadcast_binary)
 
 
-@op("Mod", data=lambda A, B, fmod: arithmetic.FMOD(A, B) if fmod else arithmetic.MODULO(A, B))
+@op("Mod", data=lambda A, B, fmod: FMOD(A, B) if fmod else MODULO(A, B))
 def modulo(A: SymTensor, B: SymTensor, fmod: int, since_version: int) -> Shape:
     """The shapes broadcast. The sign is that of the divisor, with fmod=1 that of the dividend (Mod-10, 13, 28)."""
     demand(fmod in (0, 1), "fmod is neither 0 nor 1", fmod)

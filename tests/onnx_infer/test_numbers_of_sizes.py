@@ -44,7 +44,7 @@ def sizes_of(nodes: str, known: bool = True, most: int = 9) -> str:
 def test_the_remainder_of_floats_has_the_sign_of_the_dividend(kind: str, operands: str, expected: str) -> None:
     nodes = f"""a = Cast<to={kind}>(n) b = Cast<to={kind}>(m) one1 = Cast<to={kind}>(one) two1 = Cast<to={kind}>(two)
         gap = Sub(m, three) back = Cast<to={kind}>(gap) half = Div(a, two1) r = Mod<fmod=1>({operands})
-        up = Ceil(r) c = Cast<to=7>(up) twenty = Constant<value_ints=[20]>() d = Add(c, twenty) y = ConstantOfShape(d)"""
+        up = Ceil(r) c = Cast<to=7>(up) k = Constant<value_ints=[20]>() d = Add(c, k) y = ConstantOfShape(d)"""
     sign_of_divisor_is_known = operands != "a, back"
     found = sizes_of(nodes, known=sign_of_divisor_is_known)
     assert ("_d" not in found) is sign_of_divisor_is_known
@@ -78,10 +78,8 @@ def test_the_sign_of_bits_is_known_where_those_of_the_operands_are(first: str, s
 
 
 def test_bits_that_only_a_run_knows_are_told() -> None:
-    model = parsed(
-        f"g (float[N, M] x) => (y) <{CONSTANTS}> {{ {SIZES} b = BitwiseXor(n, m) y = Expand(one, b) }}", HEAD
-    )
-    result = infer(model)
+    nodes = f"{SIZES} b = BitwiseXor(n, m) y = Expand(one, b)"
+    result = infer(parsed(f"g (float[N, M] x) => (y) <{CONSTANTS}> {{ {nodes} }}", HEAD))
     assert (str(result.shapes["y"]), str(result.upper_bounds["y"])) == ("(_d0,)", "(M + N,)")
     assert result.reasons["y"]
 

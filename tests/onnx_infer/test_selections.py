@@ -73,7 +73,8 @@ def test_an_if_selects_as_a_where_does() -> None:
 def test_a_choice_with_a_common_element_is_one_of_two_under_both_conditions() -> None:
     """`3 if N > 5 else (3 if N <= M % 2 else M)`: the elements are functions of both conditions."""
     body = """n = Shape<end=1>(x) m = Shape<start=1>(x) two = Add(one, one) odd = Mod(m, two) six = Add(three, three)
-        c = Less(odd, n) inner = Where(c, m, three) d = Less(n, six) w = Where(d, inner, three) y = ConstantOfShape(w)"""
+        c = Less(odd, n) one_of = Where(c, m, three) d = Less(n, six) w = Where(d, one_of, three)
+        y = ConstantOfShape(w)"""
     model = parsed(f"g (float[N, M] x) => (y) <{CONSTANTS}> {{ {body} }}", HEAD)
     (size,) = infer(model).shapes["y"] or ()
     session = session_of(model)
