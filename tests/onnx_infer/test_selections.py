@@ -14,7 +14,9 @@ from .sessions import session_of
 from .texts import parsed
 
 HEAD = '<ir_version: 8, opset_import: ["": 18]>'
-CONSTANTS = ", ".join(f"int64[1] {name} = {{{n}}}" for name, n in (("zero", 0), ("one", 1), ("three", 3), ("minus", -1)))
+CONSTANTS = ", ".join(
+    f"int64[1] {name} = {{{n}}}" for name, n in (("zero", 0), ("one", 1), ("three", 3), ("minus", -1))
+)
 
 PADDED = """h = Shape<start={first}>(x) r = Mod(h, stride) s = Sub(stride, r) crop = Mod(s, stride)
     pads = Concat<axis=0>({before}, crop) p = Pad(x, pads) is0 = Equal(crop, nothing) back = Neg(crop)"""
@@ -116,7 +118,7 @@ def test_random_selections(seed: int) -> None:
                 continue
             try:
                 (found,) = session.run(None, {"x": np.zeros((sizes["N"], sizes["M"]), np.float32)})
-            except Exception:  # noqa: BLE001, S112  (a refusal of the run says nothing about its sizes)
+            except Exception:
                 continue
             assert not list(contradictions(result.types["y"], found, sizes)), (model, sizes)
             known += all(isinstance(at(size, sizes), int) for size in result.shapes["y"] or ())
