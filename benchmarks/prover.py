@@ -30,7 +30,7 @@ Case = dict[str, Any]
 
 def by_symdim(case: Case) -> bool | None:
     """This project's prover."""
-    from symdim.testing import prove_text
+    from tests.symdim.text_cases import prove_text
 
     bounds = {name: tuple(ends) for name, ends in case["bounds"].items()}
     return prove_text(case["lhs"], case["relation"], case["rhs"], bounds, case["assume"])

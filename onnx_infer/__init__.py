@@ -35,7 +35,6 @@ from importlib.util import find_spec as _find_spec
 from typing import TYPE_CHECKING
 
 from symdim import __version__
-from symdim import former_paths as _former_paths
 
 if TYPE_CHECKING:
     from onnx_infer.api import infer, infer_shapes, infer_shapes_path, infer_symbolic_shapes, rename_symbols
@@ -77,31 +76,6 @@ __all__ = [
     "infer_function_output_types", "infer_node_outputs", "infer_shapes", "infer_shapes_path", "infer_symbolic_shapes",
     "lint", "make_dynamic", "materialize", "op", "registry", "rename_symbols", "require_attr",
 ]  # fmt: skip
-
-_former_paths.MOVED.update(
-    {
-        f"onnx_infer.{old}": f"onnx_infer.{new}"
-        for old, new in {
-            "context": "operators.context",
-            "dtype": "values.dtype",
-            "geometry": "laws.sizes",
-            "guarantees": "results.guarantees",
-            "guards": "results.guards",
-            "materialization": "results.materialization",
-            "merge": "types.merge",
-            "parameters": "operators.parameters",
-            "planning": "results.planning",
-            "planning.costs": "results.planning.costs",
-            "planning.memory": "results.planning.memory",
-            "planning.planner": "results.planning.planner",
-            "ratio": "elements.ratio",
-            "registration": "operators.registration",
-            "sources": "results.sources",
-            "tensor": "values.tensor",
-            "trace": "laws.statements",
-        }.items()
-    }
-)
 
 _MODULES = {
     "api": "infer infer_shapes infer_shapes_path infer_symbolic_shapes rename_symbols",

@@ -13,7 +13,9 @@ the text of a value in quotes: `value=tensor("i64[1]={3}")`.
 
 from __future__ import annotations
 
+import ast
 import re
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.elements.conditions import positive
@@ -105,10 +107,19 @@ def _sequence(text: str) -> Sequence:
     return Sequence(None if elem == "?" else read_value(elem), parse(length[0]) if length else None)
 
 
-def _literal(text: str) -> Any:
-    from symdim.testing.syntax import literal_of  # this room loads the prover, which rules of operators do not need
+_READING = Lock()
+"""Threads read one after the other.
 
-    return literal_of(text)
+CPython counts the depth of all syntax trees that it makes at a time in one number. If a collection of garbage
+interrupts one thread and another one makes a tree meanwhile, `ast.parse` raises SystemError ("recursion depth
+mismatch", in all versions of Python 3.11).
+"""
+
+
+def _literal(text: str) -> Any:
+    with _READING:
+        tree = ast.parse(text.lstrip(" \t"), mode="eval")
+    return ast.literal_eval(tree)
 
 
 def _element(text: str, dtype: int | None) -> Any:

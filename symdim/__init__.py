@@ -31,8 +31,7 @@ uses only rooms above it:
     dialects/        expressions in other languages
     store/           constraints and their consequences       rows.py           shapes of unknown rank
     einsum/          einsum specifications, both ways
-    testing/         statements, laws and cases as data      __main__.py       the command `python -m symdim`
-    former_paths.py  names of earlier releases
+    __main__.py      the command `python -m symdim`
 """
 
 from __future__ import annotations
@@ -51,9 +50,6 @@ from symdim.errors import (
     UnboundName,
     UnsupportedDynamicShape,
 )
-from symdim.former_paths import install as _install
-
-_install()
 
 __version__ = "0.1.0"
 
@@ -71,7 +67,6 @@ if TYPE_CHECKING:
     from symdim.dialects.texts import text_in
     from symdim.einsum import EinsumSpec, plan
     from symdim.facts import Facts
-    from symdim.former_paths import quotient_by_positive
     from symdim.guarantee import (
         Guarantee,
         as_exact,
@@ -97,8 +92,8 @@ __all__ = [
     "SizeOverflow", "Store", "SymdimError", "UnboundName", "UnsupportedDynamicShape", "ValueOf", "Var", "as_exact",
     "at_least", "bound_expr", "bound_shape", "broadcast_shapes", "ceildiv", "check", "clear_caches", "compile_shape",
     "equal", "exact_shape", "from_sympy", "guarantee_of", "is_infer", "leaf_count", "maximum", "minimum", "parse",
-    "plan", "product", "quotient_by_positive", "read_dim_param", "require_exact", "require_exact_shape", "require_rank",
-    "simplify", "text_in", "to_sympy", "total",
+    "plan", "product", "read_dim_param", "require_exact", "require_exact_shape", "require_rank", "simplify", "text_in",
+    "to_sympy", "total",
 ]  # fmt: skip
 
 _MODULES = {
@@ -109,7 +104,6 @@ _MODULES = {
     "parsing": "parse check read_dim_param",
     "shape": "Dim Shape INFER broadcast_shapes is_infer",
     "algebra.bindings": "Bindings",
-    "former_paths": "quotient_by_positive",
     "guarantee": "Guarantee as_exact bound_expr bound_shape exact_shape guarantee_of require_exact require_exact_shape "
     "require_rank",
     "algebra.origin": "Computed Declared InputDim ValueOf",

@@ -14,8 +14,8 @@ from onnx_infer import infer
 from onnx_infer.__main__ import main
 from onnx_infer.transforms.folding import fold
 from symdim import Expr, SymdimError, parse
-from symdim.testing import explain_text
-from symdim.testing.row_cases import solve
+from tests.symdim.row_cases import solve
+from tests.symdim.text_cases import explain_text
 
 TEXTS = ("min(max(N, 3), 5)//2 + (N*M + 7)//3 % 4", "floor(N/2 - 1/2) + ceil(M/3)", "trunc((N - 7)/3)", "N % 3 % 5",
          "max(min(a, b), min(a, c)) + abs(N - M)", "round(N/4)*3", "(N + M)**7//(N + 2)", "x +")  # fmt: skip

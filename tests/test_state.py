@@ -18,10 +18,10 @@ from onnx.parser import parse_model
 
 import onnx_infer.inference
 from onnx_infer import InferenceResult, infer
+from onnx_infer.testing import read_attributes
 from onnx_infer.values import table
 from symdim import Expr, Scope, Var, clear_caches, maximum, parse
 from symdim.algebra import interning, variable
-from symdim.testing.syntax import expression_of
 from tests.answers import MODELS, TEXTS, algebra, folding, inference
 from tests.interleaving import interleaved, interrupted, number_of_steps
 
@@ -93,14 +93,14 @@ def _hasty() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_hasty")
-def test_statements_as_text_are_read_by_many_threads() -> None:
+def test_cases_as_text_are_read_by_many_threads() -> None:
     """A collection of garbage that runs Python code, here a callback, may change the thread in any allocation."""
-    text, thresholds = " + ".join(f"(a*{i})//(b + {i}) % {i + 7}" for i in range(20)), gc.get_threshold()
+    text, thresholds = f"axes=[{', '.join(f'[-{i}, [{i}, [-1]]]' for i in range(20))}]", gc.get_threshold()
 
     def read(_: int) -> int:
         junk: list[object] = []
         for _ in range(100):
-            expression_of(text)
+            read_attributes(text)
             junk.append(junk)
         return len(junk)
 

@@ -21,18 +21,3 @@
 
 The room uses `operators` and the rooms below it, but no protobuf. Begin with `engine.py`.
 """
-
-from __future__ import annotations
-
-from importlib import import_module
-
-
-def __getattr__(name: str) -> object:
-    """A name of the module `onnx_infer.engine` of earlier releases."""
-    if name == "Subgraph":
-        return import_module("onnx_infer.engine.subgraph").Subgraph
-    if name in ("NOTHING", "Engine", "Outcome", "Scope", "apply"):
-        return getattr(import_module("onnx_infer.engine.engine"), name)
-    if name == "Attributes":
-        return import_module("onnx_infer.model.graph").Attributes
-    raise AttributeError(f"module 'onnx_infer.engine' has no attribute {name!r}")

@@ -38,10 +38,6 @@ Strings: TypeAlias = Annotated[tuple[str, ...], "Strings"]
 """A vector of strings, like `Ints`."""
 
 
-Scalar: TypeAlias = Dim
-"""A former name of `Dim`."""
-
-
 class Graph(Protocol):
     """A subgraph: a function from input values to output values. `engine/subgraph.py` describes the methods."""
 
@@ -96,6 +92,6 @@ class Graph(Protocol):
 
 
 __all__ = [
-    "AnyRank", "AnyRanks", "Dim", "Elements", "FlatSizes", "Floats", "Graph", "IntVector", "Ints", "Scalar", "Shape",
+    "AnyRank", "AnyRanks", "Dim", "Elements", "FlatSizes", "Floats", "Graph", "IntVector", "Ints", "Shape",
     "Sizes", "Strings", "SymTensor", "Value", "Values", "Variadic", "Windows",
 ]  # fmt: skip

@@ -13,8 +13,7 @@
     bounds/       intervals                               texts/         the printed form and its parts
 
 The files of this room and of its inner rooms import one another in circles, because every constructor needs every
-other one. Of other files they use only `symdim.errors` and `symdim.former_paths`. Begin with
-`expr.py`, then `canonical.py`.
+other one. Of other files they use only `symdim.errors`. Begin with `expr.py`, then `canonical.py`.
 """
 
 from symdim.algebra import canonical as _canonical  # noqa: F401  (the circle is always entered here)

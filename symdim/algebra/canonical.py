@@ -12,21 +12,19 @@ but never search for a proof, so each costs microseconds.
 from __future__ import annotations
 
 from symdim.algebra.bounds.intervals import bounds_of
-from symdim.algebra.caches import clear_caches as clear_memo
 from symdim.algebra.divisions.floordiv import ceildiv, floordiv, mod
 from symdim.algebra.evaluate import evaluate, evaluated, substitute, to_int, variables_of
 from symdim.algebra.minmax.extrema import maximum, minimum
 from symdim.algebra.sums.polynomial import add, constant, multiply, power, product, subtract, total
 from symdim.algebra.texts.display import args_of
-from symdim.former_paths import quotient_by_positive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim, Expr
 
 __all__ = [
-    "add", "args_of", "bounds_of", "ceildiv", "clear_memo", "constant", "evaluate", "evaluated", "floordiv", "maximum",
-    "minimum", "mod", "multiply", "power", "product", "quotient_by_positive", "reduced", "substitute",
+    "add", "args_of", "bounds_of", "ceildiv", "constant", "evaluate", "evaluated", "floordiv", "maximum",
+    "minimum", "mod", "multiply", "power", "product", "reduced", "substitute",
     "subtract", "to_brief_text", "to_int", "to_text", "total", "variables_of",
 ]  # fmt: skip
 

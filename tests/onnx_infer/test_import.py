@@ -33,6 +33,18 @@ def test_symdim_loads_no_heavy_module() -> None:
     assert not loaded & {"numpy", "onnx", "sympy", "dataclasses", "inspect", "typing", "re", "onnx_infer"}
 
 
+@pytest.mark.parametrize("package", ["symdim", "onnx_infer"])
+def test_an_import_leaves_the_import_system_as_it_was(package: str) -> None:
+    hooks = "[*map(id, (*sys.meta_path, *sys.path_hooks))]"
+    assert package in loaded_by(f"import sys; first = {hooks}; import {package}; assert {hooks} == first")
+
+
+@pytest.mark.parametrize("name", ["prove", "einsum"])
+def test_modules_of_the_top_are_loaded_when_they_are_asked_for(name: str) -> None:
+    assert f"symdim.{name}" not in loaded_by("import symdim")
+    assert f"symdim.{name}" in loaded_by(f"import symdim; symdim.{name}")
+
+
 def test_symdim_loads_only_the_standard_library() -> None:
     tops = {
         name.partition(".")[0] for name in loaded_by("import symdim; symdim.parse('(H - 1)//2'); symdim.Shape(['N'])")

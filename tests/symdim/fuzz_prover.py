@@ -11,10 +11,10 @@ import time
 from collections import Counter
 
 from symdim.prove import Proof
-from symdim.testing import explain_text
 from tests.symdim.congruent_statements import congruent_statements
 from tests.symdim.deep_statements import deep_statements
 from tests.symdim.statements import Statement, statements, violates, violation
+from tests.symdim.text_cases import explain_text
 
 
 def wrong(statement: Statement, proof: Proof, found: dict[str, int] | None) -> bool:

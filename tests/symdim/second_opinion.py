@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import z3
 
-from symdim.testing import prove_text
 from tests.symdim.congruent_statements import congruent_statements
 from tests.symdim.deep_statements import deep_statements
 from tests.symdim.statements import Statement, bounds_for, expression, names_of, statements
+from tests.symdim.text_cases import prove_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,10 +14,10 @@ from symdim.prover.elimination import positive_divisors, solved
 from symdim.prover.hypotheses import Hypothesis, Refuted, problem_of
 from symdim.prover.linear import System
 from symdim.prover.witness import translated
-from symdim.testing import Names, explain_text
 from tests.symdim.congruent_statements import congruent_statements
 from tests.symdim.fuzz_prover import wrong
 from tests.symdim.statements import violation
+from tests.symdim.text_cases import Names, explain_text
 
 x, y, z = (Var(name) for name in "xyz")
 WHOLE = 10**6

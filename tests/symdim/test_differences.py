@@ -11,7 +11,7 @@ from symdim import Facts, Var, prove
 from symdim.prover.budget import Budget
 from symdim.prover.differences import DIFFERENCES, shortest
 from symdim.prover.hypotheses import Hypothesis, Refuted, problem_of
-from symdim.testing import Names, prove_text
+from tests.symdim.text_cases import Names, prove_text
 
 
 def chain(links: int) -> tuple[list[str], list[str]]:

@@ -8,9 +8,9 @@ import pytest
 
 from symdim import Expr, FloorDiv, parse
 from symdim.algebra.variable import Scope, make_variable
-from symdim.testing import explain_text
 from tests.symdim.statements import Bounds, Statement, violates
 from tests.symdim.strategies import PYTHON, SYMDIM
+from tests.symdim.text_cases import explain_text
 
 BOUNDS: Bounds = {
     "x": (None, None),

@@ -10,7 +10,7 @@ from symdim import ParseError
 from symdim.einsum import discardable, parse_spec, parse_subscripts
 from symdim.einsum.reader import NameClash, _Lexeme
 from symdim.einsum.spec import AffineIndex, Concatenation, FixedIndex, Label, RowSpec, ShapeSpec, Spec
-from symdim.testing.einsum_cases import plan_of, solve
+from tests.symdim.einsum_cases import plan_of, solve
 
 
 def axes(text: str) -> tuple[object, ...]:

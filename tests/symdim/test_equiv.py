@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from symdim.testing import prove_text
+from tests.symdim.text_cases import prove_text
 
 CASES = json.loads(Path(__file__).with_name("equiv_cases.json").read_text())["cases"]
 

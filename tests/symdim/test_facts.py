@@ -7,7 +7,7 @@ from itertools import permutations, product
 import pytest
 
 from symdim import Facts, Var, maximum, minimum, parse, prove, simplify
-from symdim.testing import Names
+from tests.symdim.text_cases import Names
 
 H, W, N, M, T, P, S = (Var(name) for name in ("H", "W", "N", "M", "T", "P", "S"))
 

@@ -6,7 +6,7 @@ import pytest
 
 from symdim import DivisionByZero, Expr, ceildiv, clear_caches, maximum, minimum
 from symdim.algebra.variable import Scope, make_variable
-from symdim.testing.laws import ANY, LAWS, LOOK_ALIKES, Law
+from tests.symdim.laws import ANY, LAWS, LOOK_ALIKES, Law
 
 NAMES = "xyztde"
 VALUES = range(-7, 9)

@@ -10,7 +10,7 @@ from symdim import maximum, minimum
 from symdim.algebra.expr import Max, Min
 from symdim.algebra.minmax.means import is_needless, without_needless
 from symdim.algebra.variable import Scope, make_variable
-from symdim.testing.laws import ANY
+from tests.symdim.laws import ANY
 
 SCOPE = Scope()
 X, Y, N = (make_variable(SCOPE, name, *ends) for name, ends in {"x": ANY, "y": ANY, "N": (0, 3)}.items())

@@ -14,8 +14,8 @@ from symdim.prover.budget import Budget
 from symdim.prover.hypotheses import Hypothesis, problem_of
 from symdim.prover.nesting import NESTING
 from symdim.prover.ordering import MONOTONE, _Order, with_order
-from symdim.testing import explain_text
 from tests.counting import calls_of
+from tests.symdim.text_cases import explain_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import symdim.testing
+import symdim.parsing
 from symdim import ParseError, Scope, SymdimError, Var, ceildiv, check, maximum, minimum, parse
 from symdim.parser.grammar import MAX_LENGTH, MAX_WORK
 from symdim.parsing import read_dim_param
@@ -130,7 +130,7 @@ def test_a_slash_in_a_word():
 
 def test_parse_is_a_function_whatever_is_imported():
     assert callable(symdim.parse)
-    assert symdim.testing.parse is symdim.parse
+    assert symdim.parsing.parse is symdim.parse
 
 
 @pytest.mark.parametrize("text", ["16H", "a:b", "a::b-c", "3x-2", "x:1"])

@@ -13,7 +13,7 @@ from symdim.einsum.index import Affine, Concat, Fixed, Iterator, Static
 from symdim.einsum.projection import Projections
 from symdim.rows import Axes
 from symdim.store.errors import Contradiction
-from symdim.testing.einsum_cases import solve
+from tests.symdim.einsum_cases import solve
 from tests.symdim.plan_runs import numbers, run
 
 N, M = Var("N"), Var("M")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from symdim import Var
 from symdim.einsum.coverage import _groups, covers, is_injective, is_onto
-from symdim.testing.einsum_cases import solve
+from tests.symdim.einsum_cases import solve
 
 N, M = Var("N"), Var("M")
 NAMES = "abc"

@@ -17,9 +17,9 @@ from symdim.prover.elimination import CONGRUENCE, DIFFERENCE, REMAINDER
 from symdim.prover.hypotheses import FACTOR, NONZERO, Hypothesis, problem_of
 from symdim.prover.ordering import MONOTONE, with_order
 from symdim.prover.products import products
-from symdim.testing import explain_text, prove_text
 from tests.symdim.fuzz_prover import wrong
 from tests.symdim.statements import Statement, statements, violation
+from tests.symdim.text_cases import explain_text, prove_text
 
 x, y, z, s = (Var(name) for name in "xyzs")
 SEEDS = range(24) if os.environ.get("CI") else range(6)
@@ -28,7 +28,7 @@ SEEDS = range(24) if os.environ.get("CI") else range(6)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_statements(seed):
     """No wrong answer, and few statements left open; `fuzz_prover` runs the same for longer."""
-    from symdim.testing import explain_text
+    from tests.symdim.text_cases import explain_text
 
     still_open = 0
     for statement in statements(seed, 100):
@@ -266,7 +266,7 @@ def test_large_and_deep_expressions():
 def test_answers_do_not_depend_on_the_hash_seed():
     script = (
         "from tests.symdim.statements import statements\n"
-        "from symdim.testing import explain_text\n"
+        "from tests.symdim.text_cases import explain_text\n"
         "print([str(explain_text(*s)) for s in statements(5, 60)])"
     )
     outputs = {

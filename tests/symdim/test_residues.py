@@ -8,7 +8,7 @@ from symdim import Expr, Var
 from symdim.prover.axioms import atoms_of
 from symdim.prover.elimination import CONGRUENCE, EQUATION
 from symdim.prover.residues import moduli
-from symdim.testing import explain_text, prove_text
+from tests.symdim.text_cases import explain_text, prove_text
 
 x, y = Var("x"), Var("y")
 

@@ -12,9 +12,8 @@ import pytest
 from symdim import Scope, SymdimError, parse
 from symdim.algebra.expr import Expr
 from symdim.rows import row_name
-from symdim.testing import solve_case
-from symdim.testing.operators import stating
-from symdim.testing.row_cases import Case
+from tests.symdim.row_cases import Case
+from tests.symdim.text_cases import solve_case
 
 CASES = json.loads(Path(__file__).with_name("row_cases.json").read_text())["cases"]
 KINDS = ("batch", "input", "output")
@@ -189,8 +188,3 @@ def test_4_27_block_with_sizes_from_facts(group):
 def test_cases_that_are_none(case, error):
     with pytest.raises(SymdimError, match=error):
         Case({"ops": [], **case}).state()
-
-
-def test_operators_that_are_not_installed():
-    with pytest.raises(LookupError, match="states operators of the kind 'nothing'"):
-        stating("nothing")

@@ -12,7 +12,7 @@ from symdim.store.constraints import RowRefines, SizeEqual
 from symdim.store.errors import Contradiction
 from symdim.store.mentions import mentioned_in
 from symdim.store.ordering import in_order
-from symdim.testing.row_cases import solve
+from tests.symdim.row_cases import solve
 
 N, M, H, W = Var("N"), Var("M"), Var("H"), Var("W")
 

@@ -9,8 +9,8 @@ import pytest
 from symdim import Axes, Row, RowVar, Store, Var
 from symdim.store import Contradiction
 from symdim.store.closing import STAGES
-from symdim.testing.row_cases import solve
 from tests.counting import calls_of
+from tests.symdim.row_cases import solve
 
 N = Var("N")
 

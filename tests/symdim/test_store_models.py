@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from symdim import Scope, parse
 from symdim.algebra.expr import Expr
 from symdim.store import Contradiction
-from symdim.testing.row_cases import Case, solve
+from tests.symdim.row_cases import Case, solve
 from tests.symdim.row_models import models, satisfied
 from tests.symdim.test_row_cases import CASES, agrees
 

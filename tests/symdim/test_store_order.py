@@ -14,7 +14,7 @@ import pytest
 
 from symdim import Row, RowVar, Scope, Store, Var
 from symdim.store import Contradiction, ordering
-from symdim.testing.row_cases import Case, solve
+from tests.symdim.row_cases import Case, solve
 from tests.symdim.row_models import models
 from tests.symdim.store_systems import NAMES, systems
 from tests.symdim.test_store_models import SMALL_ROWS, check_against_models

@@ -7,7 +7,7 @@ from symdim.prover.budget import Budget
 from symdim.prover.hypotheses import Hypothesis, Problem, problem_of
 from symdim.prover.search import one_sided
 from symdim.prover.witness import witness
-from symdim.testing import explain_text
+from tests.symdim.text_cases import explain_text
 
 n, m = Var("n"), Var("m")
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from symdim.testing import explain_text
 from tests.symdim.deep_statements import deep_statements
 from tests.symdim.fuzz_prover import wrong
 from tests.symdim.statements import Bounds, Statement, violation
+from tests.symdim.text_cases import explain_text
 
 LINES = Path(__file__).with_name("written_statements.txt").read_text().splitlines()
 STATEMENTS = [line for line in LINES if line and not line.startswith("#")]

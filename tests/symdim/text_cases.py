@@ -1,17 +1,9 @@
-"""Entry points for tests that are written as text or data.
-
-    laws.py            the identities that constructors use, as data
-    row_cases.py       cases about shapes with rows, and their answers
-    einsum_cases.py    cases about specifications and plans
-    operators.py       operators of other packages in cases
-    syntax.py          texts that are also Python
-
-No other code of the package imports this room. Begin with `laws.py`.
-"""
+"""Answers to statements written as text, and to cases written as data."""
 
 from __future__ import annotations
 
 import ast
+from threading import Lock
 
 from symdim import prove
 from symdim.algebra.dims import excludes
@@ -19,7 +11,7 @@ from symdim.algebra.expr import Expr
 from symdim.algebra.variable import Scope, Var, make_variable
 from symdim.facts import Facts
 from symdim.parsing import parse
-from symdim.testing.syntax import expression_of
+from tests.symdim import einsum_cases, row_cases
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,7 +81,8 @@ def explain_text(
 def _divisors(text: str) -> list[str]:
     """The divisors in a text that is also Python; none in other texts."""
     try:
-        tree = expression_of(text)
+        with _READING:
+            tree = ast.parse(text, mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     quotients = [node for node in ast.walk(tree) if isinstance(node, ast.BinOp) and isinstance(node.op, _QUOTIENTS)]
@@ -97,6 +90,8 @@ def _divisors(text: str) -> list[str]:
 
 
 _QUOTIENTS = (ast.FloorDiv, ast.Mod, ast.Div)
+_READING = Lock()
+"""Threads make syntax trees one after the other, as in `onnx_infer.testing`."""
 
 
 def solve_case(case: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,14 +106,10 @@ def solve_case(case: Mapping[str, Any]) -> dict[str, Any]:
     """
     group = case.get("group")
     if group in ("parse", "projection", "injective", "discardable"):
-        from symdim.testing import einsum_cases
-
         return einsum_cases.solve(case)
-    from symdim.testing import row_cases as cases
-
     if group == "order":
-        return {"holds": cases.holds(case["result"], case["operand"])}
-    answers = cases.solve(case)
+        return {"holds": row_cases.holds(case["result"], case["operand"])}
+    answers = row_cases.solve(case)
     when = case.get("expect", {}).get("when")
     if when is None:  # a case about errors only, or about one state
         when = "closed" if "error" in answers["closed"] else "entailed"

@@ -15,8 +15,8 @@ from symdim.einsum.planning import plan
 from symdim.einsum.reader import parse_spec
 from symdim.einsum.spec import AffineIndex, Axis, Concatenation, FixedIndex, Label, RowSpec, ShapeSpec, Spec, in_storage
 from symdim.errors import SymdimError
-from symdim.testing.row_cases import kind_of
-from symdim.testing.row_cases import solve as solve_rows
+from tests.symdim.row_cases import kind_of
+from tests.symdim.row_cases import solve as solve_rows
 
 Answer = dict[str, Any]
 
