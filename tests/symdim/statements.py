@@ -1,7 +1,7 @@
 """Random statements about sizes, of the kinds that shape code asks, with answers by brute force.
 
-A statement is (lhs, relation, rhs, bounds, assumptions), all text, as `text_cases.prove_text` takes it. Some are true by
-construction, some are perturbed true ones, some are arbitrary.
+A statement is (lhs, relation, rhs, bounds, assumptions), all text, as `text_cases.prove_text` takes it. Some are true
+by construction, some are perturbed true ones, some are arbitrary.
 """
 
 from __future__ import annotations
