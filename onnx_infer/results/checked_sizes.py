@@ -39,8 +39,8 @@ def checked_sizes(
     names = [key.name if isinstance(key, Var) else key for key in given]
     if unknown := [name for name in names if name not in known]:
         raise UnknownSymbol(option, unknown, known)
-    if missing := tuple(v.name for v in needed if v not in given and v.name not in given):
-        raise UnboundName(missing)
+    if missing := sorted(v.name for v in needed if v not in given and v.name not in given):
+        raise UnboundName(tuple(missing))
     for key, name in zip(given, names, strict=True):
         checked_size(key if isinstance(key, Var) else known[name], given[key])
     return dict(given)

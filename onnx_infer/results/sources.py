@@ -47,9 +47,9 @@ class Sources:
         self._solve(pending)
 
     @cached_property
-    def symbols(self) -> Collection[Var]:
-        """All symbols in the sizes of the values, even those that cannot be solved for, in the order of the axes."""
-        return dict.fromkeys(variables_of(dim for _, dim in self.axes))
+    def symbols(self) -> frozenset[Var]:
+        """All symbols in the sizes of the values, even those that cannot be solved for."""
+        return frozenset(variables_of(dim for _, dim in self.axes))
 
     def _solve(self, pending: list[tuple[Var, Expr]]) -> None:
         """Solve one equation after the other, as long as one has a single unknown."""

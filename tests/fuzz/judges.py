@@ -224,7 +224,7 @@ def planned(subject: Subject, _: Runtime) -> Iterator[str]:
 def materialized(subject: Subject, runtime: Runtime) -> Iterator[str]:
     """Nodes that compute sizes give the sizes."""
     result = subject.result
-    symbols = set(result.sources.symbols)
+    symbols = result.sources.symbols
     dims = sorted({d for s in result.shapes.values() for d in s if isinstance(d, Expr)}, key=str)
     wanted = [d for d in dims if symbols.issuperset(variables_of([d]))][:MOST_SIZES]
     if not wanted:

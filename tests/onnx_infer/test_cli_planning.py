@@ -38,7 +38,10 @@ def path(tmp_path: Path) -> str:
     return str(tmp_path / "model.onnx")
 
 
-def test_costs_by_layer_and_node(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_costs_by_layer_and_node(
+    path: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")  # the place of a cell depends on the width
     assert main([path, "--costs"]) == OK
     assert capsys.readouterr().out.splitlines() == [
         "parameters: 0",
