@@ -136,7 +136,7 @@ def test_a_size_out_of_bounds_is_told_and_changes_nothing(open_page: Any) -> Non
     page = open_page(infer(demo_model(), bounds={"N": (1, 64)}))
     before = page.rows()
     page.set(N=0)
-    assert page.texts(".problem")[0] == "N is in 1..64, not 0"
+    assert page.texts(".problem")[0] == "N is from 1 to 64, not 0"
     page.set(N="many")
     assert page.texts(".problem")[0] == "a size is a whole number"
     assert page.rows() == before

@@ -103,13 +103,24 @@ def _found_variables(root: Expr) -> tuple[Var, ...]:
     return tuple(found)
 
 
+def interval_text(low: int | None, high: int | None) -> str:
+    """What the bounds of a size say.
+
+    >>> interval_text(1, None), interval_text(2, 9)
+    ('at least 1', 'from 2 to 9')
+    """
+    if high is None:
+        return "any integer" if low is None else f"at least {low}"
+    return f"at most {high}" if low is None else f"from {low} to {high}"
+
+
 def checked_size(v: Var, value: object) -> int:
     """A size of a variable. Raises BoundsError for one outside its bounds, and TypeError for one that is no int."""
     size = as_dim(value)
     if not isinstance(size, int):
         raise TypeError(f"the size of {v.name!r} is an int, not {value!r}")
     if (v.lo is not None and size < v.lo) or (v.hi is not None and size > v.hi):
-        raise BoundsError(f"{v.name!r} is in {v.lo}..{'' if v.hi is None else v.hi}, not {size}")
+        raise BoundsError(f"{v.name!r} is {interval_text(v.lo, v.hi)}, not {size}")
     return size
 
 
@@ -264,5 +275,5 @@ def _replacement(v: Var, given: Dim) -> Dim:
     if isinstance(given, int):
         return checked_size(v, given)
     if disjoint((v.lo, v.hi), given.bounds()):
-        raise BoundsError(f"{v.name!r} is in {v.lo}..{'' if v.hi is None else v.hi}, which {given!r} never is")
+        raise BoundsError(f"{v.name!r} is {interval_text(v.lo, v.hi)}, which {given!r} never is")
     return given

@@ -68,7 +68,7 @@ def test_symbols_that_only_a_run_knows_are_optional() -> None:
     assert shapes_of(code, [2, 8, 3, 5])["y"] == (2, 5)
     _, holds = code["sizes"]([2, 8, 3, 9])
     assert [guard[0] for guard, held in zip(code["GUARDS"], holds, strict=True) if not held] == ["H >= _d0"]
-    with pytest.raises(ValueError, match=r"N is in 1\.\., not 0"):
+    with pytest.raises(ValueError, match="N is at least 1, not 0"):
         code["sizes"]([0, 8, 3, None])
     with pytest.raises(ValueError, match="H is not given"):
         code["sizes"]([2, None, 3, None])

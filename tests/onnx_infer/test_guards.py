@@ -128,7 +128,7 @@ def test_sizes_are_checked_whether_a_guard_needs_them_or_not(graph: str) -> None
     for call in (result.check, pickle.loads(pickle.dumps(result)).check, result.planner()):
         with pytest.raises(UnboundName, match=r"no value for 'M', 'P'"):
             call(N=2, K=3)
-        with pytest.raises(BoundsError, match=r"'K' is in 1\.\., not 0"):
+        with pytest.raises(BoundsError, match="'K' is at least 1, not 0"):
             call(N=2, K=0, M=1, P=1)
         with pytest.raises(UnknownSymbol, match=r"no symbol 'k'; its symbols are .*'K'.*; do you mean 'K'\?"):
             call(N=2, K=3, M=3, P=1, k=3)
@@ -139,7 +139,7 @@ def test_sizes_are_checked_whether_a_guard_needs_them_or_not(graph: str) -> None
 def test_a_symbol_that_bounds_make_a_number_may_still_be_given() -> None:
     result = infer(parsed("g (float[N, K] a) => (y) { y = Neg(a) }"), bounds={"K": (3, 3)})
     assert result.check(N=2, K=3) == []
-    with pytest.raises(BoundsError, match=r"'K' is in 3\.\.3, not 4"):
+    with pytest.raises(BoundsError, match="'K' is from 3 to 3, not 4"):
         result.check(N=2, K=4)
 
 

@@ -154,7 +154,7 @@ def test_evaluate():
     with pytest.raises(UnboundName) as caught:
         dim.to_int(H=7)
     assert caught.value.names == ("N",)
-    with pytest.raises(BoundsError, match="'N' is in 1"):
+    with pytest.raises(BoundsError, match="'N' is at least 1"):
         dim.evaluate(N=0)
     for bad in (True, 2.0, "2"):
         with pytest.raises(TypeError):
