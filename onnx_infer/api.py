@@ -64,6 +64,7 @@ def infer(
         bidirectional: Whether the shapes of inputs are inferred, too: what operators, weights and declared outputs
             force.
         broadcast: With "strict", two sizes that are not numbers broadcast only where they are equal (an assumed guard).
+            `assume=["no accidental broadcast"]` says the same.
         initializers: With "constant", initializers that are also inputs are constants. By default callers may override
             them from IR version 4 on.
         policy: How declared types are merged: "refine", "override", "skip", "strict"; see `onnx_infer.types.merge`.

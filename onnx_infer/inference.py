@@ -21,7 +21,7 @@ from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.known_schemas import outdated
 from onnx_infer.operators.results import too_many_axes
 from onnx_infer.operators.verification import input_errors
-from onnx_infer.options import check_assume, check_bounds, check_choice, check_mappings
+from onnx_infer.options import check_bounds, check_choice, check_mappings, relations_of
 from onnx_infer.types.merge import POLICIES, ShapeMergePolicy, size_pairs
 from onnx_infer.values.tensor import MAX_RANK, UNKNOWN_SIZE, Value
 from onnx_infer.values.text import bounded
@@ -90,7 +90,7 @@ def run(
     check_choice("broadcast", broadcast, ("onnx", "strict"))
     check_bounds(bounds)
     check_mappings(values=values, bind=bind, input_shapes=input_shapes)
-    check_assume(assume)
+    assume, is_strict = relations_of(assume)
     written = front
     bound = given_bound(front, bind or {}, input_shapes or {}) if bind or input_shapes else None
     if bound is not None and bound.shapes:
@@ -106,7 +106,7 @@ def run(
         all_constant=initializers == "constant",
         values=values or {},
         is_other=bound is not None and bound.is_other,
-        is_strict=broadcast == "strict",
+        is_strict=is_strict or broadcast == "strict",
         is_cautious=is_cautious,
     )
     inputs: Mapping[str, tuple[Size, ...]] = {}

@@ -100,18 +100,27 @@ def check_mappings(**options: Any) -> None:
             raise ArgumentError(f"{name}={given!r:.60}: this option is a dict from names, write {name}={{...}}")
 
 
-def check_assume(assume: Any) -> None:
-    """Raise `ArgumentError` unless `assume` is a list of relations.
+NO_ACCIDENT = "no accidental broadcast"
+"""The assumption that `broadcast="strict"` states, in words."""
 
-    >>> check_assume("H % 2 == 0")
+
+def relations_of(assume: Any) -> tuple[tuple[str, ...], bool]:
+    """The relations, and whether no symbols broadcast by accident. Raises `ArgumentError` for what is no list of texts.
+
+    >>> relations_of(["H % 2 == 0", "no accidental broadcast"]), relations_of("no accidental broadcast")
+    ((('H % 2 == 0',), True), ((), True))
+    >>> relations_of("H % 2 == 0")
     Traceback (most recent call last):
     ...
     onnx_infer.errors.ArgumentError: assume='H % 2 == 0': relations are a list, write assume=['H % 2 == 0']
     """
+    if assume == NO_ACCIDENT:
+        assume = [assume]
     if isinstance(assume, str):
         raise ArgumentError(f"assume={assume!r}: relations are a list, write assume=[{assume!r}]")
     if not isinstance(assume, (list, tuple, Sequence)) or not all(isinstance(relation, str) for relation in assume):
         raise ArgumentError(f"assume={assume!r}: relations are a list of texts, write assume=['H % 2 == 0']")
+    return tuple(relation for relation in assume if relation != NO_ACCIDENT), NO_ACCIDENT in assume
 
 
 def no_model(model: object) -> ArgumentError:

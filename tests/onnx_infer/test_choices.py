@@ -155,6 +155,8 @@ def test_symbols_broadcast_strictly_if_the_caller_says_so() -> None:
         assert [(str(guard), guard.kind) for guard in result.guards] == [
             ("N == M", "assumed"), ("H in (4, 1)", "required"),
         ]  # fmt: skip
+    named = infer(model, assume=["no accidental broadcast"])
+    assert (named.types, named.guards) == (result.types, result.guards)
 
 
 def test_sizes_that_only_broadcast_are_an_error_if_strict() -> None:
