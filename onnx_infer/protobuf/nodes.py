@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from operator import attrgetter
+from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from google.protobuf.message import EncodeError
@@ -37,6 +37,7 @@ _with_graphs = shared_cache(1 << 9)  # bytes of a NodeProto with graphs -> WithG
 _TENSOR = AttributeProto.TENSOR
 _GRAPH_KINDS = frozenset((AttributeProto.GRAPH, AttributeProto.GRAPHS))
 _WITH_GRAPHS = frozenset(("If", "Loop", "Scan", "SequenceMap"))
+_bytes_of = methodcaller("SerializeToString")
 _parts = attrgetter("op_type", "domain", "input", "output", "attribute")
 _joined = "".join
 
@@ -175,7 +176,12 @@ class ProtoNodes(ReadNodes):
         """The nodes, None for those that are still to be read."""
         if self._is_met_again is None:
             self._is_met_again = _is_met_again(self._protos)
-        return map(_nodes.get, map(wire_of, self._protos)) if self._is_met_again else map(read_node, self._protos)
+        if not self._is_met_again:
+            return map(read_node, self._protos)
+        try:
+            return list(map(_nodes.get, map(_bytes_of, self._protos)))
+        except EncodeError:  # a node with more than 2 GB
+            return map(_nodes.get, map(wire_of, self._protos))
 
     def again(self, index: int) -> Node:
         """The node at this index of the last complete reading, read once more."""
