@@ -5,8 +5,7 @@
     scope.py               the values of a graph          outcome.py             one rule applied to one node
     subgraph.py            graph attributes               functions.py           calls of functions
     general_calls.py       calls of a function with many signatures
-    recordings.py          nodes with subgraphs           recording.py           the record of one walk over bodies
-    inner_graphs.py        the inner graphs of a model    made_sizes.py          sizes in remembered outcomes
+    inner_graphs.py        the inner graphs of a model    made_sizes.py          the sizes of one result
     topological_sort.py    nodes that are out of order    fresh_sizes.py         fresh sizes replaced by their equals
     implied_bounds.py      bounds that operators imply    run_time_elements.py   elements that only a run knows
     declared_types.py      the types that a model declares    claims.py          the claims in them

@@ -91,7 +91,6 @@ class DeclaredTypes:
             condition = _selecting(declared, inferred)
             if condition is not None and not (believes_all or None in believed) and self._engine.certain:
                 self._engine.unselected.append(name)
-                self._engine.singular += self._engine.depth
                 return inferred
             if condition is not None:
                 self._state_rank(name, *condition, node)
@@ -143,7 +142,6 @@ class DeclaredTypes:
             self._state_rank(name, "equal", rank, declared.rank, node)
         elif emptied := _emptied(rank, declared.rank, self._engine.symbols.unbounded()):
             self._engine.emptied |= emptied
-            self._engine.singular += self._engine.depth
         else:
             self._engine.warn_of(name, f"declared rank {declared.rank} but inferred rank {rank}")
             return False
@@ -162,7 +160,6 @@ class DeclaredTypes:
         engine = self._engine
         if not engine.certain or (engine.depth and self.assumed):
             return
-        engine.singular += engine.depth
         if self.assumed:
             from symdim.conditions.condition import Condition  # few models need it
 
@@ -178,8 +175,8 @@ class DeclaredTypes:
 
         An earlier inference may have written this one under bounds that statements imply. Under these both are equal.
         """
-        if claim.inferred is not None and self._engine.undecided_signs.doubt(claim.declared, claim.inferred):
-            self._engine.singular += self._engine.depth
+        if claim.inferred is not None:
+            self._engine.undecided_signs.doubt(claim.declared, claim.inferred)
 
     def believed(self, name: str, declared: Value, node: Node) -> Value:
         """The declared type of a value about which nothing is inferred, not even its rank.

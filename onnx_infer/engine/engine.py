@@ -19,7 +19,7 @@ from onnx_infer.engine.resting import are_certain
 from onnx_infer.engine.scope import Scope, UndefinedInput
 from onnx_infer.engine.walk import Walk
 from onnx_infer.laws.statements import cautiously, named
-from onnx_infer.model.graph import label_of, read_once
+from onnx_infer.model.graph import Attributes, label_of, read_once
 from onnx_infer.operators.schema import NEWEST
 from onnx_infer.types.join import NOTHING
 from onnx_infer.values.propagated import MAX_DATA, is_small
@@ -31,10 +31,9 @@ if TYPE_CHECKING:
 
     from onnx_infer.engine.claims import Belief
     from onnx_infer.engine.functions import Call, Functions
-    from onnx_infer.engine.recordings import Recordings
     from onnx_infer.engine.run_time_elements import NewSize
     from onnx_infer.laws.statements import Statement
-    from onnx_infer.model.graph import Attributes, Graph, Model, Node
+    from onnx_infer.model.graph import Graph, Model, Node
     from onnx_infer.model.symbols import Symbols
     from onnx_infer.operators.operator import Operator
     from onnx_infer.types.merge import ShapeMergePolicy
@@ -69,9 +68,7 @@ class Engine(Walk):
         self._remembered = Cache(1 << 12) if is_cautious or is_strict else _remembered
         self.declared = DeclaredTypes(self, policy, assume_declared, trusted, believed)
         self._impatient = impatient
-        self._settings = None if trusted else (policy, assume_declared, is_cautious, is_strict)
         self.inner: list[tuple[Graph, Scope]] = []
-        self._recordings: Recordings | None = None
         self._views: dict[int, Graph] = {}
         self._choices = Choices()
 
@@ -81,15 +78,6 @@ class Engine(Walk):
         from onnx_infer.engine.functions import Functions
 
         return Functions(self)
-
-    @property
-    def recordings(self) -> Recordings:
-        """The nodes with subgraphs, which few models have."""
-        if self._recordings is None:
-            from onnx_infer.engine.recordings import Recordings
-
-            self._recordings = Recordings(self, self._settings)
-        return self._recordings
 
     def run(self) -> None:
         """Infer the main graph, then replace fresh sizes that turned out to equal known ones.
@@ -204,7 +192,8 @@ class Engine(Walk):
                     for n, v in zip(node[2], values, strict=True)
                 ]
             )
-            return self.recordings.apply(operator, node, attributes, values, scope)
+            bound = {name: self.bind_graphs(value, scope) for name, value in attributes.values.items()}
+            return apply(operator, Attributes(bound, has_graphs=True), values, len(node[3]))
         return self._outcome(operator, attributes, values, len(node[3]))
 
     def bind_graphs(self, value: Any, scope: Scope) -> Any:
@@ -225,7 +214,6 @@ class Engine(Walk):
 
     def _without_rule(self, node: Node, graph: Graph, scope: Scope) -> Call | None:
         """A node without a rule: a call of a function, or an unknown operator, which is reported once."""
-        self.singular += 1
         op_type, domain, _, outputs, _, _ = node
         function = self.functions.find(node, scope)
         if function is not None:
@@ -316,7 +304,6 @@ class Engine(Walk):
     def _state(self, statements: tuple[Statement, ...], node: Node, scope: Scope, teaches: bool) -> None:
         """Record the statements of a node. Those in the body of a Loop are about any turn, so they teach nothing."""
         repeated = scope.repeated
-        self.singular += 0 if repeated else self.depth
         for statement in statements:
             if statement.relation == "undecided" and not repeated:
                 self.undecided_signs.add(statement.lhs, statement.rhs)
@@ -334,7 +321,7 @@ class Engine(Walk):
     def _count_choice(self, statement: Statement, node: Node) -> None:
         """After many choices, rules give other outcomes, which are not remembered for other inferences."""
         if self._choices.are_too_many(statement, node):
-            self._remembered, self._settings, self._recordings = Cache(1 << 12), None, None
+            self._remembered = Cache(1 << 12)
 
 
 def _with_names(outcome: Outcome, names: dict[Var, Dim]) -> tuple[tuple[Value, ...], tuple[Statement, ...]]:

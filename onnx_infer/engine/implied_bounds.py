@@ -43,14 +43,12 @@ class UndecidedSigns:
             self._gaps[gap] = None
             self._untried.append(gap)
 
-    def doubt(self, a: Dim, b: Dim) -> bool:
-        """Record that it matters whether two different expressions of the same symbols are equal. False for others."""
+    def doubt(self, a: Dim, b: Dim) -> None:
+        """Record that it matters whether two different expressions of the same symbols are equal."""
         if a is b or not isinstance(a, Expr) or not isinstance(b, Expr) or a.variables() != b.variables():
-            return False
-        if differ(a, b):
-            return False
-        self.add(minimum(a - b, b - a), 0)
-        return True
+            return
+        if not differ(a, b):
+            self.add(minimum(a - b, b - a), 0)
 
     def forget(self) -> None:
         """Read all statements again next time, because some of them were withdrawn."""

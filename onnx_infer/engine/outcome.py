@@ -22,7 +22,7 @@ from symdim.algebra.dims import substituted
 from symdim.algebra.evaluate import Substitution
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from onnx_infer.model.graph import Attributes
     from onnx_infer.operators.operator import Operator
@@ -51,21 +51,16 @@ class Outcome(NamedTuple):
     rank: Dim | None = None
     """The rank of its only result, where the length of a vector decides it."""
 
-    def substitute(self, variables: Mapping[Var, Dim], text: Callable[[str], str] = str) -> Outcome:
-        """The outcome with other sizes in place of variables, in the bounds of its fresh sizes, too.
-
-        `text` gives a note, a law or a message with the names of the other sizes.
-        """
+    def substitute(self, variables: Mapping[Var, Dim]) -> Outcome:
+        """The outcome with other sizes in place of variables, in the bounds of its fresh sizes, too."""
         sizes = dict(variables)
         for var in self.fresh:
             renew(var, sizes)
         known = Substitution(sizes)
         return self._replace(
             values=tuple([substitute(value, known) for value in self.values]),
-            note=self.note and text(self.note),
-            statements=tuple([s.substitute(known)._replace(law=text(s.law)) for s in self.statements]),
+            statements=tuple([s.substitute(known) for s in self.statements]),
             fresh=tuple([v for var in self.fresh if isinstance(v := sizes.get(var, var), Var)]),
-            error=self.error and (self.error[0], text(self.error[1])),
             rank=None if self.rank is None else substituted(self.rank, sizes),
         )
 

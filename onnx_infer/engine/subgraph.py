@@ -134,8 +134,6 @@ class Subgraph:
         if not refusals and not broken and contradiction(engine.doubtful) is None:
             return
         unsure = dependent_values(engine, engine.within)
-        if unsure is None or unsure:
-            engine.singular += engine.depth  # it depends on more than what the graph captures
         if unsure is None:
             return
         doubtful = engine.doubtful
@@ -225,7 +223,6 @@ class Subgraph:
         created += sorted((_variables(values) & self._made).difference(created), key=lambda v: v.name)
 
     def _visible(self, outside: list[Value]) -> set[Var]:
-        self._engine.singular += 1
         values = list(outside)
         scope: Values | None = self._scope
         while scope is not None:

@@ -13,7 +13,7 @@ from onnx_infer.engine.claims import needs_belief
 from onnx_infer.engine.fresh_sizes import FreshSizes, renew, replacing
 from onnx_infer.engine.implied_bounds import UndecidedSigns
 from onnx_infer.engine.long_sizes import Shorter, shorter_sizes
-from onnx_infer.engine.made_sizes import OwnSizes
+from onnx_infer.engine.made_sizes import OwnSizes, is_made
 from onnx_infer.engine.outcome import Outcome
 from onnx_infer.engine.run_time_elements import RunTimeValues
 from onnx_infer.engine.scope import Scope
@@ -21,11 +21,10 @@ from onnx_infer.laws.statements import Statement
 from onnx_infer.model.graph import Graph, Model, Node, label_of, title_of
 from onnx_infer.operators.lookup import operators_of
 from onnx_infer.types.join import NOTHING, sizes, variables_in
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
+from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
 from symdim.algebra.evaluate import Substitution
-from symdim.algebra.origin import is_given
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -90,7 +89,6 @@ class Walk:
         self.certain = True  # whether the graph that is being walked runs wherever the model does
         self.doubtful: list[tuple[Statement, Node]] = []  # the statements of a graph that may not run
         self.noted = 0  # how many outcomes had more to them than results
-        self.singular = 0  # how often a walk depended on, or told, what a recording of it does not hold
         self.repeats: dict[int, int] = {}
         self.states: dict[int, tuple[list[Value], frozenset[Var]]] = {}
         self._unsolved: dict[str, Value] = {}
@@ -253,13 +251,13 @@ class Walk:
         Doing it again changes nothing.
         """
         own = self._own_sizes
-        told = [d._replace(inputs=tuple([(n, v and own.pattern(v)) for n, v in d.inputs])) for d in self.diagnostics]
+        told = [d._replace(inputs=tuple([(n, v and own.put(v)) for n, v in d.inputs])) for d in self.diagnostics]
         self.diagnostics[:] = told
         values = dict.fromkeys(value for scope in (self.scope, *(s for _, s in self.inner)) for value in scope.values())
         stated = [size for statement in self.statements for size in (statement.lhs, statement.rhs, *statement.filled)]
         held = [v for value in values for v in variables_in(value)]
         for var in dict.fromkeys((*self.created, *held, *variables_of(stated))):
-            if not is_given(var.origin) and var is not UNKNOWN_SIZE:
+            if is_made(var):
                 own.enter(var)
         if own.of:
             self.rename(own.of, is_lasting=False)

@@ -3,7 +3,6 @@
     onnx_ir.py          the calls for `onnx_ir.Model`
     onnx_ir_reader.py   its front end
     onnx_ir_names.py    names for its values
-    onnx_ir_bodies.py   the graphs inside its nodes
     onnx_ir_folding.py  known values as constants
     onnx_ir_smaller.py  folding as a pass
     onnxruntime.py      the names and flags of onnxruntime's tool

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import onnx
 import onnx_ir as ir
 
-from onnx_infer.integrations.onnx_ir_bodies import InnerGraphs
 from onnx_infer.integrations.onnx_ir_names import GRAPHS, ValueNames, given_values
 from onnx_infer.model.attributes import constant, known_count, number, strings, unpacked
 from onnx_infer.model.declared_bounds import KEY, declared_bounds
@@ -209,7 +208,6 @@ class _Reader:
     ) -> None:
         self.symbols, self.all_constant, self.names, self.shapes = symbols, all_constant, names, shapes
         self._messages = proto.GraphReader(symbols, all_constant)
-        self._inner = InnerGraphs(all_constant, _texts)
         self._declared: dict[Any, Value | None] = {}
 
     def model(self, model: ir.Model) -> Model:
@@ -217,10 +215,8 @@ class _Reader:
         functions = {(f.domain, f.name, f.overload): f for f in map(self.function, model.functions.values())}
         graph, opsets = with_names(self.graph(model.graph, is_main=True)), opset_imports(model)
         names = partial(self._used, model.graph)
-        bodies, inner = partial(schema_function, proto.schema_body, message), self._inner
-        return Model(
-            graph, functions, opsets, self.header, self.load, self.subgraph, bodies, names, inner.bodies, inner.handles
-        )
+        bodies = partial(schema_function, proto.schema_body, message)
+        return Model(graph, functions, opsets, self.header, self.load, self.subgraph, bodies, names)
 
     def _used(self, graph: ir.Graph) -> Iterator[str]:
         return chain(self.names.values(), (text(node.name or "") for node in graph.all_nodes()))

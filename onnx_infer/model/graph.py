@@ -11,7 +11,7 @@ from onnx_infer.values.text import text
 from symdim.algebra.caches import Cache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from onnx_infer.model.size_texts import Size
     from onnx_infer.model.symbols import Symbols
@@ -33,11 +33,10 @@ class Attributes:
         values: Mapping[str, Any],
         references: Mapping[str, str] | None = None,
         has_graphs: bool = False,
-        made: Cache | None = None,
     ) -> None:
         self.values, self.references, self.has_graphs = values, references, has_graphs
         self.plain = not has_graphs and not references
-        self.made = Cache(1 << 12) if made is None else made
+        self.made = Cache(1 << 12)
 
 
 NO_ATTRIBUTES = Attributes({})
@@ -127,34 +126,12 @@ class Function(NamedTuple):
     handle: Any = None
 
 
-Place: TypeAlias = tuple[int, int, int, int]
-"""Where a graph is: the number of the graph around it, or -1 for the node itself, the number of the node in that, of
-the attribute, and of the graph in a list of graphs, or -1."""
-
-
-class Bodies(NamedTuple):
-    """The graphs in the attributes of a node, at any depth, as far as all models have them alike.
-
-    `wire` is equal for equal attributes; `texts` are the dim_params that the graphs declare, `places` where they are,
-    outer ones first. If they are large, so are the records of walks over them. If `wire` is not lasting, it holds for
-    one inference only.
-    """
-
-    wire: Hashable
-    texts: tuple[str, ...]
-    places: tuple[Place, ...]
-    is_large: bool = False
-    is_lasting: bool = True
-
-
 class Model(NamedTuple):
     """A model: its graph, functions by (domain, name, overload), opset imports.
 
     `header(handle)` is the type of a constant, `load(handle)` the tensor with its elements if they are few. `subgraph`
     is the view of a graph attribute. `schema_function` is the body of an operator's schema, for a node, a version and
-    the values of its inputs. `names` are the names of all values and nodes in the graph. `bodies` says
-    what a node with subgraphs has in them, None of one that is not to be remembered. `handles` are the graphs at these
-    places.
+    the values of its inputs. `names` are the names of all values and nodes in the graph.
     """
 
     graph: Graph
@@ -165,8 +142,6 @@ class Model(NamedTuple):
     subgraph: Callable[[Any], Graph]
     schema_function: Callable[[Node, int, list[Value | None]], Function | None]
     names: Callable[[], Iterable[str]]
-    bodies: Callable[[Node], Bodies | None] = lambda node: None
-    handles: Callable[[Node, tuple[Place, ...]], list[Any]] = lambda node, places: []
 
 
 class FrontEnd(Protocol):

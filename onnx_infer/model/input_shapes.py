@@ -90,7 +90,7 @@ def without_numbers(model: Model) -> Model:
         return read._replace(declared=declared(read), inputs=[(name, _open(value)) for name, value in read.inputs])
 
     main = graph._replace(declared=declared(graph))
-    return model._replace(graph=main, subgraph=subgraph, bodies=lambda node: None)
+    return model._replace(graph=main, subgraph=subgraph)
 
 
 def _open(value: Value | None) -> Value | None:

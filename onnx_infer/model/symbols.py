@@ -257,11 +257,6 @@ class Symbols:
             found = self._dims[text] = self._settled(expression)
         return found
 
-    def is_new(self, text: str) -> bool:
-        """Whether nothing is known of a name yet, by the caller neither."""
-        known = text in self._dims or text in self.names or self._bounds or self._assumed[0]
-        return not known and is_name(text) and not GENERATED.search(text)
-
     def axis(self, value: str, axis: int) -> Dim:
         """The symbol of an axis of an input without a name. It is declared from then on."""
         name = self._axis_names.new(value, axis)
@@ -310,10 +305,6 @@ class Symbols:
         """
         walked = scope_of(f"element of output {origin.index}", next(self._inner))
         return walked.restored(name, None, None, None, origin)
-
-    def names_since(self, count: int) -> list[str]:
-        """The names that were given since the count was this one, in order."""
-        return [name for n in range(count, self.count) if (name := f"_d{n}") not in self.reserved]
 
 
 class _Reading:

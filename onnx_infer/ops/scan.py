@@ -44,7 +44,10 @@ def constant_state(
             return initial, outputs[len(states) :]
         changed = once and next(filter(None, map(changes_shape, count(), states, outputs)), None)
         if changed:
-            return after_one_turn(body, initial, items, turns, changed)
+            first = left == _MAX_ROUNDS - 1
+            if not first or body.may_repeat():  # the first round knows no elements; they matter in a single iteration
+                outputs = body(*initial, *items, reached=runs if isinstance(runs, bool) else None)
+            return after_one_turn(body, initial, outputs, turns, changed)
         pairs = enumerate(zip(states, outputs, strict=False))
         after = [kept_state(i, a, b) if is_cautious() else same_state(i, a, b, kind) for i, (a, b) in pairs]
         if after == states or not left or not body.may_repeat():
@@ -69,14 +72,13 @@ def changes_shape(index: int, before: Value, after: Value) -> str | None:
 
 
 def after_one_turn(
-    body: Graph, initial: list[Value], items: list[Value], turns: Dim, changed: str
+    body: Graph, initial: list[Value], outputs: list[Value], turns: Dim, changed: str
 ) -> tuple[list[Value], list[Value]]:
     """The state variables and outputs of a Scan whose second iteration breaks a law: it has one iteration at most."""
     if not at_least(1 - turns, 0):
         warn(f"body runs once at most: {changed}")
         state("at_most", turns, 1, f"body does not run again: {changed}")
     runs = positive(turns)
-    outputs = body(*initial, *items, reached=runs if isinstance(runs, bool) else None)
     body.release(outputs)
     after = [x.without_data() if isinstance(x, SymTensor) else x for x in outputs[: len(initial)]]
     unsure = either("whether the Scan has an iteration decides it")

@@ -109,7 +109,7 @@ class WithGraphs(NamedTuple):
         values = dict(self.attributes.values)
         for name, i in self.graphs:
             values[name] = attribute_value(proto.attribute[i])
-        return *self.parts, Attributes(values, self.attributes.references, True, self.attributes.made), proto
+        return *self.parts, Attributes(values, self.attributes.references, True), proto
 
 
 class Literal(NamedTuple):
@@ -220,7 +220,7 @@ def read_node(proto: NodeProto, wire: bytes | None = None) -> Node | Literal:
     if known.has_graphs and wire is not None and len(wire) <= _MAX_GRAPHS:
         numbers = {text(a.name): i for i, a in enumerate(attributes) if not a.ref_attr_name}
         graphs = tuple([(name, i) for name, i in numbers.items() if kind_of(attributes[i]) in _GRAPH_KINDS])
-        plain = Attributes({**known.values, **dict.fromkeys(n for n, _ in graphs)}, known.references, True, known.made)
+        plain = Attributes({**known.values, **dict.fromkeys(n for n, _ in graphs)}, known.references, True)
         _with_graphs[wire] = WithGraphs((op_type, domain, inputs, outputs), plain, graphs)
     if wire is None or known.has_graphs or len(wire) > _MAX_NODE:
         return op_type, domain, inputs, outputs, known, proto

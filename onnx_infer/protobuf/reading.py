@@ -13,7 +13,7 @@ from onnx_infer.model.declared_bounds import declared_bounds
 from onnx_infer.model.graph import Function, Graph, Model, Node, with_names
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.registration import normal_domain
-from onnx_infer.protobuf.bodies import bodies, graphs_of, handles
+from onnx_infer.protobuf.bodies import graphs_of
 from onnx_infer.protobuf.declarations import Declared, Types, bounds_in, declared_type
 from onnx_infer.protobuf.nodes import Literal, ProtoNodes, message
 from onnx_infer.protobuf.wire import dim_param
@@ -102,10 +102,7 @@ class GraphReader:
         functions = {(f.domain, f.name, f.overload): f for f in map(self.function, proto.functions)}
         names = partial(names_in, proto.graph)
         graph = with_names(self.graph(proto.graph, declared, kept))
-        inner = partial(bodies, self.all_constant)
-        return Model(
-            graph, functions, opset_imports(proto), header, load, self.graph, schema_bodies, names, inner, handles
-        )
+        return Model(graph, functions, opset_imports(proto), header, load, self.graph, schema_bodies, names)
 
     def graph(
         self, proto: GraphProto, main: Declared | None = None, kept: list[Node | Literal | None] | None = None

@@ -119,9 +119,9 @@ def nested_loops(depth: int, trips: str) -> ModelProto:
     return parsed(f"g ({inputs}) => (w) {constants} {{ {body} }}")
 
 
-@pytest.mark.parametrize(("trips", "most"), [("", 3), ("2", 16)])
+@pytest.mark.parametrize(("trips", "most"), [("", 2), ("2", 8)])
 def test_nested_loops(trips: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Walks grow with the depth, names that are given with its square, and the rank is kept at any depth."""
+    """Walks and names that are given grow with the square of the depth, and the rank is kept at any depth."""
     walks = 0
     call = Subgraph.__call__
 
@@ -135,8 +135,26 @@ def test_nested_loops(trips: str, most: int, monkeypatch: pytest.MonkeyPatch) ->
         walks = 0
         result = infer(nested_loops(depth, trips))
         assert len(result.types["w"].shape or ()) == 1  # type: ignore[attr-defined]
-        assert walks <= most * depth
-        assert result._engine.symbols.count <= most * depth * depth
+        assert walks <= most * depth**2
+        assert result._engine.symbols.count <= 3 * most * depth**2
+
+
+@pytest.mark.parametrize("inner", ["Concat<axis=0>(v, v)", "Reshape(v, s)"])
+def test_nested_scans_that_run_once(inner: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The state has another shape after one turn, so each Scan is walked again with the elements of its state."""
+    walks = counted_walks(monkeypatch)
+    for depth in (2, 6, 12):
+        body = f"w = {inner}"
+        for i in range(depth):
+            state = "x" if i == depth - 1 else "v"
+            body = f"""w, t{i} = Scan<num_scan_inputs=1, body=b{i} (float[] v, float s{i}) => (w, u{i})
+                {{ u{i} = Neg(s{i}) {body} }}>({state}, k)"""
+        shape = "s = Constant<value_ints=[1, -1]>()"
+        walks.clear()
+        result = infer(parsed(f"g (float[N] x, float[T] k) => (w) {{ {shape} {body} }}"))
+        assert str(result.types["w"]) == ("f32[1, N]" if "Reshape" in inner else "f32[2*N]")
+        assert "T == 1" in {str(guard) for guard in result.guards}
+        assert len(walks) <= 8 * depth**2
 
 
 def test_the_start_of_an_inner_loop_keeps_distances() -> None:

@@ -76,7 +76,7 @@ def test_time_does_not_multiply_with_nesting(kind: str, most: int, monkeypatch: 
 
 
 def test_a_loop_body_of_a_thousand_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is walked at most three times, and not at all the second time."""
+    """It is walked at most three times."""
     walks: list[object] = []
     walk = Engine.run_graph
     monkeypatch.setattr(
@@ -88,9 +88,6 @@ def test_a_loop_body_of_a_thousand_nodes(monkeypatch: pytest.MonkeyPatch) -> Non
             co = Identity(ci) {nodes} o = Concat<axis=0>(n1000, x) }}> }}"""
     infer(parsed(text))
     assert walks.count("b") <= 3
-    walks.clear()
-    infer(parsed(text))
-    assert walks == ["g"]
 
 
 @pytest.mark.parametrize(
