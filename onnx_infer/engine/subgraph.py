@@ -153,6 +153,11 @@ class Subgraph:
 
     # -- iteration ------------------------------------------------------------------------------------------------
 
+    @property
+    def is_nested(self) -> bool:
+        """Whether the node of this graph stands in a body itself."""
+        return self._engine.depth > 0
+
     def may_repeat(self) -> bool:
         """Whether another walk over the body is allowed; its number is limited."""
         engine = self._engine

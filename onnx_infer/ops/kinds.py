@@ -66,6 +66,10 @@ class Graph(Protocol):
     def __call__(self, *inputs: Value, repeated: bool = False, reached: bool | None = None) -> list[Value]:
         """The outputs for these inputs."""
 
+    @property
+    def is_nested(self) -> bool:
+        """Whether its node stands in a body itself, so no guard can name the sizes that its node sees."""
+
     def may_repeat(self) -> bool:
         """Whether another walk over the body is allowed."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.elements.conditions import positive
 from onnx_infer.errors import broken, require
-from onnx_infer.laws.sizes import at_least, differ, normalize_axis, unify, unify_shapes
+from onnx_infer.laws.sizes import at_least, differ, is_fresh, normalize_axis, unify, unify_shapes
 from onnx_infer.laws.statements import fresh, is_cautious, state, warn
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.control_flow import check_outputs, check_types, element_type, never_runs, stacked
@@ -49,7 +49,9 @@ def constant_state(
                 outputs = body(*initial, *items, reached=runs if isinstance(runs, bool) else None)
             return after_one_turn(body, initial, outputs, turns, changed)
         pairs = enumerate(zip(states, outputs, strict=False))
-        after = [kept_state(i, a, b) if is_cautious() else same_state(i, a, b, kind) for i, (a, b) in pairs]
+        after = [
+            kept_state(i, a, b) if is_cautious() else same_state(i, a, b, kind, body.is_nested) for i, (a, b) in pairs
+        ]
         if after == states or not left or not body.may_repeat():
             break
         states = after
@@ -88,15 +90,25 @@ def after_one_turn(
     return after, outputs[len(initial) :]
 
 
-def same_state(index: int, before: Value, after: Value, kind: Kind) -> Value:
-    """A state variable, from its initial value and from the value that the body gives it."""
+def same_state(index: int, before: Value, after: Value, kind: Kind, is_nested: bool) -> Value:
+    """A state variable, from its initial value and from the value that the body gives it.
+
+    A Scan with a single iteration may change a shape; that it does not is assumed. In a body, a size that only the
+    data decide stays open, because no guard would tell the assumption.
+    """
     if not isinstance(before, SymTensor) or not isinstance(after, SymTensor):
         return before if after is NOTHING else after
     check_types(f"state {index}", before, after)
     dtype = after.dtype if before.dtype is None else before.dtype
     if before.shape is None or after.shape is None:
         return SymTensor(dtype, after.shape if before.shape is None else before.shape)
-    return SymTensor(dtype, unify_shapes(before.shape, after.shape, f"shapes of state {index}", kind))
+    shapes = before.shape, after.shape
+    if kind == "assumed" and is_nested and len(before.shape) == len(after.shape):
+        why = f"the body of a Scan that may run once decides a size of state {index}"
+        pairs = zip(*shapes, strict=True)
+        opened = [(fresh(why),) * 2 if a is not b and is_fresh(b) else (a, b) for a, b in pairs]
+        shapes = tuple([a for a, _ in opened]), tuple([b for _, b in opened])
+    return SymTensor(dtype, unify_shapes(*shapes, f"shapes of state {index}", kind))
 
 
 def kept_state(index: int, before: Value, after: Value) -> Value:

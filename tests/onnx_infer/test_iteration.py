@@ -40,6 +40,22 @@ def test_axes_of_scan(attributes: str, state: str, item: str, final: str, stacke
     assert types(parsed(scan(attributes, state, item)), "y", "z") == [final, stacked]
 
 
+def test_a_state_that_only_the_data_decide_stays_open_in_a_loop() -> None:
+    """A Scan with one iteration may change its state, and no guard of the Loop's body would tell that it does not."""
+    model = parsed("""g (float[N] x, float[T, K] items, int64 m, bool[C] c) => (y) <bool yes = {1}> {
+        y = Loop (m, yes, x) <body = b (int64 i, bool go, float[A] v) => (bool on, float[B] w) {
+            on = Identity (go)
+            w, o = Scan <num_scan_inputs = 1, body = s (float[D] a, float[K] e) => (float[E] z, float[K] o1) {
+                z = Compress (a, c)  o1 = Identity (e) }> (v, items) }> }""")
+    found = infer(model)
+    assert found.shapes["y"] != infer(model).shapes["x"]
+    session = session_of(model)
+    feeds = {"x": np.ones(3, np.float32), "items": np.ones((1, 2), np.float32), "m": np.array(1)}
+    (y,) = run(session, {**feeds, "c": np.array([True, False, True])}) or [None]
+    assert y is not None
+    assert y.shape == (2,)
+
+
 def test_the_state_of_a_scan_keeps_its_shape() -> None:
     # what the initial value and the body say of it holds together; a size of the body that it equals is known then
     body = "s1 = Slice(i, k, n) o = Neg(s) k = Constant<value_ints=[0]>() n = Cast<to=7>(m) m = ReduceSum(i)"
