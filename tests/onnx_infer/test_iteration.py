@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from onnx.reference import ReferenceEvaluator
 
 from onnx_infer import InferenceResult, fold, infer
 
@@ -49,10 +50,8 @@ def test_a_state_that_only_the_data_decide_stays_open_in_a_loop() -> None:
                 z = Compress (a, c)  o1 = Identity (e) }> (v, items) }> }""")
     found = infer(model)
     assert found.shapes["y"] != infer(model).shapes["x"]
-    session = session_of(model)
     feeds = {"x": np.ones(3, np.float32), "items": np.ones((1, 2), np.float32), "m": np.array(1)}
-    (y,) = run(session, {**feeds, "c": np.array([True, False, True])}) or [None]
-    assert y is not None
+    (y,) = ReferenceEvaluator(model).run(None, {**feeds, "c": np.array([True, False, True])})  # onnxruntime refuses it
     assert y.shape == (2,)
 
 
