@@ -10,17 +10,14 @@ their leaves, so a nest of 16 leaves takes some 30 milliseconds. Longer nests st
 from __future__ import annotations
 
 from symdim.algebra.evaluate import parts_first, parts_of
-from symdim.algebra.expr import Extremum, FloorDiv
-from symdim.algebra.sums.monomial import NESTED, SPLIT
+from symdim.algebra.expr import Expr, Extremum, FloorDiv
+from symdim.algebra.sums.monomial import NESTED, SPLIT, terms_of
 from symdim.algebra.texts.written import is_nest, steps_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from symdim.algebra.expr import Expr
 
 _PAIR = 192  # for a pair of leaves
 _LEAVES = 16  # the most leaves that count
 _SUM = 512  # for a sum with a nest beside other terms, and a numerator with one: intervals see what terms share
+_DIVISION = 64  # for each term of a numerator and each term of the divisor: one is taken out of the other
 _ATOM = 16  # for each step of an atom that is no nest: its interval, and attempts to take it apart
 
 
@@ -35,8 +32,15 @@ def work_of(node: Expr, nests: dict[Expr, int]) -> int:
     if node.terms is None and isinstance(node, FloorDiv | Extremum):
         if is_nest(node):
             return _PAIR * _leaves_of(node, nests) ** 2
-        return _ATOM * min(steps_of(node), _ATOM * 4) + _SUM * len(_nested_in(node))
+        return _apart(node) + _SUM * len(_nested_in(node))
     return steps_of(node) + (_SUM if node.terms and len(node.terms) > 1 and _nested_in(node) else 0)
+
+
+def _apart(atom: FloorDiv | Extremum) -> int:
+    """The work to make an atom that is no nest."""
+    n, d, *_ = [1 + len(terms_of(part)[0]) for part in atom.parts]
+    by_sum = isinstance(atom, FloorDiv) and isinstance(atom.parts[1], Expr)
+    return _DIVISION * n * d if by_sum else _ATOM * steps_of(atom)
 
 
 def _leaves_of(nest: Expr, known: dict[Expr, int]) -> int:

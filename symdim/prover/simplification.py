@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from symdim.algebra.variable import Var
 
 _ROUNDS = 8
-_BUDGET = 6 * prove.BUDGET  # the steps of all proofs together
+_BUDGET = 4 * prove.BUDGET  # the steps of all proofs together
 _REBUILDING = prove.BUDGET  # the steps to build what has new parts
 _FACTORS = 64  # the largest number that is tried as a factor of a divisor
 
@@ -53,7 +53,7 @@ class _Grounds(NamedTuple):
 def simplify(dim: Dim, facts: Facts) -> Dim:
     """A dimension that equals `dim` whenever the facts hold; shorter than `dim` if the search finds one.
 
-    All proofs together take at most 30,000 steps, about half a second, with the expressions that they build. Where that
+    All proofs together take at most 20,000 steps, about half a second, with the expressions that they build. Where that
     does not suffice, parts stay as they are. The result is `dim` itself if the facts
     contradict each other, or if they make a divisor 0, so that `dim` has no value.
 
