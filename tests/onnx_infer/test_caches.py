@@ -334,15 +334,12 @@ def test_the_nodes_of_a_model_of_several_walks_are_read_once(monkeypatch: pytest
 @pytest.mark.parametrize(
     ("kind", "elements", "known"),
     [
-        (onnx.TensorProto.INT64, [3, -1], (3, -1)),
-        (onnx.TensorProto.INT32, [3, -1], (3, -1)),
-        (onnx.TensorProto.BOOL, [1, 0], (True, False)),
-        (onnx.TensorProto.FLOAT, [-0.0, float("nan")], (0.0, None)),
-        (onnx.TensorProto.FLOAT16, [0.5, -2.0], (0.5, -2.0)),
-        (onnx.TensorProto.STRING, ["a", "b"], ("a", "b")),
+        (onnx.TensorProto.INT64, [3, -1], (3, -1)), (onnx.TensorProto.INT32, [3, -1], (3, -1)),
+        (onnx.TensorProto.BOOL, [1, 0], (True, False)), (onnx.TensorProto.FLOAT, [-0.0, float("nan")], (0.0, None)),
+        (onnx.TensorProto.FLOAT16, [0.5, -2.0], (0.5, -2.0)), (onnx.TensorProto.STRING, ["a", "b"], ("a", "b")),
         (onnx.TensorProto.INT64, [3], None),
     ],
-)
+)  # fmt: skip
 def test_elements_in_the_field_of_their_type_are_remembered(kind: int, elements: list[Any], known: object) -> None:
     clear_caches()
     tensor = onnx.helper.make_tensor("c", kind, [len(elements)], elements)

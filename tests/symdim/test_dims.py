@@ -52,3 +52,9 @@ def test_the_order_of_dimensions():
     N, M = Var("N"), Var("M")
     ordered = [N * M, 2 * N, N - 1, N, N + 1, 3]
     assert sorted([*ordered[3:], *ordered[:3]], key=dim_order) == ordered
+
+
+def test_a_sign_that_changes_nothing() -> None:
+    size = Var("N")
+    assert +size is size
+    assert +(size + 1) is size + 1

@@ -347,8 +347,3 @@ def test_substitutions_that_share_parts():
     values = Substitution({N: 4, M: 2})
     assert [dim.substitute(values) for dim in (N * M + H, N // 2 - M, N * M)] == [H + 8, 0, 8]
     assert (N // 2 + M).substitute(Substitution({M: 3}, {N // 2: H})) == H + 3
-
-
-def test_a_sign_that_changes_nothing():
-    assert +N is N
-    assert +(N + 1) is N + 1
