@@ -29,15 +29,19 @@ def read_model(model: Source) -> onnx.ModelProto:
         return model
     if not isinstance(model, (bytes, str, os.PathLike)):
         raise no_model(model)
+    source = "the bytes" if isinstance(model, bytes) else os.fspath(model)
     try:
         if isinstance(model, bytes):
-            return onnx.ModelProto.FromString(model)
-        return onnx.load(os.fspath(model), load_external_data=False)
+            found = onnx.ModelProto.FromString(model)
+        else:
+            found = onnx.load(source, load_external_data=False)
     except (OSError, MemoryError):
         raise
     except Exception as error:  # the exceptions of protobuf's parsers differ between its versions
-        source = "the bytes" if isinstance(model, bytes) else os.fspath(model)
         raise NoModelError(f"{source}: not an ONNX model ({type(error).__name__})") from error
+    if not found.HasField("graph"):  # protobuf reads some bytes that are no model
+        raise NoModelError(f"{source}: not an ONNX model (it has no graph)")
+    return found
 
 
 def save_model(

@@ -105,13 +105,15 @@ def test_a_fleet_names_the_models_that_are_not_ok(tmp_path: Path, saved, capsys:
     saved(f"{HEAD} g (float[2, 3] x, float[4, 5] w) => (y) {{ y = MatMul (x, w) }}", "broken")
     saved(STATIC, "good")
     (tmp_path / "damaged.onnx").write_bytes(b"no model")
+    (tmp_path / "empty.onnx").write_bytes(b"")  # protobuf reads it
     out = str(tmp_path / "out.jsonl")
     assert main([str(tmp_path), "--json-lines", out]) == MODEL_ERRORS
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "3 models: 1 errors, 1 ok, 1 no model"
+    assert lines[0] == "4 models: 1 errors, 1 ok, 2 no model"
     assert lines[1].startswith("  errors: ")
     assert lines[1].endswith("broken.onnx: inner sizes of the product differ: 3 != 4")
     assert lines[2].startswith("  no model: ")
+    assert lines[3].endswith("empty.onnx: not an ONNX model (it has no graph)")
     assert main([str(tmp_path), "--json-lines", out]) == MODEL_ERRORS
     assert "all of them are in" in capsys.readouterr().out
 
