@@ -41,10 +41,10 @@ def static_cure(result: InferenceResult, symbol: str) -> str:
     >>> model = onnx.parser.parse_model('''
     ...     <ir_version: 8, opset_import: ["": 17]> g (float[1, 3] x) => (y) { y = Neg (x) }''')
     >>> static_cure(onnx_infer.infer(model), "batch")
-    'all its sizes are numbers; --dynamic x:0=batch makes a symbol'
+    'all its sizes are numbers; --dynamic x:0=batch in the same call makes a symbol'
     """
     name = next((where.tensor for where, _ in result.sources.axes), "INPUT")
-    return f"all its sizes are numbers; --dynamic {name}:0={symbol} makes a symbol"
+    return f"all its sizes are numbers; --dynamic {name}:0={symbol} in the same call makes a symbol"
 
 
 def freed(model: ModelProto, options: Namespace) -> Dynamic:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -82,7 +83,7 @@ def check(source: str, target: str, result: InferenceResult) -> tuple[str, bool]
     try:
         import onnxruntime
     except ImportError:
-        raise WrongCall("--check: needs onnxruntime: pip install onnxruntime") from None
+        raise WrongCall(f"--check: needs onnxruntime: {sys.executable} -m pip install onnxruntime") from None
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL  # each node as it stands

@@ -6,8 +6,11 @@ import json
 from typing import TYPE_CHECKING
 
 from onnx_infer.cli.arguments import WrongCall
+from onnx_infer.results.report.causes import Causes
+from onnx_infer.results.report.layout import text_of
 from onnx_infer.results.report.plain_data import head_json
 from onnx_infer.results.report.plans import Plans, largest_json, largest_text
+from onnx_infer.results.report.table import errors_again
 from symdim import SymdimError, UnboundName
 
 if TYPE_CHECKING:
@@ -36,6 +39,9 @@ def plan(result: InferenceResult, options: Namespace, limit: int | None, width: 
         texts.append(plans.memory_text(limit, width))
     if largest is not None:
         texts.append(largest_text(largest, width))
+    causes = Causes(result)
+    if again := errors_again(causes, causes.roots()):
+        texts.append(text_of([[*again, "  the numbers above are those of a run that fails"]], width))
     return "\n\n".join(texts)
 
 

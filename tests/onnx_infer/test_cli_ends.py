@@ -54,7 +54,7 @@ def test_a_static_model_is_told_of_dynamic(saved, capsys: pytest.CaptureFixture[
     for options in (["--bind", "batch=8"], ["--max-memory", "1GB"]):
         assert main([path, *options]) == USAGE
         told = capsys.readouterr().err
-        assert "all its sizes are numbers; --dynamic images:0=batch makes a symbol" in told
+        assert "all its sizes are numbers; --dynamic images:0=batch in the same call makes a symbol" in told
     assert main([path, "--dynamic", "*:0=batch", "--apply", "--memory", "--bind", "batch=8"]) == OK
     told = capsys.readouterr().out
     assert "images:0 is batch (was 1), state:0 is batch (was 1)" in told
@@ -68,6 +68,19 @@ def test_a_static_model_is_told_of_dynamic(saved, capsys: pytest.CaptureFixture[
 def test_memory_of_open_symbols_says_how_to_get_numbers(saved, capsys: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
     assert main([saved(SPLIT), "--memory"]) == OK
     assert "total: --bind N=SIZE --bind S=SIZE gives it as a number" in capsys.readouterr().out
+
+
+def test_plans_of_a_run_that_fails_say_so(saved, capsys: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
+    path = saved(f"{HEAD} g (float[N, S] x, float[N, 64] table) => (y) {{ y = Add (x, table) }}")
+    for option in (["--memory"], ["--costs"], ["--max-memory", "1GB"]):
+        assert main([path, *option, "--bind", "S=128"]) == MODEL_ERRORS
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[-4:] == [
+            "1 error:",
+            "  Add-14 'y': sizes do not broadcast: 128 and 64",
+            "  next: --explain y",
+            "  the numbers above are those of a run that fails",
+        ]
 
 
 def test_folding_prints_what_became_smaller_and_checks_it(saved, capsys: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]

@@ -78,7 +78,11 @@ class Plans:
         live = sorted(self.live(), key=lambda name: -_sample(self.memory.sizes[name]))
         layers_ = [(x.name or "(no layer)", x.nodes, x.bytes, x.peak) for x in self.layers]
         tables = [
-            _Table(("live at the peak", "bytes"), [(name, self.memory.sizes[name]) for name in live], limit),
+            _Table(
+                ("live at the peak", "bytes"),
+                [(name, self.memory.sizes[name]) for name in live],
+                None if limit is None else _TOP_NODES,
+            ),
             _Table(("layer", "nodes", "bytes of its values", "peak"), layers_ if len(layers_) > 1 else [], limit),
         ]
         return text_of([head + limited(peaks, limit), rest, *(table.lines(width) for table in tables)], width)

@@ -12,7 +12,7 @@ from onnx_infer.results.report.layout import WIDTH, beside, limited, more, rows,
 from onnx_infer.results.verdicts import variables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.results.guards import Guard
@@ -69,7 +69,7 @@ class _Table:
             self._inner({*inputs, *outputs}),
             *(self._guards(kind) for kind in HEADINGS),
             self._data_laws(),
-            self._end(),
+            errors_again(self.causes, self.roots),
         ]
 
     def _errors(self) -> list[str]:
@@ -132,16 +132,17 @@ class _Table:
         laws = [f"  {law}" for law in data_laws(self.result, self.causes.nodes)]
         return ["a run also fails if values are out of range:", *laws] if laws else []
 
-    def _end(self) -> list[str]:
-        """The errors again, below what may be longer than a screen, and what to ask next."""
-        if not self.roots:
-            return []
-        lines = [f"{_count(len(self.roots), 'error')}:"]
-        lines += [f"  {str(root.diagnostic).splitlines()[0]}" for root in self.roots[:_MOST_ENDS]]
-        if len(self.roots) > _MOST_ENDS:
-            lines.append(f"  and {len(self.roots) - _MOST_ENDS} more, at the top")
-        value = next((name for root in self.roots if (name := self.causes.value_at(root.diagnostic))), None)
-        return lines if value is None else [*lines, f"  next: --explain {quote(value)}"]
+
+def errors_again(causes: Causes, roots: Sequence[Root]) -> list[str]:
+    """The errors for the last lines, below what may be longer than a screen, and what to ask next."""
+    if not roots:
+        return []
+    lines = [f"{_count(len(roots), 'error')}:"]
+    lines += [f"  {str(root.diagnostic).splitlines()[0]}" for root in roots[:_MOST_ENDS]]
+    if len(roots) > _MOST_ENDS:
+        lines.append(f"  and {len(roots) - _MOST_ENDS} more, at the top")
+    value = next((name for root in roots if (name := causes.value_at(root.diagnostic))), None)
+    return lines if value is None else [*lines, f"  next: --explain {quote(value)}"]
 
 
 def guard_section(
