@@ -18,7 +18,7 @@ from time import process_time
 import onnx
 
 from onnx_infer import fold
-from onnx_infer.transforms.draft import count_nodes
+from onnx_infer.tools.transforms.draft import count_nodes
 
 
 def slimmed(path: Path) -> int | None:

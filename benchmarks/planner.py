@@ -18,7 +18,7 @@ from timing import shown, table
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from onnx_infer import infer
-from onnx_infer.results.planning.planner import byte_size
+from onnx_infer.tools.planning.planner import byte_size
 from symdim import Expr
 from tests.onnx_infer import models
 

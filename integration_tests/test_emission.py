@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from onnx_infer import infer
-from onnx_infer.results.emission.content import Content, content_of
-from onnx_infer.results.emission.source import source_of
+from onnx_infer.tools.emission.content import Content, content_of
+from onnx_infer.tools.emission.source import source_of
 from symdim import DivisionByZero, Expr, Scope, Var, maximum, minimum
 from symdim.conditions.condition import Condition
 from symdim.dialects.languages import LanguageName

@@ -21,12 +21,12 @@ The rooms follow. Each has its own map in its `__init__`. A room uses only rooms
     constraints/     operators as relations, read in every direction
     engine/          the walk over a model
     bidirectional/   inference in both directions
-    results/         guards, guarantees, sizes as nodes, planning
+    results/         guards, guarantees, reasons
     protobuf/        the front end of ModelProtos
-    transforms/      models changed by what inference knows
+    tools/           what is done with a result: fold, make_dynamic, planning, code, pages, reports, fleets, the command
     integrations/    front ends of other libraries
-    fleets/          many models in worker processes
-    cli/             the command line
+
+All above `tools/` is the core. It infers and imports no tool: a method of `InferenceResult` loads one when called.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ if TYPE_CHECKING:
     from onnx_infer.protobuf.lint import lint
     from onnx_infer.result import InferenceResult
     from onnx_infer.results.guards import Guard, Violation
-    from onnx_infer.results.materialization import Materialized, materialize
-    from onnx_infer.transforms.dynamic.making import Dynamic, make_dynamic
-    from onnx_infer.transforms.folding import fold
+    from onnx_infer.tools.materialization import Materialized, materialize
+    from onnx_infer.tools.transforms.dynamic.making import Dynamic, make_dynamic
+    from onnx_infer.tools.transforms.folding import fold
     from onnx_infer.types.merge import ShapeMergePolicy
     from onnx_infer.values.tensor import Dim, Map, Optional, Sequence, Sparse, SymTensor
 
@@ -88,9 +88,9 @@ _MODULES = {
     "protobuf.lint": "lint",
     "result": "InferenceResult",
     "results.guards": "Guard Violation",
-    "results.materialization": "Materialized materialize",
-    "transforms.dynamic.making": "Dynamic make_dynamic",
-    "transforms.folding": "fold",
+    "tools.materialization": "Materialized materialize",
+    "tools.transforms.dynamic.making": "Dynamic make_dynamic",
+    "tools.transforms.folding": "fold",
     "types.merge": "ShapeMergePolicy",
     "values.tensor": "Dim Map Optional Sequence Sparse SymTensor",
 }

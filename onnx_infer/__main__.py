@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from onnx_infer import needed
-from onnx_infer.cli.arguments import INTERRUPTED, USAGE, WrongCall, read_arguments
+from onnx_infer.tools.cli.arguments import INTERRUPTED, USAGE, WrongCall, read_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"onnx-infer: {missing}", file=sys.stderr)
         return USAGE
     try:
-        from onnx_infer.cli.command import run  # onnx is imported here
+        from onnx_infer.tools.cli.command import run  # onnx is imported here
 
         return run(options)
     except WrongCall as error:

@@ -11,16 +11,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from onnx_infer.model.size_texts import Size
-    from onnx_infer.results.comparison import Comparison
     from onnx_infer.results.data_laws import DataLaw
     from onnx_infer.results.guards import Guard, Violation
-    from onnx_infer.results.planning.costs import Costs
-    from onnx_infer.results.planning.largest import LargestSize
-    from onnx_infer.results.planning.layers import Layer
-    from onnx_infer.results.planning.memory import MemoryPlan
-    from onnx_infer.results.planning.planner import Planner
     from onnx_infer.results.reasons import Reason
     from onnx_infer.results.saved import Part
+    from onnx_infer.tools.comparison import Comparison
+    from onnx_infer.tools.planning.costs import Costs
+    from onnx_infer.tools.planning.largest import LargestSize
+    from onnx_infer.tools.planning.layers import Layer
+    from onnx_infer.tools.planning.memory import MemoryPlan
+    from onnx_infer.tools.planning.planner import Planner
     from onnx_infer.values.tensor import Shape
     from symdim import Guarantee, Var
     from symdim.dialects.languages import LanguageName
@@ -105,25 +105,25 @@ class InferenceResult(Inferred):
         their upper bounds. Raises UnboundName for symbols that do not occur, and for others that the given `values`
         need.
         """
-        from onnx_infer.results.planning.planner import planner
+        from onnx_infer.tools.planning.planner import planner
 
         return planner(self, args, values, upper)
 
     def memory(self, *, inputs: bool = False, initializers: bool = False, upper: bool = False) -> MemoryPlan:
         """The bytes of the values over the schedule and their peak, optionally with inputs and initializers."""
-        from onnx_infer.results.planning.memory import MemoryPlan
+        from onnx_infer.tools.planning.memory import MemoryPlan
 
         return MemoryPlan(self, inputs=inputs, initializers=initializers, upper=upper)
 
     def costs(self) -> Costs:
         """The parameters and multiply-adds of every node."""
-        from onnx_infer.results.planning.costs import costs
+        from onnx_infer.tools.planning.costs import costs
 
         return costs(self)
 
     def layers(self) -> list[Layer]:
         """The costs and the memory of computed values by layer, as the names of the nodes tell the layers."""
-        from onnx_infer.results.planning.layers import layers
+        from onnx_infer.tools.planning.layers import layers
 
         return layers(self, self.costs(), self.memory())
 
@@ -135,13 +135,13 @@ class InferenceResult(Inferred):
         `sizes` are those of the other symbols; the symbol may be left out if it is the only one without a size. Inputs,
         constants and all live values count. Raises UnboundName for other symbols without a size.
         """
-        from onnx_infer.results.planning.largest import largest_size
+        from onnx_infer.tools.planning.largest import largest_size
 
         return largest_size(self, max_memory, symbol, sizes)
 
     def compare(self, other: InferenceResult) -> Comparison:
         """What differs in another result, such as that of another export of the model; see `comparison.py`."""
-        from onnx_infer.results.comparison import compare
+        from onnx_infer.tools.comparison import compare
 
         return compare(self, other)
 
@@ -150,7 +150,7 @@ class InferenceResult(Inferred):
 
         At most `limit` lines of each kind (None: all), of at most `width` characters (None: any width).
         """
-        from onnx_infer.results.report.table import table
+        from onnx_infer.tools.report.table import table
 
         return table(self, limit, width)
 
@@ -159,7 +159,7 @@ class InferenceResult(Inferred):
 
         Raises KeyError for a name that the main graph does not have.
         """
-        from onnx_infer.results.report.explanation import explain
+        from onnx_infer.tools.report.explanation import explain
 
         return explain(self, name, None)
 
@@ -168,7 +168,7 @@ class InferenceResult(Inferred):
 
         It needs no library. In C all public names begin with `name`. docs/emit.md has the interface in each language.
         """
-        from onnx_infer.results.emission.source import source
+        from onnx_infer.tools.emission.source import source
 
         return source(self, language, name)
 
@@ -177,17 +177,17 @@ class InferenceResult(Inferred):
 
         It opens at these `sizes` of symbols, by name; the others get usual ones. Raises UnknownSymbol for other names.
         """
-        from onnx_infer.results.page.page import html
+        from onnx_infer.tools.page.page import html
 
         return html(self, title, sizes or {})
 
     def __repr__(self) -> str:
-        from onnx_infer.results.report.summary import summary
+        from onnx_infer.tools.report.summary import summary
 
         return f"InferenceResult({summary(self)})"
 
     def _repr_html_(self) -> str:
-        from onnx_infer.results.report.summary import html
+        from onnx_infer.tools.report.summary import html
 
         return html(self)
 

@@ -12,7 +12,7 @@ from onnx.parser import parse_model
 
 from onnx_infer import infer
 from onnx_infer.__main__ import main
-from onnx_infer.transforms.folding import fold
+from onnx_infer.tools.transforms.folding import fold
 from symdim import Expr, SymdimError, parse
 from tests.symdim.row_cases import solve
 from tests.symdim.text_cases import explain_text

@@ -21,7 +21,7 @@ import onnx_infer
 import onnx_infer.rules
 import symdim
 import symdim.einsum
-from onnx_infer.cli.arguments import read_arguments
+from onnx_infer.tools.cli.arguments import read_arguments
 from symdim.algebra.caches import Cache
 from tests.pages import PAGES, ROOT, Block, blocks_of, check_commands, text_of
 

@@ -12,7 +12,7 @@ import onnx
 import pytest
 
 import onnx_infer
-from onnx_infer.cli.arguments import read_arguments
+from onnx_infer.tools.cli.arguments import read_arguments
 from tests.pages import blocks_of, text_of
 
 README = text_of("README.md")

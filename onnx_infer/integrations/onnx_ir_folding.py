@@ -9,8 +9,8 @@ import onnx_ir as ir
 
 from onnx_infer.integrations.onnx_ir import InferenceResult, SymbolicShapeInferencePass, infer
 from onnx_infer.integrations.onnx_ir_names import given_values, subgraphs
-from onnx_infer.results.materialization import unused_name
-from onnx_infer.transforms.constants import known_tensor
+from onnx_infer.tools.materialization import unused_name
+from onnx_infer.tools.transforms.constants import known_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

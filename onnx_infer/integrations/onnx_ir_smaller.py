@@ -8,7 +8,7 @@ import onnx_ir as ir
 
 from onnx_infer.integrations.onnx_ir_names import copied
 from onnx_infer.options import with_options
-from onnx_infer.transforms.folding import Facts, fold
+from onnx_infer.tools.transforms.folding import Facts, fold
 
 _FEW_BYTES = 1 << 10
 """Larger tensors are not written into a message. Folding does not see their elements."""

@@ -22,16 +22,16 @@ from google.protobuf.message import DecodeError
 from onnx_infer import InferenceResult, fold, infer, infer_node_outputs, infer_shapes, make_dynamic, materialize
 from onnx_infer.__main__ import main
 from onnx_infer.errors import NoModelError, OnnxInferError
-from onnx_infer.fleets.examine import examine
 from onnx_infer.integrations import onnx_ir as of_onnx_ir
 from onnx_infer.results.guarantees import guarantees
+from onnx_infer.tools.fleets.examine import examine
 from symdim import SymdimError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from random import Random
 
-    from onnx_infer.results.planning.memory import MemoryPlan
+    from onnx_infer.tools.planning.memory import MemoryPlan
     from symdim import Var
 
 DOCUMENTED = (OnnxInferError, SymdimError)

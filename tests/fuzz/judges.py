@@ -15,8 +15,8 @@ import onnx
 import onnx_infer
 from onnx_infer import SymTensor, materialize
 from onnx_infer.protobuf.specialize import specialize
-from onnx_infer.transforms.draft import count_nodes
-from onnx_infer.transforms.rewriting import RANDOM
+from onnx_infer.tools.transforms.draft import count_nodes
+from onnx_infer.tools.transforms.rewriting import RANDOM
 from symdim import DivisionByZero, Expr, UnboundName, UnsupportedDynamicShape
 from symdim.algebra.dims import variables_of
 from tests.fuzz.growing import captured, value_info

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from onnx_infer import SymTensor
-from onnx_infer.results.planning.memory import MemoryPlan
 from onnx_infer.testing import read_value
+from onnx_infer.tools.planning.memory import MemoryPlan
 from tests.fuzz import judges
 from tests.fuzz.arithmetic import shape
 from tests.fuzz.carried import CARRIED

@@ -1,7 +1,7 @@
 """Try a sample of mutants: `python -m tests.mutation --count 200 --seed 1 symdim/prover onnx_infer/ops`.
 
-Without a room, all of them. A second start with the same `--out` goes on where the first one ended. Exit code 1 if a
-mutant survives that `tests/mutation/survivors.txt` does not list.
+Without a room, all of them. A second start with the same `--out` goes on where the first one ended. Some survivors
+change no answer, so they are to be read, not counted; each is printed with the number of tests that ran it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import pytest
 
 from tests.mutation.mutants import mutants_of, sample
 from tests.mutation.session import Session
-from tests.mutation.survivors import justified
 from tests.mutation.tracing import lines_of
 
 if TYPE_CHECKING:
@@ -100,29 +99,26 @@ class Outcomes:
     def __init__(self, file: Path) -> None:
         self.file = file
         lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
-        self._former = {(line := json.loads(text))["mutant"]: line["outcome"] for text in lines}
-        self._reasons = justified()
-        self._outcomes: dict[str, tuple[Mutant, str]] = {}
+        self._former = {(line := json.loads(text))["mutant"]: (line["outcome"], line["tests"]) for text in lines}
+        self._outcomes: dict[str, tuple[Mutant, str, object]] = {}
 
     def survivors(self, possible: Sequence[Mutant]) -> list[Mutant]:
         """Those that survived formerly, which are now forgotten."""
-        found = [mutant for mutant in possible if self._former.get(mutant.name) in SURVIVED]
+        found = [mutant for mutant in possible if self._former.get(mutant.name, ("",))[0] in SURVIVED]
         for mutant in found:
             del self._former[mutant.name]
         return found
 
     def missing(self, drawn: Sequence[Mutant]) -> list[Mutant]:
-        """Those of the sample that are to be tried. Justified ones and former outcomes are not."""
+        """Those of the sample that are to be tried, because no former start has."""
         for mutant in drawn:
-            if mutant.name in self._reasons:
-                self._outcomes[mutant.name] = mutant, "justified"
-            elif mutant.name in self._former:
-                self._outcomes[mutant.name] = mutant, self._former[mutant.name]
+            if mutant.name in self._former:
+                self._outcomes[mutant.name] = mutant, *self._former[mutant.name]
         return [mutant for mutant in drawn if mutant.name not in self._outcomes]
 
     def add(self, mutant: Mutant, outcome: Outcome) -> None:
         """Keep an outcome."""
-        self._outcomes[mutant.name] = mutant, outcome.what
+        self._outcomes[mutant.name] = mutant, outcome.what, outcome.tests
         line = {
             "mutant": mutant.name,
             "line": mutant.line,
@@ -134,13 +130,13 @@ class Outcomes:
             file.write(json.dumps(line) + "\n")
 
     def show(self) -> int:
-        """Print the survivors and a table of scores; 1 if one survives without a reason."""
+        """Print the survivors and a table of scores; 1 if one survives."""
         rooms: dict[str, Counter[str]] = {}
         survivors = []
-        for name, (mutant, what) in self._outcomes.items():
+        for name, (mutant, what, tests) in self._outcomes.items():
             rooms.setdefault(room_of(mutant.path), Counter())[what] += 1
             if what in SURVIVED:
-                survivors.append(f"{what} at line {mutant.line}: {name}")
+                survivors.append(f"{what} at line {mutant.line}: {name} ({tests} tests ran it)")
         print(*sorted(survivors), sep="\n")
         for room, counts in sorted(rooms.items()):
             print(f"{room:40} {score(counts)}")
@@ -149,14 +145,14 @@ class Outcomes:
 
 
 def score(counts: Counter[str]) -> str:
-    """The share of the mutants that tests have found, without those that no test can find.
+    """The share of the mutants that tests have found.
 
-    >>> score(Counter(killed=7, hung=1, survived=1, untested=1, justified=2))
-    '80.0 %  8 of 10 found, 2 justified'
+    >>> score(Counter(killed=7, hung=1, survived=1, untested=1))
+    '80.0 %  8 of 10 found'
     """
     found = counts["killed"] + counts["hung"] + counts["died"]
     tried = found + counts["survived"] + counts["untested"]
-    return f"{100 * found / max(tried, 1):.1f} %  {found} of {tried} found, {counts['justified']} justified"
+    return f"{100 * found / max(tried, 1):.1f} %  {found} of {tried} found"
 
 
 def room_of(path: str) -> str:

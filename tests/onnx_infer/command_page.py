@@ -6,7 +6,7 @@ import argparse
 import re
 from pathlib import Path
 
-from onnx_infer.cli.arguments import command_parser
+from onnx_infer.tools.cli.arguments import command_parser
 
 PATH = Path(__file__).parents[2] / "docs" / "command_line.md"
 

@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 
 from onnx_infer import fold
-from onnx_infer.transforms.draft import count_nodes
+from onnx_infer.tools.transforms.draft import count_nodes
 
 from .sessions import REFUSED, session_of
 from .texts import parsed

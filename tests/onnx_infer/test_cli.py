@@ -10,7 +10,7 @@ import onnx.parser
 import pytest
 
 from onnx_infer.__main__ import main
-from onnx_infer.cli.arguments import MODEL_ERRORS, OK, USAGE
+from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK, USAGE
 
 GOOD = """<ir_version: 10, opset_import: ["": 20]>
 g (float[N, H] x, float[N, H] y) => (float[A, B] z) { z = Add(x, y) }"""

@@ -10,7 +10,7 @@ import onnx.parser
 import pytest
 
 from onnx_infer.__main__ import main
-from onnx_infer.cli.arguments import MODEL_ERRORS, OK, USAGE
+from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK, USAGE
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,9 +10,9 @@ import onnx.parser
 import pytest
 
 from onnx_infer.__main__ import main
-from onnx_infer.cli import folding
-from onnx_infer.cli.arguments import MODEL_ERRORS, OK, USAGE
-from onnx_infer.cli.terminal import is_coloured
+from onnx_infer.tools.cli import folding
+from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK, USAGE
+from onnx_infer.tools.cli.terminal import is_coloured
 
 HEAD = '<ir_version: 8, opset_import: ["": 17]>'
 STATIC = f"{HEAD} g (float[1, 3, 8, 8] images, float[1, 8] state) => (float[1, 3, 8, 8] y) {{ y = Neg (images) }}"

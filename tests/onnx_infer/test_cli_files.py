@@ -16,8 +16,8 @@ import pytest
 from onnx import helper, numpy_helper
 
 from onnx_infer.__main__ import main
-from onnx_infer.cli.arguments import OK, USAGE
 from onnx_infer.protobuf.external_data import tensors
+from onnx_infer.tools.cli.arguments import OK, USAGE
 
 WEIGHTS = np.arange(12, dtype=np.float32).reshape(3, 4)
 TEXT = """<ir_version: 10, opset_import: ["": 20]> g (float[N, H] x) => (float[A, B] y) { y = Relu (x) }"""

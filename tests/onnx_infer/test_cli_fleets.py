@@ -12,9 +12,9 @@ import onnx.parser
 import pytest
 
 from onnx_infer.__main__ import main
-from onnx_infer.cli.arguments import MODEL_ERRORS, OK, USAGE
-from onnx_infer.cli.fleet import _Progress
-from onnx_infer.fleets import Totals
+from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK, USAGE
+from onnx_infer.tools.cli.fleet import _Progress
+from onnx_infer.tools.fleets import Totals
 
 if TYPE_CHECKING:
     from pathlib import Path

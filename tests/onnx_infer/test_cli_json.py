@@ -12,8 +12,8 @@ import onnx.parser
 import pytest
 
 from onnx_infer.__main__ import main
-from onnx_infer.cli.arguments import MODEL_ERRORS, OK
-from onnx_infer.fleets import lines_of
+from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK
+from onnx_infer.tools.fleets import lines_of
 from symdim import parse
 
 TEXT = (Path(__file__).parents[2] / "docs" / "json.md").read_text(encoding="utf-8")

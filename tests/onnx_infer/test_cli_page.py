@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from onnx_infer.cli.arguments import command_parser, read_arguments
+from onnx_infer.tools.cli.arguments import command_parser, read_arguments
 from tests.onnx_infer.command_page import EXAMPLES, PATH, name_of, page
 
 

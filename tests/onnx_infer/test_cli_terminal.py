@@ -16,9 +16,9 @@ import onnx.parser
 import pytest
 
 from onnx_infer.__main__ import main
-from onnx_infer.cli import arguments, command
-from onnx_infer.cli.arguments import INTERRUPTED, MODEL_ERRORS, OK, WrongCall
-from onnx_infer.cli.terminal import progress, read_bytes, show, write_bytes
+from onnx_infer.tools.cli import arguments, command
+from onnx_infer.tools.cli.arguments import INTERRUPTED, MODEL_ERRORS, OK, WrongCall
+from onnx_infer.tools.cli.terminal import progress, read_bytes, show, write_bytes
 from onnx_infer.types.merge import POLICIES
 from symdim.dialects.languages import LANGUAGES
 from symdim.dialects.texts import Dialect

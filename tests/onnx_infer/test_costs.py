@@ -9,7 +9,7 @@ import pytest
 
 from onnx_infer import SymTensor, infer
 from onnx_infer.operators.lookup import bind
-from onnx_infer.results.planning.multiply_adds import NOT_COUNTED, multiply_adds
+from onnx_infer.tools.planning.multiply_adds import NOT_COUNTED, multiply_adds
 from symdim import Var
 
 from .test_planner import with_weights

@@ -14,9 +14,9 @@ from onnx import helper, numpy_helper, parser, shape_inference
 
 import onnx_infer
 from onnx_infer import ArgumentError, ExternalDataError, infer, infer_function_output_types, infer_shapes_path
-from onnx_infer.fleets import lines_of
 from onnx_infer.integrations import onnx_ir as onnx_ir_calls
 from onnx_infer.integrations.onnx_ir_folding import FoldKnownValuesPass
+from onnx_infer.tools.fleets import lines_of
 from symdim import UnboundName, Var
 
 from .texts import parsed

@@ -10,8 +10,8 @@ import pytest
 
 from onnx_infer import infer
 from onnx_infer.__main__ import main
-from onnx_infer.cli.demo import demo_model
 from onnx_infer.errors import ArgumentError
+from onnx_infer.tools.cli.demo import demo_model
 from symdim.dialects.languages import LANGUAGES, LanguageName
 
 from . import models

@@ -15,9 +15,9 @@ import onnx
 import onnx.parser
 import pytest
 
-from onnx_infer.fleets import Limits, files_of, lines_of, run_fleet
-from onnx_infer.fleets.journal import ForeignFileError, Journal
-from onnx_infer.fleets.worker import Worker
+from onnx_infer.tools.fleets import Limits, files_of, lines_of, run_fleet
+from onnx_infer.tools.fleets.journal import ForeignFileError, Journal
+from onnx_infer.tools.fleets.worker import Worker
 
 GOOD = """<ir_version: 10, opset_import: ["": 20, "hostile": 1]>
 g (float[N, H] x, float[N, H] y) => (float[A, B] z) { z = Add(x, y) }"""

@@ -7,7 +7,7 @@ import pytest
 from onnx import numpy_helper
 
 from onnx_infer import fold
-from onnx_infer.transforms.draft import count_nodes
+from onnx_infer.tools.transforms.draft import count_nodes
 
 from .folding import compare, folded, model_of, operators
 

@@ -10,7 +10,7 @@ import pytest
 from onnx import helper, numpy_helper
 
 from onnx_infer import fold, infer_shapes
-from onnx_infer.transforms.constants import known_tensor
+from onnx_infer.tools.transforms.constants import known_tensor
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 

@@ -11,8 +11,8 @@ import pytest
 
 from onnx_infer import infer
 from onnx_infer.ops.selection import nonzero
-from onnx_infer.results.report.plain_data import as_json
 from onnx_infer.testing import read_value
+from onnx_infer.tools.report.plain_data import as_json
 from onnx_infer.values.tensor import SymTensor, substitute
 from symdim import Var
 

@@ -11,7 +11,7 @@ from onnx_infer import infer
 from onnx_infer.engine import run_time_elements
 from onnx_infer.laws.readable import MOST_LEAVES_OF_A_CHOICE, MOST_SYMBOLS_OF_A_CHOICE
 from onnx_infer.results.derived_guards import guards_of
-from onnx_infer.results.report.layout import rows, text_of
+from onnx_infer.tools.report.layout import rows, text_of
 from onnx_infer.values import table
 from onnx_infer.values.propagated import is_told
 from onnx_infer.values.tensor import SymTensor

@@ -12,7 +12,7 @@ import pytest
 import onnx_infer
 from onnx_infer.errors import ArgumentError, InputValueError, UnknownSymbol
 from onnx_infer.integrations import onnx_ir
-from onnx_infer.transforms.folding import fold
+from onnx_infer.tools.transforms.folding import fold
 from symdim import Var
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ import onnx.parser
 import pytest
 
 from onnx_infer import infer
-from onnx_infer.cli.texts import byte_count
-from onnx_infer.results.planning import largest
-from onnx_infer.results.report.plans import largest_text
+from onnx_infer.tools.cli.texts import byte_count
+from onnx_infer.tools.planning import largest
+from onnx_infer.tools.report.plans import largest_text
 from symdim import SymdimError, UnboundName
 
 if TYPE_CHECKING:

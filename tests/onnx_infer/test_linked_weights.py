@@ -15,9 +15,9 @@ from onnx import TensorProto
 
 import onnx_infer
 from onnx_infer.__main__ import main
-from onnx_infer.cli.arguments import OK, USAGE
 from onnx_infer.errors import ExternalDataError
 from onnx_infer.integrations import onnxruntime as drop_in
+from onnx_infer.tools.cli.arguments import OK, USAGE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

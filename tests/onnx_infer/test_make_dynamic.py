@@ -14,7 +14,7 @@ import onnxruntime
 import pytest
 
 from onnx_infer import ArgumentError, make_dynamic
-from onnx_infer.transforms.dynamic.meant_targets import meant_target, remember
+from onnx_infer.tools.transforms.dynamic.meant_targets import meant_target, remember
 from symdim import Var
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper
 
 from onnx_infer import infer
 from onnx_infer.result import InferenceResult
-from onnx_infer.results.materialization import Materialized, materialize
+from onnx_infer.tools.materialization import Materialized, materialize
 from symdim import Expr, UnsupportedDynamicShape, Var, maximum, minimum
 from symdim.algebra.origin import Computed, ValueOf
 from tests.symdim import strategies

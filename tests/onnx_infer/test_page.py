@@ -13,9 +13,9 @@ import pytest
 
 from onnx_infer import InferenceResult, infer
 from onnx_infer.__main__ import main
-from onnx_infer.cli.demo import demo_model
 from onnx_infer.errors import UnknownSymbol
-from onnx_infer.results.page.page import MODULES, asset, script
+from onnx_infer.tools.cli.demo import demo_model
+from onnx_infer.tools.page.page import MODULES, asset, script
 from symdim import BoundsError
 
 from . import models

@@ -12,9 +12,9 @@ import pytest
 from onnx import TensorProto, helper
 
 from onnx_infer import InferenceResult, SymTensor, infer
-from onnx_infer.results.planning.envelope import MOST_COMPARED, ZERO, Join, Polynomial, envelope
-from onnx_infer.results.planning.memory import MemoryPlan
-from onnx_infer.results.planning.planner import Planner, byte_size
+from onnx_infer.tools.planning.envelope import MOST_COMPARED, ZERO, Join, Polynomial, envelope
+from onnx_infer.tools.planning.memory import MemoryPlan
+from onnx_infer.tools.planning.planner import Planner, byte_size
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Value
 from symdim import BoundsError, Expr, Scope, SymdimError, UnboundName, Var, minimum

@@ -12,11 +12,11 @@ import pytest
 
 import onnx_infer
 from onnx_infer.__main__ import main
-from onnx_infer.cli.arguments import MODEL_ERRORS
-from onnx_infer.results.report.causes import Causes
-from onnx_infer.results.report.explanation import explain
-from onnx_infer.results.report.layout import cut
-from onnx_infer.results.report.table import table
+from onnx_infer.tools.cli.arguments import MODEL_ERRORS
+from onnx_infer.tools.report.causes import Causes
+from onnx_infer.tools.report.explanation import explain
+from onnx_infer.tools.report.layout import cut
+from onnx_infer.tools.report.table import table
 from tests.counting import calls_of
 
 
@@ -154,7 +154,7 @@ def test_the_table_takes_each_value_once_however_many_an_error_leaves_unknown(mo
             super().__init__(items)
             taken += len(self)
 
-    monkeypatch.setattr("onnx_infer.results.report.table.set", Counting, raising=False)
+    monkeypatch.setattr("onnx_infer.tools.report.table.set", Counting, raising=False)
     names = [f"v{i}" for i in range(100)]
     text = f"g (float[N] x) => (z) {{ {', '.join(names)} = Split <axis = 3> (x) z = Neg (v7) }}"
     assert "... and 100 more that an error leaves unknown" in table(onnx_infer.infer(model(text)))

@@ -13,8 +13,8 @@ from onnx.reference import ReferenceEvaluator
 from onnx_infer import ShapeInferenceError, SymTensor, infer, infer_shapes
 from onnx_infer.elements.scaling import scaled
 from onnx_infer.results.guarantees import guarantees, with_values
-from onnx_infer.results.materialization import materialize
 from onnx_infer.testing import run_case
+from onnx_infer.tools.materialization import materialize
 from symdim import (
     BoundsError,
     Computed,

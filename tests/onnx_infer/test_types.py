@@ -13,7 +13,7 @@ from onnx_infer.errors import UnknownRank
 from onnx_infer.model.attributes import value_type
 from onnx_infer.model.input_values import with_value
 from onnx_infer.protobuf.wire import type_bytes
-from onnx_infer.results.report.plain_data import type_json
+from onnx_infer.tools.report.plain_data import type_json
 from onnx_infer.types.branches import of_branches
 from onnx_infer.types.join import NOTHING, join, kind_of, sizes, varying
 from onnx_infer.types.merge import Conflict, ShapeMergePolicy, merge

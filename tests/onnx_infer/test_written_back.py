@@ -18,7 +18,7 @@ from onnx_infer.protobuf.bodies import graphs_of
 from onnx_infer.protobuf.declarations import innermost_dims, innermost_tensor, nested
 from onnx_infer.protobuf.specialize import specialize
 from onnx_infer.protobuf.wire import field, type_bytes
-from onnx_infer.transforms.dynamic.making import make_dynamic
+from onnx_infer.tools.transforms.dynamic.making import make_dynamic
 from onnx_infer.types.merge import POLICIES
 from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor
 

@@ -1,0 +1,328 @@
+"""The options of the command line. This file imports neither onnx nor the engine, so `--help` is quick."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from onnx_infer.tools.cli.texts import (
+    binding,
+    byte_count,
+    freed_axis,
+    input_shape,
+    input_value,
+    interval,
+    positive,
+    renaming,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+POLICIES = ("skip", "override", "refine", "strict")
+"""The policies of `onnx_infer.types.merge`; a test compares them."""
+
+LANGUAGES = ("c", "rust", "js", "python")
+"""The languages of `symdim.dialects.languages`; a test compares them."""
+
+DIALECTS = ("jax", "torch", "sympy")
+"""The dialects of `symdim.dialects.texts`; a test compares them."""
+
+OK, MODEL_ERRORS, USAGE, INTERRUPTED = 0, 1, 2, 130
+"""The exit codes; `_EPILOG` explains them."""
+
+STANDARD = "-"
+"""The path that stands for standard input, or output."""
+
+_EPILOG = """\
+FILE is a path, or - for standard input. With -o - the model goes to standard
+output, and all else to standard error.
+
+examples:
+  onnx-infer model.onnx                            all shapes, errors first
+  onnx-infer model.onnx --explain scores           where one shape comes from
+  onnx-infer model.onnx -o typed.onnx              the model with all shapes
+  onnx-infer model.onnx --memory --bind batch=8    memory at batch 8
+  onnx-infer model.onnx --dynamic images:0=batch --apply -o out.onnx
+  onnx-infer models/ --json-lines out.jsonl --jobs 4
+
+exit codes:
+  0    all is well
+  1    the model has errors, which are shown, or --diff, --lint, --check or
+       --fail-on finds something
+  2    the call is wrong, a file cannot be read or written, or the file is no
+       model
+  130  interrupted
+"""
+
+
+class WrongCall(Exception):  # noqa: N818  (not a defect: the message is for the caller)
+    """The call is wrong, or a file cannot be read or written. The message says why."""
+
+
+def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
+    """The options of a call. Raises SystemExit with code 2 if the call is wrong."""
+    parser = command_parser()
+    options, unknown = parser.parse_known_args(argv)
+    if unknown:
+        from difflib import get_close_matches  # few calls need it
+
+        alike = get_close_matches(unknown[0].partition("=")[0], parser._option_string_actions, n=1)
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}{f'; do you mean {alike[0]}?' if alike else ''}")
+    _check_models(parser, options)
+    for name in ("bind", "bounds", "rename", "input_shape"):
+        given = [symbol for symbol, _ in getattr(options, name)]
+        if doubles := sorted({symbol for symbol in given if given.count(symbol) > 1}):
+            parser.error(f"argument {_option(name)}: given twice: {', '.join(doubles)}")
+    if options.in_place and (options.demo or options.model == STANDARD):
+        parser.error("argument --in-place: there is no file to write to")
+    for name, others, needed in _NEEDS:
+        if getattr(options, name) and not any(getattr(options, other) for other in others):
+            parser.error(f"argument {_option(name)}: needs {needed}")
+    if options.dynamic and (options.html is not None or options.emit is not None):
+        parser.error("argument --dynamic: write the model with -o, and ask for --html or --emit of that")
+    if options.html == STANDARD == options.output:
+        parser.error("argument --html: -o writes to standard output already")
+    if options.fold and options.output is None and not options.in_place:
+        parser.error("argument --fold: needs -o or --in-place")
+    if options.fold and options.dynamic:
+        parser.error("argument --fold: write the freed model with -o, and fold that")
+    if options.check and (options.model in (None, STANDARD) or options.output in (None, STANDARD, options.model)):
+        parser.error("argument --check: needs a model in a file, and another file by -o")
+    _check_forms(parser, options)
+    return options
+
+
+_NEEDS = (
+    ("apply", ("dynamic",), "--dynamic"),
+    ("copy_data", ("output", "in_place"), "-o or --in-place"),
+    ("keep_guards", ("fold",), "--fold"),
+    ("check", ("fold",), "--fold"),
+)
+"""Options that say something of another one: the option, those of which one is needed, and how they are called."""
+
+
+def inference_options(options: argparse.Namespace) -> dict[str, Any]:
+    """The arguments of `onnx_infer.infer` that a call gives. Those with their defaults are left out."""
+    names = ("policy", "bounds", "assume", "bidirectional", "assume_declared", "initializers", "values", "broadcast")
+    given = {name: getattr(options, name) for name in names}
+    given.update(bounds=dict(options.bounds), values=dict(options.values))
+    return {name: value for name, value in given.items() if value}
+
+
+_PLANS = ("costs", "memory", "max_memory")
+_REPORTS = ("explain", "diff", "emit", "dynamic", "lint")
+"""The options that print something in place of the table. Only those of `_PLANS` go together."""
+
+
+def _check_forms(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """One call prints one thing."""
+    if options.emit is not None and (options.output is not None or options.in_place or options.json):
+        parser.error("argument --emit: prints the code: write it with > FILE, without -o, --in-place and --json")
+    if options.dialect is not None and (options.json or options.emit is not None):
+        parser.error("argument --dialect: --json and --emit have forms of their own")
+    if options.lint and (options.output is not None or options.in_place or options.html is not None):
+        parser.error("argument --lint: writes no model and no page")
+    given = [name for name in (*_REPORTS, *_PLANS) if getattr(options, name) not in (None, [], False)]
+    if options.dynamic and not options.json:
+        given = [name for name in given if name not in _PLANS]  # plans of the freed model follow its report
+    if len(given) > 1 and given[0] in _REPORTS:
+        parser.error(
+            f"argument {_option(given[0])}: not together with {_option(given[1])}, which prints something else"
+        )
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def command_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="onnx-infer",
+        usage="%(prog)s [OPTION ...] FILE",  # the list of all options would hide the message of an error
+        description="Infer the shape of every value of an ONNX model, as a formula of its\ninput sizes.",
+        epilog=_EPILOG,
+        formatter_class=_Help,
+    )
+    parser.add_argument("--version", action=_Version, help="the versions of onnx-infer, onnx and Python")
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument(
+        "models", nargs="*", default=[], metavar="FILE",
+        help="an .onnx file; its external data are not read. With --json-lines: files and folders",
+    )  # fmt: skip
+    source.add_argument("--demo", action="store_true", help="a model built in memory")
+    _add_inference(parser.add_argument_group("inference"))
+    _add_output(parser.add_argument_group("what is shown and written"))
+    _add_planning(parser.add_argument_group("costs, memory and differences"))
+    _add_dynamic(parser.add_argument_group("from static to dynamic sizes"))
+    _add_fleets(parser.add_argument_group("many models"))
+    _add_other_forms(parser.add_argument_group("other forms"))
+    return parser
+
+
+_ONE_MODEL = (
+    *("output", "in_place", "copy_data", "explain", "diff", "max_memory", "costs", "memory", "lint"),
+    *("bind", "input_shape", "rename", "dynamic", "html", "emit", "dialect", "fail_on"),
+)
+"""The options that say something of one model."""
+
+_OF_FLEETS = ("jobs", "timeout", "max_worker_memory")
+
+
+def _check_models(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Let `model` be the one model of the call, None for the demo or many models."""
+    options.model = options.models[0] if options.models and options.json_lines is None else None
+    if options.json_lines is None:
+        if len(options.models) > 1:
+            parser.error(f"argument FILE: {len(options.models)} models need --json-lines")
+        if not (options.models or options.demo):
+            parser.error("one of the arguments FILE --demo is required")
+        for name in _OF_FLEETS:
+            if getattr(options, name) is not None:
+                parser.error(f"argument {_option(name)}: needs --json-lines")
+        return
+    options.jobs, options.timeout = options.jobs or 1, options.timeout or 300
+    if options.demo or STANDARD in options.models or not options.models:
+        parser.error("argument --json-lines: needs files or folders")
+    for name in _ONE_MODEL:
+        if getattr(options, name) not in (None, False, []):
+            parser.error(f"argument {_option(name)}: is for one model, not for --json-lines")
+
+
+def _add_dynamic(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--dynamic", metavar="INPUT:AXIS=SYMBOL", type=freed_axis, action="append", default=[],
+        help="free a size of an input, and say what pins it; *:0=batch frees all inputs of one size there; repeatable",
+    )  # fmt: skip
+    group.add_argument("--apply", action="store_true", help="make the changes that are certain")
+
+
+def _add_fleets(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--json-lines", metavar="OUT", help="infer all models of files and folders; one line each, added to this file"
+    )
+    group.add_argument("--jobs", metavar="N", type=positive, help="the number of worker processes; the default is 1")
+    group.add_argument("--timeout", metavar="SECONDS", type=positive, help="the time for one model; the default is 300")
+    group.add_argument(
+        "--max-worker-memory", metavar="BYTES", type=byte_count, help="the memory of a worker, such as 2GB"
+    )
+
+
+def _add_inference(group: argparse._ArgumentGroup) -> None:
+    def repeatable(name: str, metavar: str, help: str, read: Callable[[str], Any] = str, dest: str = "") -> None:
+        group.add_argument(
+            name, metavar=metavar, type=read, action="append", default=[], help=f"{help}; repeatable",
+            dest=dest or name.strip("-").replace("-", "_"),
+        )  # fmt: skip
+
+    repeatable("--bind", "NAME=SIZE", "fix a symbol, N=4, or write it as an expression, H=32*h", binding)
+    repeatable(
+        "--input-shape", "INPUT:SIZES", "the shape of an input: x:1,3,224,224; ? is what the model has", input_shape
+    )
+    repeatable("--rename", "OLD=NEW", "give a symbol another name, before all else", renaming)
+    repeatable("--bounds", "NAME=LO..HI", "limit a symbol", interval)
+    repeatable("--value", "INPUT=VALUE", "the elements of an input: sr=16000, axes=[0, 1]", input_value, "values")
+    repeatable("--assume", "RELATION", "what else holds: 'H %% 32 == 0'")
+    repeatable("--import", "MODULE", "import a module with rules first, also from this folder", dest="modules")
+    group.add_argument(
+        "--bidirectional", action="store_true", help="infer the shapes of inputs from what uses them, too"
+    )
+    group.add_argument(
+        "--assume-declared", action="store_true", help="take what the model declares of its values for granted"
+    )
+    group.add_argument(
+        "--initializers",
+        choices=("overridable", "constant"),
+        help="initializers that are also inputs: unknown, since a caller may override them (default), or constants",
+    )
+    group.add_argument(
+        "--broadcast", choices=("onnx", "strict"),
+        help="strict: symbols broadcast to each other only where they are equal, no accident; the default is onnx",
+    )  # fmt: skip
+    group.add_argument("--policy", choices=POLICIES, help="inferred against declared types; the default is refine")
+
+
+def _add_output(group: argparse._ArgumentGroup) -> None:
+    target = group.add_mutually_exclusive_group()
+    target.add_argument("-o", "--output", metavar="FILE", help="write the model with what was inferred")
+    target.add_argument("--in-place", action="store_true", help="write it into the file that was read")
+    group.add_argument("--fold", action="store_true", help="write a smaller model that computes the same")
+    group.add_argument(
+        "--keep-guards", action="store_true", help="with --fold: keep all nodes that refuse sizes, so each names itself"
+    )
+    group.add_argument("--copy-data", action="store_true", help="copy external data beside the model that is written")
+    group.add_argument(
+        "--check", action="store_true",
+        help="with --fold and -o: run both files in onnxruntime at a few sizes, and compare their outputs",
+    )  # fmt: skip
+    group.add_argument(
+        "--fail-on", choices=("unknown", "guards"), action="append", default=[],
+        help="exit with 1 if a value is not exact, or if a run needs a condition; repeatable",
+    )  # fmt: skip
+    group.add_argument("--explain", metavar="VALUE", help="where the type of this value comes from")
+    group.add_argument("--json", action="store_true", help="JSON instead of a text")
+    group.add_argument("--all", action="store_true", help="every value, however many there are")
+    group.add_argument("--full", action="store_true", help="whole lines, however wide the terminal is")
+
+
+def _add_planning(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--costs", action="store_true", help="parameters and multiply-adds, by layer and by node")
+    group.add_argument("--memory", action="store_true", help="the peak of memory, its node, and the memory by layer")
+    group.add_argument(
+        "--max-memory", metavar="BYTES", type=byte_count, help="the largest size of the open symbol within 8GB, 512MiB"
+    )
+    group.add_argument("--diff", metavar="OTHER", help="what differs in another export of the model")
+
+
+def _add_other_forms(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--html", metavar="FILE", help="write a page with sizes that follow its fields")
+    group.add_argument("--emit", choices=LANGUAGES, help="print code that computes all sizes instead")
+    group.add_argument("--lint", action="store_true", help="what onnx or onnxruntime refuses: names, bodies, weights")
+    group.add_argument("--dialect", choices=DIALECTS, help="the form in which sizes and guards are printed")
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """The text of `--help`, in lines of at most 80 characters."""
+
+    def __init__(self, prog: str) -> None:
+        from shutil import get_terminal_size  # argparse, too, imports it for a help text only
+
+        super().__init__(prog, width=min(80, get_terminal_size((80, 24)).columns))
+
+
+class _Version(argparse.Action):
+    """Prints the versions, without importing onnx."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
+        super().__init__(option_strings, dest, nargs=0, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from symdim import __version__
+
+        python = ".".join(map(str, sys.version_info[:3]))
+        print(f"{parser.prog} {__version__} ({_onnx()}, Python {python})")
+        parser.exit()
+
+
+def _onnx() -> str:
+    """The installed onnx and its version, which the folder with its metadata has in its name.
+
+    `importlib.metadata`, whose import costs as much as all else here, is for an onnx that lies elsewhere.
+    """
+    from importlib.util import find_spec
+
+    spec = find_spec("onnx")
+    if spec is None or spec.origin is None:
+        return "no onnx"
+    beside = os.listdir(os.path.dirname(os.path.dirname(spec.origin)))
+    found = [name for name in beside if name.startswith("onnx-") and name.endswith(".dist-info")]
+    if len(found) == 1:
+        return f"onnx {found[0].removeprefix('onnx-').removesuffix('.dist-info')}"
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return f"onnx {version('onnx')}"
+    except PackageNotFoundError:
+        return "onnx without metadata"

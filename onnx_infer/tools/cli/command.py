@@ -1,0 +1,262 @@
+"""One call of the command: read, infer, write, show."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from onnx import ModelProto
+
+from onnx_infer.api import infer, rename_symbols
+from onnx_infer.errors import ArgumentError, InputValueError, ShapeInferenceError, UnknownSymbol
+from onnx_infer.protobuf.specialize import specialize, with_input_shapes
+from onnx_infer.protobuf.whole_files import same_path
+from onnx_infer.results.verdicts import input_variables
+from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK, STANDARD, WrongCall, inference_options
+from onnx_infer.tools.cli.files import check_target, read, write, write_text
+from onnx_infer.tools.cli.terminal import progress, show, width
+from onnx_infer.tools.report.layout import WIDTH
+from onnx_infer.tools.report.table import counts_of, table
+from symdim import BoundsError, ParseError, SymdimError, UnboundName
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from onnx_infer.result import InferenceResult
+
+_MOST_ROWS = 40
+
+
+def run(options: Namespace) -> int:
+    """Execute the call; returns the exit code. Raises WrongCall."""
+    if options.json_lines is not None:
+        from onnx_infer.tools.cli import fleet
+
+        return fleet.run(options)
+    target = options.model if options.in_place else options.output
+    for path, others in ((target, (options.diff,)), (options.html, (options.model, options.diff, target))):
+        if path is not None:
+            check_target(path, *others)
+    _import(options.modules)
+    with progress(f"inferring {options.model or 'the demo'}", sys.stderr):
+        options.later = _later(options)
+        model = _model(options, options.model)
+        if options.dynamic:
+            return _free(model, options, target)
+        if options.lint:
+            return _lint(model, options)
+        try:
+            result = _infer(model, options)
+        except ShapeInferenceError as error:
+            show(f"error: {error}", sys.stderr)
+            return MODEL_ERRORS
+        if options.explain is not None and options.explain not in result.types:
+            raise WrongCall(
+                f"--explain: the main graph has no value {options.explain!r}{_alike(options.explain, result)}"
+            )
+        text, differs = _report(result, options)
+        if target is not None and options.fold:
+            from onnx_infer.tools.cli.folding import check, folded
+
+            smaller, lines = folded(model, options, _limits(options)[0])
+            write(smaller, options.model, target, options.copy_data)
+            if options.check:
+                told, is_equal = check(options.model, target, result)
+                differs |= not is_equal
+                lines += ["", told]
+            text += "" if options.json else "\n".join(["", "", *lines])
+        elif target is not None:
+            write(result.apply(model), options.model, target, options.copy_data)
+        if options.html is not None:
+            from onnx_infer.tools.cli.forms import page
+
+            write_text(page(result, options.model), options.html, model, options.model)
+    failures = _failures(result, options.fail_on)
+    _show("\n\n".join([text, *([] if options.json else failures)]), options, target)
+    has_errors = any(d.severity != "warning" for d in result.diagnostics)
+    return MODEL_ERRORS if differs or failures or has_errors else OK
+
+
+def _failures(result: InferenceResult, fail_on: list[str]) -> list[str]:
+    """What `--fail-on` finds, a line for each kind."""
+    found = []
+    if "unknown" in fail_on:
+        counts = counts_of(result)
+        if unknown := counts["values"] - counts["exact"]:
+            found.append(f"fails, by --fail-on unknown: {unknown} of {counts['values']} values are not exact")
+    if "guards" in fail_on and result.guards:
+        others = f" and {len(result.guards) - 1} more" if len(result.guards) > 1 else ""
+        found.append(f"fails, by --fail-on guards: a run needs {result.guards[0]}{others}")
+    return found
+
+
+def _show(text: str, options: Namespace, target: str | None) -> None:
+    written = [path for path in (target, options.html) if path not in (None, STANDARD)]
+    if (
+        options.output not in (None, STANDARD)
+        and options.model is not None
+        and same_path(options.output, options.model)
+    ):
+        written[0] += " (the model that was read)"
+    if written and not options.json and options.emit is None:
+        text += f"\n\nwritten: {', '.join(written)}"
+    show(text, sys.stderr if STANDARD in (target, options.html) else sys.stdout)
+
+
+def _free(model: ModelProto, options: Namespace, target: str | None) -> int:
+    """A call with `--dynamic`."""
+    from onnx_infer.tools.cli.dynamic import freed, is_done, report
+
+    made = freed(model, options)
+    if target is not None:
+        write(made.model, options.model, target, options.copy_data)
+    text = report(made, options, *_limits(options))
+    if _has_plans(options):
+        from onnx_infer.tools.cli.planning import plan
+
+        result = made.result if not options.later else _infer(_changed(made.model, "bind", options.later), options)
+        text = f"{text}\n\n{plan(result, options, *_limits(options))}"
+    _show(text, options, target)
+    return OK if is_done(made, options) else MODEL_ERRORS
+
+
+def _lint(model: ModelProto, options: Namespace) -> int:
+    """A call with `--lint`."""
+    from onnx_infer.protobuf.lint import lint
+    from onnx_infer.tools.report.plain_data import head_json
+
+    path = None if options.model in (None, STANDARD) else options.model
+    found = lint(model, path)
+    if options.json:
+        fields = [{**f._asdict(), "problem": f.problem, "cure": f.cure} for f in found]
+        show(json.dumps({**head_json(), "findings": fields}, indent=1), sys.stdout)
+    else:
+        show("\n".join(map(str, found)) or "nothing found that onnx or onnxruntime refuses", sys.stdout)
+    return MODEL_ERRORS if found else OK
+
+
+def _has_plans(options: Namespace) -> bool:
+    return bool(options.costs or options.memory or options.max_memory is not None)
+
+
+def _later(options: Namespace) -> dict[str, Any]:
+    """The sizes of symbols that `--dynamic` makes: they are fixed afterwards, for the plans."""
+    made = {symbol for _, _, symbol in options.dynamic}
+    later = {name: size for name, size in options.bind if name in made}
+    if later and not _has_plans(options):
+        raise WrongCall(
+            f"--bind: {next(iter(later))!r} is what --dynamic makes; --memory, --costs or --max-memory use it"
+        )
+    options.bind = [(name, size) for name, size in options.bind if name not in later]
+    return later
+
+
+def _limits(options: Namespace) -> tuple[int | None, int | None]:
+    """The most lines of a kind, and the width."""
+    return None if options.all else _MOST_ROWS, None if options.full else width(WIDTH)
+
+
+def _alike(name: str, result: InferenceResult) -> str:
+    """The values whose names are most like this one, as the end of a message."""
+    from difflib import get_close_matches
+
+    names = {known.casefold(): known for known in result.types}
+    found = [names[match] for match in get_close_matches(name.casefold(), names, n=3)]
+    return f"; it has {', '.join(map(repr, found))}" if found else ""
+
+
+def _import(modules: list[str]) -> None:
+    """Import modules that register rules, also from the current folder."""
+    if modules and "" not in sys.path:
+        sys.path.insert(0, "")
+    for name in modules:
+        try:
+            importlib.import_module(name)
+        except Exception as error:  # the module may raise anything
+            raise WrongCall(f"--import {name}: {type(error).__name__}: {error}") from error
+
+
+def _model(options: Namespace, path: str | None) -> ModelProto:
+    """The model of a file (None: the demo) with the symbols of `--rename` renamed and those of `--bind` fixed."""
+    if path is None:
+        from onnx_infer.tools.cli.demo import demo_model
+
+        model = demo_model()
+    else:
+        model = read(path)
+    for option in _CHANGES:
+        if given := dict(getattr(options, option)):
+            model = _changed(model, option, given)
+    return model
+
+
+_CHANGES: dict[str, Callable[[ModelProto, Any], ModelProto]] = {
+    "rename": rename_symbols,
+    "bind": specialize,
+    "input_shape": with_input_shapes,
+}
+"""The options that change the model before all else, in this order."""
+
+
+def _changed(model: ModelProto, option: str, given: dict[str, Any]) -> ModelProto:
+    try:
+        return _CHANGES[option](model, given)
+    except UnboundName as error:
+        from onnx_infer.tools.cli.dynamic import static_cure
+
+        result = infer(model)
+        symbols = [v.name for v in input_variables(result)]
+        cure = "" if symbols else f": {static_cure(result, error.names[0])}"
+        raise WrongCall(f"--{UnknownSymbol(option, error.names, symbols)}{cure}") from None
+    except (ArgumentError, InputValueError, SymdimError) as error:
+        told = str(error).replace("input_shapes: ", "")
+        raise WrongCall(f"--{option.replace('_', '-')}: {told}") from None
+
+
+def _infer(model: ModelProto, options: Namespace) -> InferenceResult:
+    try:
+        return infer(model, **inference_options(options))
+    except InputValueError as error:
+        told = str(error)
+        raise WrongCall(f"--{'value' + told[6:] if told.startswith('values:') else told}") from None
+    except UnknownSymbol as error:  # its text starts with the option
+        raise WrongCall(f"--{error}") from None
+    except ParseError as error:
+        raise WrongCall(f"--assume: {error}") from None
+    except BoundsError as error:
+        raise WrongCall(f"--bounds: {error}") from None
+
+
+def _report(result: InferenceResult, options: Namespace) -> tuple[str, bool]:
+    """What is shown, and whether the model differs from that of `--diff`."""
+    limit, columns = _limits(options)
+    if _has_plans(options):
+        from onnx_infer.tools.cli.planning import plan
+
+        return plan(result, options, limit, columns), False
+    if options.diff is not None:
+        from onnx_infer.tools.cli.planning import difference
+
+        return difference(result, _infer(_model(options, options.diff), options), options, limit, columns)
+    if options.emit is not None:
+        from onnx_infer.tools.cli.forms import emitted
+
+        return emitted(result, options.emit, options.model), False
+    if options.json:
+        from onnx_infer.tools.report.plain_data import as_json, explanation_json
+
+        data: dict[str, Any] = as_json(result) if options.explain is None else explanation_json(result, options.explain)
+        return json.dumps(data, indent=1), False
+    write: Callable[[object], str] = str
+    if options.dialect is not None:
+        from onnx_infer.tools.cli.forms import spelling
+
+        write = spelling(options.dialect)
+    if options.explain is not None:
+        from onnx_infer.tools.report.explanation import explain
+
+        return explain(result, options.explain, columns, write), False
+    return table(result, limit, columns, write), False

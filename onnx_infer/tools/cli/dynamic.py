@@ -1,0 +1,150 @@
+"""A call that frees sizes of inputs: `--dynamic images:0=batch`, with `--apply` the changes that this needs."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from onnx_infer.errors import ArgumentError
+from onnx_infer.tools.cli.arguments import WrongCall
+from onnx_infer.tools.report.layout import limited, text_of
+from onnx_infer.tools.report.plain_data import head_json, plain
+from onnx_infer.tools.report.table import guard_section
+from onnx_infer.tools.transforms.dynamic.making import Dynamic, make_dynamic
+from onnx_infer.values.text import text
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterable
+
+    from onnx import ModelProto
+
+    from onnx_infer.result import InferenceResult
+    from onnx_infer.tools.transforms.dynamic.doubts import Doubt
+
+
+_MOST_NUMBERS = 5
+"""The most numbers that a line lists."""
+
+_FREE = "one export cannot show every branch: test the model at another size"
+
+
+EVERY = "*"
+"""The name that stands for all inputs."""
+
+
+def static_cure(result: InferenceResult, symbol: str) -> str:
+    """What makes a symbol in a model whose sizes are all numbers.
+
+    >>> import onnx.parser, onnx_infer
+    >>> model = onnx.parser.parse_model('''
+    ...     <ir_version: 8, opset_import: ["": 17]> g (float[1, 3] x) => (y) { y = Neg (x) }''')
+    >>> static_cure(onnx_infer.infer(model), "batch")
+    'all its sizes are numbers; --dynamic x:0=batch in the same call makes a symbol'
+    """
+    name = next((where.tensor for where, _ in result.sources.axes), "INPUT")
+    return f"all its sizes are numbers; --dynamic {name}:0={symbol} in the same call makes a symbol"
+
+
+def freed(model: ModelProto, options: Namespace) -> Dynamic:
+    """The model with the free sizes that are asked for. Raises WrongCall."""
+    options.dynamic = [every for given in options.dynamic for every in _each(model, *given)]
+    axes: dict[str, dict[int, str]] = {}
+    for name, axis, symbol in options.dynamic:
+        axes.setdefault(name, {})[axis] = symbol
+    try:
+        return make_dynamic(model, axes, apply=options.apply)
+    except ArgumentError as error:
+        raise WrongCall(f"--{error}") from None
+
+
+def _each(model: ModelProto, name: str, axis: int, symbol: str) -> list[tuple[str, int, str]]:
+    """The inputs that `*` stands for: those with the number at this axis that the first one of them has there."""
+    if name != EVERY:
+        return [(name, axis, symbol)]
+    weights = {weight.name for weight in model.graph.initializer}
+    numbers = {}
+    for info in model.graph.input:
+        dims = info.type.tensor_type.shape.dim
+        if info.name not in weights and axis < len(dims) and dims[axis].HasField("dim_value"):
+            numbers[text(info.name)] = dims[axis].dim_value
+    if not numbers:
+        raise WrongCall(f"--dynamic *:{axis}: no input has a number at axis {axis}")
+    first = next(iter(numbers.values()))
+    return [(found, axis, symbol) for found, number in numbers.items() if number == first]
+
+
+def report(made: Dynamic, options: Namespace, limit: int | None, width: int | None) -> str:
+    """What was freed, the changes, what still pins a size, and the types of the outputs; as text or JSON."""
+    if options.json:
+        return json.dumps(_plain(made, options), indent=1)
+    sizes = ", ".join(
+        f"{name}:{axis} is {symbol} (was {made.traced[symbol]})" for name, axis, symbol in options.dynamic
+    )
+    outputs = [f"  {name}: {made.result.types[name]}" for name in made.result.outputs if name in made.result.types]
+    sections = [[f"freed: {sizes}"]]
+    if made.changes:
+        heading = "changed:" if options.apply else "changes that free what constants pin (--apply makes them):"
+        sections.append([heading, *limited([f"  {change}" for change in made.changes], limit)])
+    if made.pins:
+        pins = [f"  {pin}" for pin in made.pins]
+        sections.append(["what pins a free size, and needs a person:", *limited(pins, limit)])
+    if made.doubts:
+        heading = "check these numbers: they may come from the example input:"
+        sections.append([heading, *limited(grouped(made.doubts), limit)])
+    sections.append(guard_section("required", made.result.guards, limit, width))
+    sections.append(["outputs:", *outputs])
+    if is_done(made, options):
+        symbols = list(made.traced)
+        verb = "is" if len(symbols) == 1 else "are"
+        sections.append([f"done: {', '.join(symbols)} {verb} free", _FREE])
+    return text_of(sections, width)
+
+
+def is_done(made: Dynamic, options: Namespace) -> bool:
+    """Whether the model is free: nothing pins a size, and all changes are made."""
+    return made.is_free and (options.apply or not made.changes)
+
+
+def grouped(doubts: Iterable[Doubt]) -> list[str]:
+    """One line for all numbers of one kind at one axis, as the trace of a loop over the axis leaves them.
+
+    >>> from onnx_infer.tools.transforms.dynamic.doubts import Doubt
+    >>> grouped(Doubt("Gather", f"x{i}", f"index {i} on axis 1 of size S") for i in range(1, 9))
+    ["  Gather 'x1' and 7 others: index 1 to 8 on axis 1 of size S"]
+    """
+    groups: dict[tuple[str, str, str], list[tuple[int, Doubt]]] = {}
+    for doubt in doubts:
+        before, number, after = re.split(r"(-?\d+)", doubt.what, maxsplit=1)
+        groups.setdefault((doubt.operator, before, after), []).append((int(number), doubt))
+    lines = []
+    for (operator, before, after), found in groups.items():
+        nodes = list(dict.fromkeys(doubt.node for _, doubt in found))
+        others = f" and {len(nodes) - 1} other{'s' * (len(nodes) > 2)}" if len(nodes) > 1 else ""
+        lines.append(f"  {operator} '{nodes[0]}'{others}: {before}{_listed(sorted({n for n, _ in found}))}{after}")
+    return lines
+
+
+def _listed(numbers: list[int]) -> str:
+    """Numbers in order as a text: `1 to 8`, or the first ones and the last one."""
+    if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
+        return f"{numbers[0]} to {numbers[-1]}"
+    few = numbers if len(numbers) <= _MOST_NUMBERS else [*numbers[: _MOST_NUMBERS - 1], "...", numbers[-1]]
+    return ", ".join(map(str, few))
+
+
+def _plain(made: Dynamic, options: Namespace) -> dict[str, Any]:
+    types = made.result.types
+    fields = ("operator", "node", "operand", "kind", "at", "old", "new")
+    return {
+        **head_json(),
+        "applied": options.apply,
+        "free": is_done(made, options),
+        "symbols": made.traced,
+        "changes": [{field: plain(getattr(change, field)) for field in fields} for change in made.changes],
+        "pins": [pin._asdict() for pin in made.pins],
+        "doubts": [doubt._asdict() for doubt in made.doubts],
+        "inputs": {name: str(types[name]) for name in made.result.inputs},
+        "outputs": {name: str(types[name]) for name in made.result.outputs if name in types},
+    }

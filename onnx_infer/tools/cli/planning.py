@@ -1,0 +1,73 @@
+"""Calls that plan or compare: `--costs`, `--memory`, `--max-memory`, `--diff`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from onnx_infer.tools.cli.arguments import WrongCall
+from onnx_infer.tools.report.causes import Causes
+from onnx_infer.tools.report.layout import text_of
+from onnx_infer.tools.report.plain_data import head_json
+from onnx_infer.tools.report.plans import Plans, largest_json, largest_text
+from onnx_infer.tools.report.table import errors_again
+from symdim import SymdimError, UnboundName
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from onnx_infer.result import InferenceResult
+    from onnx_infer.tools.planning.largest import LargestSize
+
+
+def plan(result: InferenceResult, options: Namespace, limit: int | None, width: int | None) -> str:
+    """The report of the plans that are asked for, as text or JSON."""
+    plans = Plans(result) if options.costs or options.memory else None
+    largest = None if options.max_memory is None else _largest(result, options.max_memory, not options.bind)
+    if options.json:
+        data = {
+            **head_json(),
+            "costs": plans.costs_json() if plans and options.costs else None,
+            "memory": plans.memory_json() if plans and options.memory else None,
+            "largest_size": None if largest is None else largest_json(largest),
+        }
+        return json.dumps(data, indent=1)
+    texts = []
+    if plans and options.costs:
+        texts.append(plans.costs_text(limit, width))
+    if plans and options.memory:
+        texts.append(plans.memory_text(limit, width))
+    if largest is not None:
+        texts.append(largest_text(largest, width))
+    causes = Causes(result)
+    if again := errors_again(causes, causes.roots()):
+        texts.append(text_of([[*again, "  the numbers above are those of a run that fails"]], width))
+    return "\n\n".join(texts)
+
+
+def _largest(result: InferenceResult, limit: int, is_as_read: bool) -> LargestSize:
+    try:
+        return result.largest_size(limit)
+    except UnboundName as error:
+        names = ", ".join(map(repr, error.names))
+        raise WrongCall(f"--max-memory: several symbols are open: {names}; give all but one a size by --bind") from None
+    except SymdimError as error:
+        told = f"{error}; leave one symbol open"
+        if is_as_read and not result.sources.symbols:
+            from onnx_infer.tools.cli.dynamic import static_cure
+
+            told = f"the model has no symbol: {static_cure(result, 'batch')}"
+        raise WrongCall(f"--max-memory: {told}") from None
+
+
+def difference(
+    first: InferenceResult, second: InferenceResult, options: Namespace, limit: int | None, width: int | None
+) -> tuple[str, bool]:
+    """The report of the differences, as text or JSON, and whether there are any."""
+    from onnx_infer.tools.comparison import compare
+    from onnx_infer.tools.report.differences import differences_json, differences_text
+
+    found = compare(first, second)
+    if options.json:
+        return json.dumps(differences_json(found), indent=1), not found.is_equal
+    return differences_text(found, limit, width), not found.is_equal

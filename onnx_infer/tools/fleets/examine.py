@@ -1,0 +1,64 @@
+"""One model as one line: what was inferred of it, or why nothing was (docs/fleets.md, docs/json.md)."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from onnx_infer.api import infer
+from onnx_infer.errors import NoModelError, OnnxInferError
+from onnx_infer.tools.report.causes import Causes
+from onnx_infer.tools.report.plain_data import as_json, diagnostic_json
+from symdim import SymdimError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from onnx_infer.result import InferenceResult
+
+_MOST_TOLD = 20
+
+
+def examine(path: str, options: Mapping[str, Any], whole: bool = False) -> dict[str, Any]:
+    """The fields of a model's line that the worker knows. `options` are those of `infer`; `whole` adds all values.
+
+    Never raises for a bad model; only for memory that does not suffice.
+    """
+    start = time.perf_counter()
+    bounds = {name: tuple(ends) for name, ends in options.get("bounds", {}).items()}  # JSON has no tuples
+    found: dict[str, Any]
+    try:
+        found = _summary(infer(path, **{**options, "bounds": bounds}), whole)
+    except MemoryError:
+        raise
+    except NoModelError as error:
+        found = {"status": "no model", "message": str(error)}
+    except OSError as error:
+        found = {"status": "unreadable", "message": error.strerror or str(error)}
+    except (OnnxInferError, SymdimError) as error:
+        found = {"status": "refused", "message": str(error)}
+    except Exception as error:  # a defect of this library costs one line
+        found = {"status": "failed", "message": f"{type(error).__name__}: {error}"}
+    return {**found, "seconds": round(time.perf_counter() - start, 6)}
+
+
+def _summary(result: InferenceResult, whole: bool) -> dict[str, Any]:
+    causes = Causes(result)
+    verdicts = [causes.verdict(name) for name in result.types]
+    errors = [found for found in result.diagnostics if found.severity != "warning"]
+    types = result.types
+    summary = {
+        "status": "errors" if errors else "ok",
+        "message": None,
+        "inputs": {name: str(types[name]) for name in result.inputs},
+        "outputs": {name: str(types[name]) for name in result.outputs if name in types},
+        "nodes": len(causes.nodes),
+        "values": len(verdicts),
+        "exact": verdicts.count("exact"),
+        "data_dependent": verdicts.count("data-dependent"),
+        "unknown": verdicts.count("unknown"),
+        "guards": [str(guard) for guard in result.guards],
+        "errors": len(errors),
+        "diagnostics": [diagnostic_json(found) for found in result.diagnostics[:_MOST_TOLD]],
+    }
+    return {**summary, "result": as_json(result, causes)} if whole else summary

@@ -1,0 +1,157 @@
+"""The parameters and multiply-adds of the nodes of a model, as expressions of its input sizes.
+
+A parameter is an element of a constant. 64-bit integers, booleans and strings do not count: they are sizes, axes and
+flags. A constant that several nodes read counts for the first one. The cost of a function call is that of its body. The
+cost of a node with subgraphs is that of the subgraphs, if it does not depend on how often they run.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING, NamedTuple
+
+from onnx_infer.model.graph import Node, label_of, title_of
+from onnx_infer.results.inferred import Inferred, reads_of, schedule
+from onnx_infer.tools.planning.multiply_adds import multiply_adds
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
+from symdim import Expr, product, total
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from onnx_infer.engine.engine import Engine
+    from onnx_infer.engine.scope import Scope
+
+_NO_PARAMETERS = frozenset((dt.INT64, dt.BOOL, dt.STRING))
+
+
+class NodeCost(NamedTuple):
+    """The cost of one node; `multiply_adds` is None if it is not known."""
+
+    operator: str
+    node: str
+    parameters: Dim
+    multiply_adds: Dim | None
+
+
+class Costs(NamedTuple):
+    """The costs of all nodes of the main graph, in the order of the schedule."""
+
+    nodes: list[NodeCost]
+
+    def __repr__(self) -> str:
+        unknown = f", {len(self.unknown)} of them unknown" if self.unknown else ""
+        return (
+            f"Costs({len(self.nodes)} nodes{unknown}: parameters={self.parameters}, multiply_adds={self.multiply_adds})"
+        )
+
+    @property
+    def parameters(self) -> Dim:
+        """The parameters of all nodes."""
+        return total(node.parameters for node in self.nodes)
+
+    @property
+    def multiply_adds(self) -> Dim:
+        """The multiply-adds of all nodes for which they are known."""
+        return total(node.multiply_adds for node in self.nodes if node.multiply_adds is not None)
+
+    @property
+    def unknown(self) -> list[NodeCost]:
+        """The nodes whose multiply-adds are not known."""
+        return [node for node in self.nodes if node.multiply_adds is None]
+
+
+def costs(result: Inferred) -> Costs:
+    """The costs of the nodes of a model."""
+    engine = result._engine
+    bodies = _Bodies(engine)
+    seen: set[object] = set()
+    found = []
+    for node in schedule(result):
+        read = dict.fromkeys(reads_of(result, node))
+        held = [parameters(engine.scope[n]) for n in read if n in engine.scope.constants and n not in seen]
+        seen.update(read)
+        held += bodies.parameters(node, engine.scope, seen)
+        found.append(NodeCost(title_of(node), label_of(node), total(held), bodies.count(node, engine.scope)))
+    return Costs(found)
+
+
+def parameters(value: Value) -> Dim:
+    """The parameters in a constant.
+
+    >>> parameters(SymTensor(dt.FLOAT, (64, 3))), parameters(SymTensor(dt.INT64, (4,)))
+    (192, 0)
+    """
+    if not isinstance(value, SymTensor) or value.shape is None or value.dtype in _NO_PARAMETERS:
+        return 0
+    return product(value.shape)
+
+
+class _Bodies:
+    """The graphs inside a model (bodies of functions, and subgraphs), by the id of their message."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._graphs = {id(graph.handle): (graph, scope) for graph, scope in engine.inner}
+        self._nodes = {key: list(graph.nodes()) for key, (graph, _) in self._graphs.items()}
+        self._counts: dict[int, Dim | None] = {}
+        calls = {key: [k for n in self._nodes[key] for k in self._called(n, s)] for key, (_, s) in self._graphs.items()}
+        sorter = TopologicalSorter(calls)
+        with suppress(CycleError):  # functions that call themselves, and what calls these, are never ready
+            sorter.prepare()
+        while ready := sorter.get_ready():
+            for key in ready:
+                if key in self._graphs:
+                    self._counts[key] = _sum(self.count(node, self._graphs[key][1]) for node in self._nodes[key])
+            sorter.done(*ready)
+
+    def count(self, node: Node, scope: Scope) -> Dim | None:
+        """The multiply-adds of a node; None if they are not known."""
+        op_type, domain, inputs, outputs, attributes, _ = node
+        called = self._called(node, scope)
+        if called:
+            counts = {self._counts.get(key) for key in called}
+            once = len(counts) == 1 and (op_type == "If" or not attributes.has_graphs)
+            return counts.pop() if once or counts == {0} else None
+        if scope.operators[domain, op_type] is None:
+            return None
+        given = [scope[name] if name else None for name in inputs]
+        made = [scope[name] if name else None for name in outputs]
+        resolved = self._engine.functions.resolve(attributes, scope.attributes).values
+        count = multiply_adds(op_type, domain, given, made, resolved)
+        if isinstance(count, Expr) and UNKNOWN_SIZE in count.variables():
+            return None
+        # an attribute that each call sets differently: nothing is known
+        unknown = attributes.references is not None and any(name not in resolved for name in attributes.references)
+        return None if unknown and count != 0 else count
+
+    def parameters(self, node: Node, scope: Scope, seen: set[object]) -> list[Dim]:
+        """The parameters in the constants of the graphs that a node calls, without graphs that earlier nodes called."""
+        found: list[Dim] = []
+        pending = self._called(node, scope)
+        while pending:
+            key = pending.pop()
+            if key in seen or key not in self._graphs:
+                continue
+            seen.add(key)
+            graph, inner = self._graphs[key]
+            found += [parameters(inner[name]) for name in graph.constants]
+            pending += [k for n in self._nodes[key] for k in self._called(n, inner)]
+        return found
+
+    def _called(self, node: Node, scope: Scope) -> list[int]:
+        """The graphs that a node runs: its subgraphs, or the body of the function that it calls."""
+        if node[4].has_graphs:
+            values = (x for v in node[4].values.values() for x in (v if isinstance(v, tuple) else (v,)))
+            return [id(x) for x in values if id(x) in self._graphs]
+        if scope.operators[node[1], node[0]] is not None:
+            return []
+        function = self._engine.functions.find(node, scope)
+        return [] if function is None else [id(function.body.handle)]
+
+
+def _sum(counts: Iterable[Dim | None]) -> Dim | None:
+    found = list(counts)
+    return None if None in found else total(found)  # type: ignore[arg-type]

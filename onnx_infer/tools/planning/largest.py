@@ -1,0 +1,185 @@
+"""The largest value of one symbol at which a model runs within some memory.
+
+The peak of memory need not grow with a symbol: padding, `x % 32` and branches make it fall. So the search excludes
+intervals. If `growth` proves that no size of a value falls, its least bytes are those at the lower end of an interval.
+For other values they are the lower bound of the expression. No size of the interval fits if the least bytes of all live
+values are too many at some step, or if bounds prove that a required guard fails. An interval that is not excluded is
+halved. The upper half is tried first, down to single sizes, for which everything is exact. If the peak never falls,
+this is a bisection.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from onnx_infer.results.checked_sizes import checked_sizes
+from onnx_infer.results.guards import violations
+from onnx_infer.results.sources import without_computed
+from onnx_infer.tools.planning.memory import MemoryPlan, Peak
+from onnx_infer.tools.planning.planner import bounding_shape
+from onnx_infer.values.tensor import Dim, SymTensor
+from symdim import Expr, SymdimError, UnboundName, Var
+from symdim.algebra.dims import at_least, at_most, bounds_of, differ, excludes, substituted
+from symdim.algebra.evaluate import Substitution
+from symdim.conditions.monotone import growth
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from onnx_infer.results.inferred import Inferred
+    from symdim.conditions.condition import Condition
+
+_LARGEST = 2**31 - 1  # no size is larger
+_MOST_INTERVALS = 4_096
+_MOST_REBUILT = 50_000  # parts of sizes, in all intervals
+
+
+class LargestSize(NamedTuple):
+    """The largest size of a symbol within a limit of bytes.
+
+    `size`: the largest size at which the peak is at most the limit and no required guard fails, with its `peak`. It is
+    None if no size fits, or if the search ended early; no size above `at_most` fits in either case. `at_most` is -1 if
+    it is proved that no size fits. `grows`: it is proved that the peak never falls if the symbol grows. Then the memory
+    suffices for every smaller size too. `next`: why the next size does not fit.
+    """
+
+    symbol: str
+    limit: int
+    size: int | None
+    at_most: int
+    peak: Peak | None
+    grows: bool
+    next: str
+
+
+def largest_size(
+    result: Inferred, limit: int, symbol: str | None = None, sizes: Mapping[str, int] | None = None
+) -> LargestSize:
+    """The largest size of a symbol at which the model runs within `limit` bytes; `sizes` are those of other symbols.
+
+    Inputs, constants and all live values count; sizes that only the data decide count with their upper bounds. The
+    symbol may be left out if it is the only one without a size. Raises UnboundName for other symbols without a size,
+    UnknownSymbol and BoundsError for sizes that no symbol has, and DivisionByZero if they make a divisor 0.
+    """
+    return _Search(result, limit, symbol, sizes or {}).result()
+
+
+class _Search:
+    def __init__(self, result: Inferred, limit: int, symbol: str | None, sizes: Mapping[str, int]) -> None:
+        self.limit = limit
+        self.sizes: dict[str | Var, int] = dict(sizes.items())
+        self.memory = MemoryPlan(result, inputs=True, initializers=True, upper=True)
+        symbols = {v.name: v for v in (*result.sources.symbols, *self.memory.symbols)}
+        self.symbol = _chosen(symbols, symbol, sizes)
+        fixed = {symbols[name]: size for name, size in checked_sizes(sizes, (), symbols).items()}
+        guards = (*result.guards, *result.data_guards)
+        known = {self.symbol, *fixed}
+        self.guards = [guard for guard in guards if known.issuperset(guard.variables())]
+        rest = Substitution(fixed)
+        self.conditions = [g.condition.substitute(rest) for g in self.guards if g.kind == "required"]
+        self.bytes = {name: substituted(size, rest) for name, size in self.memory.sizes.items()}
+        proofs: dict[Dim, bool] = {}
+        self.falling = [name for name in self.bytes if not self._grows(result, name, rest, proofs)]
+        self.rebuilt = 0
+
+    def _grows(self, result: Inferred, name: str, fixed: Substitution, proofs: dict[Dim, bool]) -> bool:
+        """Whether the bytes of a value never fall as the symbol grows: none of its sizes falls or is negative."""
+        value = result.types[name]
+        assert isinstance(value, SymTensor)
+        assert value.shape is not None
+        assert self.memory.bounds is not None
+        for dim in bounding_shape(value.shape, self.memory.bounds):
+            size = substituted(without_computed(dim), fixed)
+            if size not in proofs:
+                least = growth(size, self.symbol)[0] if isinstance(size, Expr) else 0
+                proofs[size] = least is not None and least >= 0 and at_least(size, 0)
+            if not proofs[size]:
+                return False
+        return True
+
+    def result(self) -> LargestSize:
+        low, high = self.symbol.bounds()
+        pending = [(low or 0, _LARGEST if high is None else high)]
+        tried = 0
+        while pending:
+            first, last = pending.pop()
+            tried += 1
+            if tried > _MOST_INTERVALS or self.rebuilt > _MOST_REBUILT:
+                return self._found(None, last)
+            if first == last:
+                if not self._reason(last):
+                    return self._found(last, last)
+            elif not self._is_excluded(first, last):
+                middle = (first + last) // 2
+                pending += [(first, middle), (middle + 1, last)]
+        return self._found(None, -1)
+
+    def _found(self, size: int | None, at_most: int) -> LargestSize:
+        peak = None if size is None else self._peak(size)
+        last = self.symbol.bounds()[1]
+        reason = "" if size is None else "it is the largest size" if size == last else self._reason(size + 1)
+        return LargestSize(self.symbol.name, self.limit, size, at_most, peak, not self.falling, reason)
+
+    def _peak(self, size: int) -> Peak:
+        return self.memory.peak_at({**self.sizes, self.symbol: size})
+
+    def _reason(self, size: int) -> str:
+        """Why a size does not fit; empty if it fits."""
+        try:
+            peak = self._peak(size)
+        except ZeroDivisionError:
+            return f"{self.symbol.name} = {size} makes a divisor 0"
+        if peak.bytes > self.limit:
+            return f"{self.symbol.name} = {size} needs {peak.bytes} bytes at {peak.step.operator} '{peak.step.node}'"
+        failed = violations(self.guards, {**self.sizes, self.symbol: size})
+        return next((str(violation) for violation in failed if violation.kind == "required"), "")
+
+    def _is_excluded(self, first: int, last: int) -> bool:
+        """Whether it is proved that no size of this interval fits."""
+        inside = Substitution({self.symbol: Var.fresh(self.symbol.name, first, last)})
+        try:
+            counts = self.memory.bytes_at({**self.sizes, self.symbol: first})
+        except ZeroDivisionError:
+            return False
+        for name in self.falling:
+            counts[name] = max(bounds_of(substituted(self.bytes[name], inside))[0] or 0, 0)
+        excluded = max(self.memory.live_bytes(counts)) > self.limit or any(
+            surely_fails(condition.substitute(inside)) for condition in self.conditions
+        )
+        self.rebuilt += len(inside.rebuilt)
+        return excluded
+
+
+def _chosen(symbols: Mapping[str, Var], symbol: str | None, sizes: Mapping[str, int]) -> Var:
+    """The symbol that is asked for; the other ones must have sizes."""
+    if symbol is not None and symbol not in symbols:
+        raise UnboundName((symbol,))
+    free = [name for name in symbols if name not in sizes and name != symbol]
+    if symbol is None and len(free) == 1:
+        return symbols[free[0]]
+    if free:
+        raise UnboundName(tuple(sorted(free)))
+    if symbol is None:
+        raise SymdimError("every symbol has a size already")
+    return symbols[symbol]
+
+
+def surely_fails(condition: Condition) -> bool:
+    """Whether intervals prove that a condition holds nowhere.
+
+    >>> from symdim.conditions.condition import Condition
+    >>> x = Var.fresh("x", 513, 600)
+    >>> surely_fails(Condition("at_most", x, 512)), surely_fails(Condition("divides", 32, x))
+    (True, False)
+    """
+    relation, lhs, rhs = condition
+    if relation == "at_least":
+        return at_most(lhs - rhs, -1)
+    if relation == "at_most":
+        return at_least(lhs - rhs, 1)
+    if relation == "equal":
+        return differ(lhs, rhs)
+    if relation == "divides":
+        return at_least(lhs, 1) and excludes(rhs % lhs, 0)
+    both = relation == "broadcast"
+    return differ(lhs, rhs) and excludes(lhs, 1) and (not both or excludes(rhs, 1))

@@ -1,0 +1,118 @@
+"""Where the type of one value comes from: its node, its operands, and the origin of everything that is not exact."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple
+
+from onnx_infer.model.graph import Node, label_of, title_of
+from onnx_infer.results.verdicts import is_exact, lacks_elements, variables
+from onnx_infer.tools.report.causes import Causes
+from onnx_infer.tools.report.layout import WIDTH, beside, wrapped
+from onnx_infer.values.text import printable, text
+
+if TYPE_CHECKING:
+    from onnx_infer.diagnostics import Diagnostic
+    from onnx_infer.results.guards import Guard
+    from onnx_infer.results.inferred import Inferred
+    from onnx_infer.results.reasons import Reason
+    from onnx_infer.tools.report.layout import Write
+    from onnx_infer.values.tensor import Value
+    from symdim import Var
+
+
+class Step(NamedTuple):
+    """A value, the node that gives it (None: an input or initializer), and the messages about that node.
+
+    `fresh`: the variables in its sizes that are not symbols of the inputs.
+    """
+
+    value: str
+    fresh: list[Var]
+    node: Node | None
+    operands: list[str]
+    guards: list[Guard]
+    errors: list[Diagnostic]
+    cause: Reason | None
+
+
+def steps(result: Inferred, name: str) -> list[Step]:
+    """The steps from a value back to the origins of its sizes.
+
+    Raises KeyError for a name that the main graph does not have.
+    """
+    causes, types = Causes(result), result.types
+    guards: dict[str, list[Guard]] = {}
+    for guard in (*result.guards, *result.data_guards):
+        for origin in guard.origins:
+            guards.setdefault(origin.node, []).append(guard)
+    errors: dict[str, list[Diagnostic]] = {}
+    for error in result.diagnostics:
+        errors.setdefault(error.node, []).append(error)
+    found, seen, queue = [], {name}, deque([name])
+    while queue:
+        current = queue.popleft()
+        value, node = types[current], causes.givers.get(current)
+        fresh = [v for v in variables(value) if v not in causes.inputs]
+        operands = [] if node is None else [x for x in dict.fromkeys(node[2]) if x in types]
+        labels = dict.fromkeys([current] if node is None else [label_of(node), current])
+        said = [guard for label in labels for guard in guards.get(label, ())]
+        wrong = [error for label in labels for error in errors.get(label, ())]
+        cause = None if is_exact(value, causes.inputs) else causes.of(current)
+        found.append(Step(current, fresh, node, operands, said, wrong, cause))
+        if cause is not None or current != name:
+            before = [x for x in operands if x not in seen and _is_open(types[x], cause, causes)]
+            seen.update(before)
+            queue.extend(before)
+    return found
+
+
+def _is_open(operand: Value, cause: Reason | None, causes: Causes) -> bool:
+    """Whether the cause may lie in an operand: it is not exact, or elements are unknown that its node may have read."""
+    read = cause is None or cause.kind not in ("data", "value")
+    return not is_exact(operand, causes.inputs) or (read and lacks_elements(operand))
+
+
+def explain(result: Inferred, name: str, width: int | None = WIDTH, write: Write = str) -> str:
+    """The steps as text, wrapped at `width` characters (None: never). `write` makes the texts of sizes.
+
+    Raises KeyError for a name that the main graph does not have.
+    """
+    lines = [line for step in steps(result, name) for line in _lines(result, step, width, write)]
+    return "\n".join(part for line in lines for part in wrapped(printable(line), width))
+
+
+def _lines(result: Inferred, step: Step, width: int | None, write: Write) -> list[str]:
+    types = result.types
+
+    def typed(name: str, indent: int) -> list[str]:
+        return beside(f"{' ' * indent}{name}: ", types[name].spelled(write), width)
+
+    lines = typed(step.value, 0)
+    lines += [f"  {error.severity}: {line.strip()}" for error in step.errors for line in str(error).splitlines()[:1]]
+    lines += [f"  {variable.name}: {origin_text(variable)}" for variable in step.fresh]
+    if step.cause is not None and not _is_told(step, step.cause):
+        lines.append(f"  unknown: {step.cause.text}")
+    if step.node is None:
+        lines.append("  given: a graph input or an initializer")
+        return lines
+    lines.append(f"  {_node_text(step.node)}")
+    lines += [line for operand in step.operands for line in typed(operand, 4)]
+    lines += [f"  {guard.kind}: {guard.condition.spelled(write)} ({guard.law})" for guard in step.guards]
+    return lines
+
+
+def _is_told(step: Step, cause: Reason) -> bool:
+    """Whether the errors of the step, or its fresh sizes, already say why it is unknown."""
+    begins_here = step.node is not None and cause.node == label_of(step.node)
+    return begins_here and bool(step.errors if cause.kind == "error" else cause.kind == "data" and step.fresh)
+
+
+def _node_text(node: Node) -> str:
+    name = node[5].name
+    return f"{title_of(node)} '{text(name)}' of" if name else f"{title_of(node)} of"
+
+
+def origin_text(variable: Var) -> str:
+    """Why the data decide a size, and its upper bound."""
+    return f"{variable.origin}, at most {variable.at_most}" if variable.at_most is not None else str(variable.origin)

@@ -1,0 +1,158 @@
+"""An inference as plain data, for JSON: docs/json.md has the schema, field by field."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onnx_infer.model.graph import Node, label_of, title_of
+from onnx_infer.results.data_laws import DataLaw, data_laws
+from onnx_infer.results.guarantees import guarantees
+from onnx_infer.results.verdicts import is_exact, variables
+from onnx_infer.tools.report.causes import Causes
+from onnx_infer.tools.report.explanation import Step, steps
+from onnx_infer.tools.report.table import counts_of
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor, Value
+from onnx_infer.values.text import printable
+from symdim import Var, __version__
+from symdim.algebra.origin import is_given
+
+if TYPE_CHECKING:
+    from onnx_infer.diagnostics import Diagnostic
+    from onnx_infer.results.guards import Guard
+    from onnx_infer.results.inferred import Inferred
+    from onnx_infer.results.reasons import Reason
+
+SCHEMA_VERSION = 1
+"""It is increased if a field is removed or changes its meaning. New fields do not change it."""
+
+
+def as_json(result: Inferred, causes: Causes | None = None) -> dict[str, Any]:
+    """The result as plain data. Sizes are ints, or strings that `symdim.parse` reads. `causes`: those of the result."""
+    causes, worth = causes or Causes(result), guarantees(result)
+    values = {}
+    for name, value in result.types.items():
+        sizes = [{"kind": size.kind, "size": plain(size.size)} for size in worth.get(name, ())]
+        values[name] = {
+            **type_json(value),
+            "exact": is_exact(value, causes.inputs),
+            "node": _node_json(causes, name),
+            "guarantees": sizes if name in worth else None,
+            "reason": _reason_json(causes.of(name)),
+        }
+    found = {v.name: v for value in result.types.values() for v in variables(value)}
+    return {
+        **head_json(),
+        "inputs": result.inputs,
+        "outputs": result.outputs,
+        "values": values,
+        "symbols": {name: _symbol_json(variable) for name, variable in found.items()},
+        "guards": [guard_json(guard) for guard in result.guards],
+        "data_guards": [guard_json(guard) for guard in result.data_guards],
+        "data_laws": [_data_law_json(law) for law in data_laws(result, causes.nodes)],
+        "diagnostics": [diagnostic_json(found) for found in result.diagnostics],
+        "counts": counts_of(result, causes),
+    }
+
+
+def explanation_json(result: Inferred, name: str) -> dict[str, Any]:
+    """Where the type of a value comes from, step by step back to its origins, as plain data.
+
+    Raises KeyError for a name that the main graph does not have.
+    """
+    return {**head_json(), "value": name, "steps": [_step_json(result, step) for step in steps(result, name)]}
+
+
+def head_json() -> dict[str, Any]:
+    """The fields with which every object begins."""
+    return {"schema_version": SCHEMA_VERSION, "onnx_infer_version": __version__}
+
+
+def _step_json(result: Inferred, step: Step) -> dict[str, Any]:
+    return {
+        "value": step.value,
+        "type": type_json(result.types[step.value]),
+        "node": None if step.node is None else _operator_json(step.node),
+        "operands": {name: type_json(result.types[name]) for name in step.operands},
+        "symbols": {variable.name: _symbol_json(variable) for variable in step.fresh},
+        "guards": [guard_json(guard) for guard in step.guards],
+        "diagnostics": [diagnostic_json(found) for found in step.errors],
+        "reason": _reason_json(step.cause),
+    }
+
+
+def _node_json(causes: Causes, name: str) -> dict[str, str] | None:
+    if name in causes.literals:
+        return {"operator": "Constant", "node": name}
+    return _operator_json(causes.givers[name]) if name in causes.givers else None
+
+
+def _operator_json(node: Node) -> dict[str, str]:
+    return {"operator": title_of(node), "node": label_of(node)}
+
+
+def _reason_json(cause: Reason | None) -> dict[str, Any] | None:
+    if cause is None:
+        return None
+    return {"kind": cause.kind, "text": printable(cause.text), "node": cause.node, "names": list(cause.names)}
+
+
+def _symbol_json(variable: Var) -> dict[str, Any]:
+    low, high = variable.bounds()
+    given = is_given(variable.origin)
+    return {
+        "low": low,
+        "high": high,
+        "at_most": plain(variable.at_most),
+        "origin": None if given else printable(str(variable.origin)),
+    }
+
+
+def guard_json(guard: Guard) -> dict[str, Any]:
+    """A guard as plain data."""
+    nodes = [origin._asdict() for origin in guard.origins]
+    return {"condition": guard.condition.spelled(str), "kind": guard.kind, "law": guard.law, "nodes": nodes}
+
+
+def _data_law_json(law: DataLaw) -> dict[str, Any]:
+    return {"law": law.law, "inputs": list(law.inputs), "nodes": [origin._asdict() for origin in law.origins]}
+
+
+def diagnostic_json(found: Diagnostic) -> dict[str, Any]:
+    """A diagnostic as plain data."""
+    return {
+        "severity": found.severity,
+        "operator": found.operator,
+        "node": found.node,
+        "message": printable(found.message),
+        "operands": [{"name": name, "type": str(value)} for name, value in found.inputs if value is not None],
+    }
+
+
+def type_json(value: Value | None) -> dict[str, Any]:
+    """The type as plain data, `kind` first.
+
+    >>> type_json(SymTensor(7, (2,), (3, None)))
+    {'kind': 'tensor', 'dtype': 'i64', 'shape': [2], 'data': [3, None]}
+    """
+    if isinstance(value, (SymTensor, Sparse)):
+        shape = None if value.shape is None else [plain(dim) for dim in value.shape]
+        kind = "sparse" if isinstance(value, Sparse) else "tensor"
+        out = {"kind": kind, "dtype": dt.text(value.dtype) if value.dtype else None, "shape": shape}
+        if isinstance(value, SymTensor) and value.data is not None:
+            out["data"] = [plain(x) for x in value.data]
+        return out
+    if isinstance(value, Sequence):
+        return {"kind": "sequence", "elem": type_json(value.elem)}
+    if isinstance(value, Optional):
+        return {"kind": "optional", "elem": type_json(value.elem)}
+    if isinstance(value, Map):
+        return {"kind": "map", "key": dt.text(value.key), "value": type_json(value.value)}
+    return {"kind": "unknown"}
+
+
+def plain(x: object) -> object:
+    """A size or element as JSON. Expressions and infinities, which JSON does not have, become text."""
+    if x is None or isinstance(x, (bool, int, str)):
+        return x
+    return x if isinstance(x, float) and abs(x) < float("inf") else str(x)

@@ -1,0 +1,240 @@
+"""Costs and memory as text for people and as plain data for programs (docs/json.md)."""
+
+from __future__ import annotations
+
+from shlex import quote
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onnx_infer.tools.planning.costs import NodeCost, costs
+from onnx_infer.tools.planning.layers import Layer, layers
+from onnx_infer.tools.planning.memory import MemoryPlan, Step
+from onnx_infer.tools.planning.planner import byte_size
+from onnx_infer.tools.report.layout import cut_names, limited, more, text_of
+from onnx_infer.tools.report.plain_data import plain
+from onnx_infer.values.text import printable
+from symdim import Expr, total
+from symdim.algebra.dims import variables_of
+from symdim.guarantee import UpperBounds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from onnx_infer.results.inferred import Inferred
+    from onnx_infer.tools.planning.largest import LargestSize
+    from onnx_infer.values.tensor import Dim
+
+_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
+_TOP_NODES = 10
+_SAMPLE = 64
+"""The size of every symbol where nodes and values are sorted, the largest first."""
+
+
+class Plans:
+    """The costs and the memory of one result. The memory is that of computed values; inputs and constants are apart."""
+
+    def __init__(self, result: Inferred) -> None:
+        self.costs, self.memory = costs(result), MemoryPlan(result, upper=True)
+        self.layers = layers(result, self.costs, self.memory)
+        self.inputs = _bytes(result, result.inputs)
+        self.constants = _bytes(result, result._engine.model.graph.constants)
+
+    def peaks(self) -> list[tuple[Dim, Step | None]]:
+        """The sizes whose maximum is the peak, each with the step that has it; None is the time before all steps."""
+        peak = self.memory.peak
+        steps = self.memory.steps
+        return [
+            (size, steps[place] if place >= 0 else None) for size, place in zip(peak.sizes, peak.places, strict=True)
+        ]
+
+    # -- text ---------------------------------------------------------------------------------------------------------
+
+    def costs_text(self, limit: int | None, width: int | None) -> str:
+        """Parameters and multiply-adds: in all, by layer, and of the most expensive nodes (without a limit of all)."""
+        found = self.costs
+        head = [f"parameters: {found.parameters}", f"multiply-adds: {found.multiply_adds}"]
+        if found.unknown:
+            head += ["  not known:", *limited([f"    {n.operator} '{n.node}'" for n in found.unknown], limit)]
+        rows = [(x.name or "(no layer)", x.nodes, x.parameters, x.multiply_adds) for x in self.layers]
+        nodes = found.nodes
+        if limit is not None:
+            counted = [node for node in nodes if node.multiply_adds not in (0, None)]
+            nodes = sorted(counted, key=lambda node: -_sample(node.multiply_adds))[:_TOP_NODES]
+        each = [(n.node, n.operator, n.parameters, _known(n.multiply_adds)) for n in nodes]
+        tables = [
+            _Table(("layer", "nodes", "parameters", "multiply-adds"), rows if len(rows) > 1 else [], limit),
+            _Table(("node", "operator", "parameters", "multiply-adds"), each, None),
+        ]
+        return text_of([head, *(table.lines(width) for table in tables)], width)
+
+    def memory_text(self, limit: int | None, width: int | None) -> str:
+        """The peak of the computed values with its nodes, the bytes of inputs and constants, and the layers."""
+        exact = "" if self.memory.peak.exact else ", an upper bound"
+        peaks = [f"  {size}   at {_place(step)}" for size, step in self.peaks()]
+        head = [f"peak of the computed values in bytes{exact}{', the largest of' if len(peaks) > 1 else ''}:"]
+        rest = [f"inputs: {self.inputs}", f"constants: {self.constants}"]
+        rest += self._sum()
+        if self.memory.unknown:
+            rest.append(f"not counted: {', '.join(limited(list(self.memory.unknown), limit))}")
+        live = sorted(self.live(), key=lambda name: -_sample(self.memory.sizes[name]))
+        layers_ = [(x.name or "(no layer)", x.nodes, x.bytes, x.peak) for x in self.layers]
+        tables = [
+            _Table(
+                ("live at the peak", "bytes"),
+                [(name, self.memory.sizes[name]) for name in live],
+                None if limit is None else _TOP_NODES,
+            ),
+            _Table(("layer", "nodes", "bytes of its values", "peak"), layers_ if len(layers_) > 1 else [], limit),
+        ]
+        return text_of([head + limited(peaks, limit), rest, *(table.lines(width) for table in tables)], width)
+
+    def _sum(self) -> list[str]:
+        """The sum of all memory with units, or what gives it."""
+        parts = [self.memory.peak_at().bytes if not self.memory.symbols else None, self.inputs, self.constants]
+        if all(isinstance(part, int) for part in parts):
+            peak, inputs, constants = (readable_bytes(part) for part in parts)  # type: ignore[arg-type]
+            total_ = readable_bytes(sum(part for part in parts if isinstance(part, int)))
+            return [f"total: {total_} = {peak} computed at the peak + {inputs} inputs + {constants} constants"]
+        symbols = sorted(
+            {v.name for part in (*self.memory.symbols, self.inputs, self.constants) for v in variables_of([part])}
+        )
+        return [f"total: {' '.join(f'--bind {quote(name)}=SIZE' for name in symbols)} gives it as a number"]
+
+    def live(self) -> tuple[str, ...]:
+        """The values that are live at the peak, if no size has a symbol; otherwise none."""
+        return () if self.memory.symbols else self.memory.peak_at().live
+
+    # -- plain data ---------------------------------------------------------------------------------------------------
+
+    def costs_json(self) -> dict[str, Any]:
+        """Parameters and multiply-adds of the model, its layers and its nodes."""
+        return {
+            "parameters": plain(self.costs.parameters),
+            "multiply_adds": plain(self.costs.multiply_adds),
+            "unknown": len(self.costs.unknown),
+            "layers": _rows_json(self.layers),
+            "nodes": _rows_json(self.costs.nodes),
+        }
+
+    def memory_json(self) -> dict[str, Any]:
+        """The peak of the computed values, the bytes of inputs, constants and of every value, and the layers."""
+        return {
+            "peak": [{"bytes": plain(size), "node": _step_json(step)} for size, step in self.peaks()],
+            "exact": self.memory.peak.exact,
+            "inputs": plain(self.inputs),
+            "constants": plain(self.constants),
+            "values": {name: plain(size) for name, size in self.memory.sizes.items()},
+            "not_counted": list(self.memory.unknown),
+            "live": list(self.live()),
+            "layers": _rows_json(self.layers),
+        }
+
+
+def readable_bytes(count: int) -> str:
+    """A number of bytes in units of 1,000.
+
+    >>> readable_bytes(999), readable_bytes(1359192), readable_bytes(8 * 10**9)
+    ('999 B', '1.36 MB', '8 GB')
+    """
+    size, unit = float(count), 0
+    while size >= 1000 and unit < len(_UNITS) - 1:
+        size, unit = size / 1000, unit + 1
+    return f"{size:.3g} {_UNITS[unit]}"
+
+
+def _rows_json(rows: Iterable[Layer | NodeCost]) -> list[dict[str, Any]]:
+    return [{field: plain(value) for field, value in row._asdict().items()} for row in rows]
+
+
+def largest_text(found: LargestSize, width: int | None) -> str:
+    """The largest size of a symbol within a limit of memory."""
+    name = found.symbol
+    if found.size is None or found.peak is None:
+        proved = "no size" if found.at_most < 0 else f"no size above {found.at_most} (the search ended there)"
+        return text_of([[f"{name}: {proved} fits into {found.limit} bytes"]], width)
+    lines = [
+        f"{name} = {found.size} is the largest size that fits into {found.limit} bytes",
+        f"  the peak is {found.peak.bytes} bytes at {_place(found.peak.step)}",
+        f"  {found.next}",
+    ]
+    if found.grows:
+        lines.append(f"  the peak never falls if {name} grows, so every smaller size fits too")
+    else:
+        lines.append(f"  it is not proved that every smaller size fits: the peak may fall if {name} grows")
+    return text_of([lines], width)
+
+
+def largest_json(found: LargestSize) -> dict[str, Any]:
+    """The largest size of a symbol as plain data."""
+    peak = found.peak
+    return {
+        "symbol": found.symbol,
+        "limit": found.limit,
+        "size": found.size,
+        "at_most": found.at_most,
+        "bytes": None if peak is None else peak.bytes,
+        "node": None if peak is None else _step_json(peak.step),
+        "grows": found.grows,
+        "next": found.next,
+    }
+
+
+class _Table(NamedTuple):
+    """A table with aligned columns. Names in the first one are cut at the left; numbers and sizes are never cut."""
+
+    heading: tuple[str, ...]
+    rows: Sequence[tuple[object, ...]]
+    limit: int | None
+
+    def lines(self, width: int | None) -> list[str]:
+        """The heading and the rows; nothing without rows. What is too wide for a row stands below its name."""
+        if not self.rows:
+            return []
+        shown = self.rows if self.limit is None else self.rows[: self.limit]
+        texts = [[printable(str(cell)) for cell in row] for row in (self.heading, *shown)]
+        names = cut_names([row[0] for row in texts], None if width is None else width * 2 // 5)
+        texts = [[name, *rest] for name, (_, *rest) in zip(names, texts, strict=True)]
+        fitting = [row for row in texts if self._fits(row, width)]
+        filled = [max(map(len, column)) for column in zip(*fitting, strict=True)]
+        lines = []
+        for row in texts:
+            if row in fitting:
+                lines.append("  ".join(cell.ljust(size) for cell, size in zip(row, filled, strict=True)).rstrip())
+            else:
+                lines += [
+                    row[0],
+                    *(f"    {head}: {cell}" for head, cell in zip(self.heading[1:], row[1:], strict=True)),
+                ]
+        return lines if len(shown) == len(self.rows) else [*lines, more(len(self.rows) - len(shown))]
+
+    def _fits(self, row: list[str], width: int | None) -> bool:
+        """Whether the cells of a row stand beside each other; those of the heading do."""
+        if width is None or row[1:] == list(self.heading[1:]):
+            return True
+        most = max(width * 3 // 5 // (len(row) - 1) - 2, 8)
+        return len(row[0]) <= width * 2 // 5 + 3 and all(len(cell) <= most for cell in row[1:])
+
+
+def _bytes(result: Inferred, names: Iterable[str]) -> Dim:
+    """The bytes of values; those without a known number do not count."""
+    bounds = UpperBounds()
+    counts = [byte_size(result.types[name], bounds) for name in names]
+    return total(count for count in counts if count is not None)
+
+
+def _sample(size: Dim | None) -> int:
+    """About the size where every symbol is a few dozen; good enough to sort. What is not known counts as 0."""
+    if not isinstance(size, Expr):
+        return size or 0
+    return size.to_int({v: max(_SAMPLE, v.bounds()[0] or 0) for v in size.variables()})
+
+
+def _place(step: Step | None) -> str:
+    return f"{step.operator} '{step.node}'" if step is not None and step.operator else "the start"
+
+
+def _step_json(step: Step | None) -> dict[str, str] | None:
+    return {"operator": step.operator, "node": step.node} if step is not None and step.operator else None
+
+
+def _known(count: Dim | None) -> object:
+    return "not known" if count is None else count

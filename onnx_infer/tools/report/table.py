@@ -1,0 +1,230 @@
+"""All values of an inference as text for people: errors first, then inputs, outputs and inner values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from shlex import quote
+from typing import TYPE_CHECKING
+
+from onnx_infer.results.data_laws import data_laws
+from onnx_infer.results.verdicts import variables
+from onnx_infer.tools.report.causes import Causes, Root
+from onnx_infer.tools.report.layout import WIDTH, beside, limited, more, rows, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from onnx_infer.diagnostics import Diagnostic
+    from onnx_infer.results.guards import Guard
+    from onnx_infer.results.inferred import Inferred
+    from onnx_infer.results.reasons import Reason
+    from onnx_infer.tools.report.layout import Write
+    from symdim import Var
+
+HEADINGS = {
+    "required": "the model runs only where:",
+    "assumed": "the model may run elsewhere, but has these sizes only where:",
+    "declared": "the model declares:",
+}
+"""The heading for the guards of each kind."""
+
+_VERDICTS = ("exact", "data-dependent", "unknown")
+
+_MOST_ENDS = 3
+"""The errors that the last lines of a table repeat."""
+
+
+def table(result: Inferred, limit: int | None = 40, width: int | None = WIDTH, write: Write = str) -> str:
+    """Errors and warnings, a summary, types of inputs, outputs and inner values, guards with their nodes, errors again.
+
+    A value whose sizes are not functions of the input sizes is shown with the reason. Errors that others cause, and the
+    values that they make unknown, are only counted. Inner values that are not exact come before the exact ones. There
+    are at most `limit` entries of each kind (None: all). Sentences are wrapped at `width` characters (None: never).
+    `write` makes the texts of sizes in types and guards.
+    """
+    return text_of(_Table(result, limit, width, write).sections(), width)
+
+
+class _Table:
+    """One table, written section by section."""
+
+    def __init__(self, result: Inferred, limit: int | None, width: int | None, write: Write) -> None:
+        self.result, self.limit, self.width, self.write = result, limit, width, write
+        self.causes = Causes(result)
+        self.roots = self.causes.roots()
+        self.verdicts = {name: self.causes.verdict(name) for name in result.types}
+        inexact = [name for name, verdict in self.verdicts.items() if verdict != "exact"]
+        self.values_of = Counter(cause for name in inexact if (cause := self.causes.of(name)))
+        self.told: set[Reason] = set()
+
+    def sections(self) -> list[list[str]]:
+        """The lines of each section."""
+        inputs = list(dict.fromkeys(self.result.inputs))
+        outputs = [name for name in dict.fromkeys(self.result.outputs) if name in self.result.types]
+        return [
+            self._errors(),
+            self._summary(),
+            self._values("inputs:", inputs),
+            self._values("outputs:", outputs),
+            self._inner({*inputs, *outputs}),
+            *(self._guards(kind) for kind in HEADINGS),
+            self._data_laws(),
+            errors_again(self.causes, self.roots),
+        ]
+
+    def _errors(self) -> list[str]:
+        roots = [line for root in self.roots for line in root_lines(root, spelled=self.limit is None)]
+        warnings = [d for d in self.result.diagnostics if d.severity == "warning"]
+        told = Counter((d.operator, d.message) for d in warnings)
+        firsts = {(d.operator, d.message): d for d in reversed(warnings)}
+        lines = [f"{_headline(firsts[key])}{_alike(count)}" for key, count in told.items()]
+        return roots + limited(lines, self.limit)
+
+    def _summary(self) -> list[str]:
+        lines = [count_of(counts_of(self.result, self.causes))]
+        if symbols := sorted(self.causes.inputs, key=lambda v: v.name):
+            lines.append(f"symbols: {', '.join(map(interval, symbols))}")
+        return lines
+
+    def _values(self, heading: str, names: list[str], rest: list[str] | None = None) -> list[str]:
+        """The values of these names under a heading, with the reasons why some are not exact."""
+        lines: list[str] = []
+        types = self.result.types
+        for name, row in zip(names, rows([(n, types[n]) for n in names], self.width, self.write), strict=True):
+            cause = None if self.verdicts[name] == "exact" else self.causes.of(name)
+            lines += row[:-1]
+            is_new = cause is not None and cause not in self.told
+            lines += beside(f"{row[-1]}   ", self._told(name, cause), self.width) if cause and is_new else [row[-1]]
+        lines += rest or []
+        return [heading, *lines] if lines else []
+
+    def _told(self, name: str, cause: Reason) -> str:
+        """A cause, at the first value that has it: with the bounds of its sizes, and the number of its values."""
+        self.told.add(cause)
+        fresh = [v for v in variables(self.result.types[name]) if v not in self.causes.inputs]
+        bounds = [f"{v.name} <= {self.write(v.at_most)}" for v in fresh if v.at_most is not None]
+        count = self.values_of[cause]
+        return f"({'; '.join([cause.text, *bounds, *([f'{count} values'] if count > 1 else [])])})"
+
+    def _inner(self, ends: set[str]) -> list[str]:
+        """The other values: those that are not exact, then the exact ones if they are few."""
+        names = [name for name in self.verdicts if name not in ends]
+        exact = [name for name in names if self.verdicts[name] == "exact"]
+        inexact = [name for name in names if self.verdicts[name] != "exact"]
+        if self.limit is None:
+            return self._values("inner values:", inexact + exact)
+        rest = []
+        behind = {name for name in inexact if (cause := self.causes.of(name)) and cause.kind == "error"}
+        shown = [name for name in inexact if name not in behind]
+        if behind:
+            rest.append(more(len(behind), " that an error leaves unknown"))
+        if len(shown) > self.limit:
+            rest.append(more(len(shown) - self.limit, " that are not exact"))
+        if len(exact) > self.limit:
+            rest.append(more(len(exact), " that are exact"))
+            exact = []
+        return self._values("inner values:", shown[: self.limit] + exact, rest)
+
+    def _guards(self, kind: str) -> list[str]:
+        return guard_section(kind, self.result.guards, self.limit, self.width, self.write)
+
+    def _data_laws(self) -> list[str]:
+        laws = [f"  {law}" for law in data_laws(self.result, self.causes.nodes)]
+        return ["a run also fails if values are out of range:", *laws] if laws else []
+
+
+def errors_again(causes: Causes, roots: Sequence[Root]) -> list[str]:
+    """The errors for the last lines, below what may be longer than a screen, and what to ask next."""
+    if not roots:
+        return []
+    lines = [f"{_count(len(roots), 'error')}:"]
+    lines += [f"  {str(root.diagnostic).splitlines()[0]}" for root in roots[:_MOST_ENDS]]
+    if len(roots) > _MOST_ENDS:
+        lines.append(f"  and {len(roots) - _MOST_ENDS} more, at the top")
+    value = next((name for root in roots if (name := causes.value_at(root.diagnostic))), None)
+    return lines if value is None else [*lines, f"  next: --explain {quote(value)}"]
+
+
+def guard_section(
+    kind: str, guards: Iterable[Guard], limit: int | None, width: int | None, write: Write = str
+) -> list[str]:
+    """The guards of one kind below their heading; nothing if there are none."""
+    found = dict.fromkeys(guard_parts(guard, write) for guard in guards if guard.kind == kind)
+    if not found:
+        return []
+    shown = list(found) if limit is None else list(found)[:limit]
+    lines = [line for parts in shown for line in beside(*parts, width)]
+    return [HEADINGS[kind], *lines, *([more(len(found) - len(shown))] if len(found) > len(shown) else [])]
+
+
+def counts_of(result: Inferred, causes: Causes | None = None) -> dict[str, int]:
+    """How many values there are, in all and with each verdict, and how many errors and warnings."""
+    causes = causes or Causes(result)
+    verdicts = Counter(causes.verdict(name) for name in result.types)
+    warnings = sum(found.severity == "warning" for found in result.diagnostics)
+    return {
+        "values": len(result.types),
+        **{word: verdicts[word] for word in _VERDICTS},
+        "errors": len(result.diagnostics) - warnings,
+        "warnings": warnings,
+    }
+
+
+def count_of(counts: Mapping[str, int]) -> str:
+    """The number of errors if there are any, and the number of values, in all and with each verdict.
+
+    >>> count_of({"values": 3, "exact": 2, "data-dependent": 0, "unknown": 1, "errors": 1, "warnings": 0})
+    '1 error; 3 values: 2 exact, 1 unknown'
+    """
+    errors = f"{_count(counts['errors'], 'error')}; " if counts["errors"] else ""
+    parts = [f"{counts[word]} {word}" for word in _VERDICTS if counts[word]]
+    return f"{errors}{counts['values']} values: {', '.join(parts) or 'none'}"
+
+
+def root_lines(root: Root, spelled: bool = False) -> list[str]:
+    """An error in one line, the operands of its node in another, and its consequences, counted or `spelled` out."""
+    found = root.diagnostic
+    head, *operands = str(found).splitlines()
+    lines = [f"{found.severity}: {head}{_alike(root.alike)}", *operands]
+    if root.behind:
+        lines.append(f"  {_count(len(root.behind), 'more error')} follow{'s' * (len(root.behind) == 1)} from it")
+    if root.values:
+        is_one = root.values == 1
+        lines.append(
+            f"  {_count(root.values, 'value')} that depend{'s' * is_one} on it {'is' if is_one else 'are'} unknown"
+        )
+    return lines + [f"    {_headline(error)}" for error in root.behind if spelled]
+
+
+def _headline(found: Diagnostic) -> str:
+    return f"{found.severity}: {str(found).splitlines()[0]}"
+
+
+def _alike(count: int) -> str:
+    return f" (and {_count(count - 1, 'more node')} alike)" if count > 1 else ""
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}" if number else ""
+
+
+def guard_parts(guard: Guard, write: Write = str) -> tuple[str, str]:
+    """The condition; the nodes that state it, and the law.
+
+    >>> from onnx_infer.results.guards import Guard, NodeName
+    >>> from symdim import Var
+    >>> guard_parts(Guard("equal", Var("K"), Var("M"), "inner sizes", (NodeName("MatMul", "scores"),)))
+    ('  K == M   ', "MatMul 'scores': inner sizes")
+    """
+    others = len(guard.origins) - 1
+    first = f"{guard.origins[0]}: " if guard.origins else ""
+    more_nodes = f" (and {_count(others, 'more node')})" if others > 0 else ""
+    return f"  {guard.condition.spelled(write)}   ", f"{first}{guard.law}{more_nodes}"
+
+
+def interval(variable: Var) -> str:
+    """A symbol with its bounds."""
+    low, high = variable.bounds()
+    if high is None:
+        return f"{variable.name} >= {low}"
+    return f"{low} <= {variable.name} <= {high}"

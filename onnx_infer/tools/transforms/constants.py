@@ -1,0 +1,237 @@
+"""Constants: tensors of known elements, and nodes whose inputs are constants.
+
+Only what every runtime computes to the same bits is computed here: elements that are moved, integers, and single IEEE
+operations (+ - * /) of float32 and float64, which are rounded correctly everywhere. NaN and subnormal numbers are left
+to the runtime, and so are sums and functions such as Exp or Sqrt: their last bits differ between implementations.
+"""
+
+from __future__ import annotations
+
+import math
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from onnx import TensorProto, numpy_helper
+
+from onnx_infer.tools.transforms.draft import is_default
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import SymTensor, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from numpy.typing import NDArray
+    from onnx import NodeProto
+
+    Array = NDArray[Any]
+
+_KINDS: dict[int, type[np.generic]] = {
+    dt.BOOL: np.bool_, dt.INT8: np.int8, dt.INT16: np.int16, dt.INT32: np.int32, dt.INT64: np.int64,
+    dt.UINT8: np.uint8, dt.UINT16: np.uint16, dt.UINT32: np.uint32, dt.UINT64: np.uint64,
+    dt.FLOAT16: np.float16, dt.FLOAT: np.float32, dt.DOUBLE: np.float64,
+}  # fmt: skip
+EXACT = frozenset((dt.BOOL, *dt.INTEGER_RANGE))
+_FEW_BYTES = 1 << 10
+"""A larger constant is made only if it replaces constants of this size."""
+
+
+def known_tensor(value: Value | None) -> TensorProto | None:
+    """A tensor whose elements inference knows as numbers, for integers and booleans; None for others.
+
+    Floats are left: inference computes them as exact numbers, and a runtime rounds each step. The element
+    of a condition whose rank is not known is left, too.
+    """
+    if not isinstance(value, SymTensor) or value.data is None or value.shape is None:
+        return None
+    if value.dtype not in EXACT or value.dtype not in _KINDS:
+        return None
+    low, high = dt.INTEGER_RANGE.get(value.dtype, (0, 1))
+    if not all(isinstance(element, int) and low <= element <= high for element in value.data):
+        return None
+    shape = [size for size in value.shape if isinstance(size, int)]  # all of them: elements go with known sizes
+    return numpy_helper.from_array(np.array(value.data, _KINDS[value.dtype]).reshape(shape))
+
+
+class Constants:
+    """The elements of initializers, read once. External data are never opened."""
+
+    def __init__(self, tensors: Mapping[str, TensorProto]) -> None:
+        self._tensors = tensors
+        self._arrays: dict[str, Array | None] = {}
+
+    def array(self, name: str) -> Array | None:
+        """The elements of an initializer; None if it is none, or its data are external or of another kind."""
+        if name not in self._arrays:
+            tensor = self._tensors.get(name)
+            self._arrays[name] = None if tensor is None else _array(tensor)
+        return self._arrays[name]
+
+    def result(self, node: NodeProto, names: list[str], made: Value | None, readers: Mapping[str, int]) -> Array | None:
+        """The only output of a node that reads constants of these names; None if it is not computed here.
+
+        `made` is its inferred type. `readers` has the number of nodes that read a constant. A large result is computed
+        only if no other node reads the constants from which it is computed.
+        """
+        compute = _COMPUTED.get(node.op_type) if is_default(node) else None
+        if compute is None or len([name for name in node.output if name]) != 1 or "" in names or not names:
+            return None
+        shape = _known_shape(made)
+        if shape is None or not all(name in self._tensors for name in names):
+            return None
+        given = [array for name in names if (array := self.array(name)) is not None]
+        if len(given) < len(names):
+            return None
+        assert isinstance(made, SymTensor)
+        kind = _KINDS[made.dtype or 0]
+        freed = [a.nbytes for a, name in zip(given, names, strict=True) if readers.get(name, 0) <= 1]
+        if math.prod(shape) * np.dtype(kind).itemsize > max(_FEW_BYTES, *freed, 0):
+            return None
+        try:
+            with np.errstate(all="ignore"):
+                found = compute(given, shape, kind, node)
+        except (ValueError, IndexError, TypeError):  # a node that breaks its schema
+            return None
+        if found is None or found.shape != shape or found.dtype != kind:
+            return None
+        return np.ascontiguousarray(found).reshape(shape)
+
+
+def equal_constants(tensors: Iterable[TensorProto]) -> dict[str, str]:
+    """The names of tensors with the type, shape and bytes of an earlier one, and the name of that one.
+
+    External data are equal if they lie in the same place.
+    """
+    alike: dict[tuple[Any, ...], list[TensorProto]] = {}
+    for tensor in tensors:
+        place = frozenset((entry.key, entry.value) for entry in tensor.external_data)
+        segment = tensor.segment.begin, tensor.segment.end
+        key = tensor.data_type, tuple(tensor.dims), tensor.data_location, place, segment
+        alike.setdefault(key, []).append(tensor)
+    found: dict[str, str] = {}
+    for group in alike.values():
+        first: dict[bytes, str] = {}
+        for tensor in group if len(group) > 1 else ():
+            if (name := first.setdefault(_digest(tensor), tensor.name)) != tensor.name:
+                found[tensor.name] = name
+    return found
+
+
+_FIELDS = ("raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data", "string_data")
+
+
+def _digest(tensor: TensorProto) -> bytes:
+    """A digest of the data, which may be more than the 2 GB that protobuf writes."""
+    found = sha256()
+    for field in _FIELDS:
+        data = getattr(tensor, field)
+        found.update(f"{field} {len(data)} ".encode())
+        if field == "string_data":
+            found.update(repr(list(data)).encode())
+        else:
+            found.update(data if isinstance(data, bytes) else np.array(data).tobytes())
+    return found.digest()
+
+
+def _array(tensor: TensorProto) -> Array | None:
+    if tensor.data_location == TensorProto.EXTERNAL or tensor.data_type not in _KINDS:
+        return None
+    try:
+        return np.asarray(numpy_helper.to_array(tensor))
+    except (ValueError, TypeError):  # fewer bytes than elements
+        return None
+
+
+def _known_shape(value: Value | None) -> tuple[int, ...] | None:
+    if not isinstance(value, SymTensor) or value.shape is None or value.dtype not in _KINDS:
+        return None
+    sizes = [size for size in value.shape if isinstance(size, int)]
+    return tuple(sizes) if len(sizes) == len(value.shape) else None
+
+
+def _attribute(node: NodeProto, name: str) -> Any:
+    found = next((a for a in node.attribute if a.name == name), None)
+    return None if found is None else found.i if found.type == found.INT else list(found.ints)
+
+
+# -- one function per kind of operator: (inputs, shape of the result, its numpy type, node) -> the result or None -----
+
+
+def _same_elements(given: list[Array], shape: tuple[int, ...], kind: Any, node: NodeProto) -> Array | None:
+    return given[0].reshape(shape) if given[0].size == math.prod(shape) else None
+
+
+def _transposed(given: list[Array], shape: tuple[int, ...], kind: Any, node: NodeProto) -> Array | None:
+    return np.transpose(given[0], _attribute(node, "perm"))
+
+
+def _expanded(given: list[Array], shape: tuple[int, ...], kind: Any, node: NodeProto) -> Array | None:
+    return np.broadcast_to(given[0], shape)
+
+
+def _joined(given: list[Array], shape: tuple[int, ...], kind: Any, node: NodeProto) -> Array | None:
+    axis = _attribute(node, "axis")
+    return np.concatenate(given, 1 if axis is None else axis)
+
+
+def _gathered(given: list[Array], shape: tuple[int, ...], kind: Any, node: NodeProto) -> Array | None:
+    data, indices = given
+    axis = _attribute(node, "axis") or 0
+    if indices.size and not (-data.shape[axis] <= indices.min() and indices.max() < data.shape[axis]):
+        return None
+    return np.take(data, indices, axis)
+
+
+def _sliced(given: list[Array], shape: tuple[int, ...], kind: Any, node: NodeProto) -> Array | None:
+    data, starts, ends, *rest = given
+    axes = rest[0] if rest else np.arange(len(starts))
+    steps = rest[1] if len(rest) > 1 else np.ones(len(starts), np.int64)
+    if any(step < 1 for step in steps):
+        return None
+    index = [slice(None)] * data.ndim
+    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
+        index[axis] = slice(int(start), int(end), int(step))
+    return data[tuple(index)]
+
+
+def _converted(given: list[Array], shape: tuple[int, ...], kind: Any, node: NodeProto) -> Array | None:
+    """A Cast that is defined: integers wrap around, floats are rounded to the nearest; no float becomes an integer."""
+    array = given[0]
+    if array.dtype.kind == "f" and np.dtype(kind).kind != "f":
+        return None
+    found = array.astype(kind)
+    return found if _is_plain(array) and _is_plain(found) else None
+
+
+def _is_plain(array: Array) -> bool:
+    """Whether no element is NaN, infinite or subnormal."""
+    if array.dtype.kind != "f":
+        return True
+    size = np.abs(array)
+    return bool(np.all(np.isfinite(array) & ((size == 0) | (size >= np.finfo(array.dtype).tiny))))
+
+
+def _computed(function: Callable[..., Any]) -> Callable[[list[Array], tuple[int, ...], Any, NodeProto], Array | None]:
+    """A function of single elements."""
+
+    def compute(given: list[Array], shape: tuple[int, ...], kind: Any, node: NodeProto) -> Array | None:
+        if any(array.dtype == np.float16 for array in given) or not all(map(_is_plain, given)):
+            return None
+        if function is np.divide and given[0].dtype.kind != "f":
+            return None
+        found = np.asarray(function(*given))
+        return found if _is_plain(found) else None
+
+    return compute
+
+
+_COMPUTED: dict[str, Callable[[list[Array], tuple[int, ...], Any, NodeProto], Array | None]] = {
+    **dict.fromkeys(["Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"], _same_elements),
+    "Transpose": _transposed, "Expand": _expanded, "Concat": _joined, "Gather": _gathered, "Slice": _sliced,
+    "Cast": _converted, "Add": _computed(np.add), "Sub": _computed(np.subtract), "Mul": _computed(np.multiply),
+    "Div": _computed(np.divide), "Neg": _computed(np.negative), "Abs": _computed(np.abs),
+    "Not": _computed(np.logical_not), "And": _computed(np.logical_and), "Or": _computed(np.logical_or),
+    "Equal": _computed(np.equal), "Less": _computed(np.less), "Greater": _computed(np.greater),
+    "Where": _computed(np.where),
+}  # fmt: skip
+"""The operators that are computed here. Their results have the inferred type, or they are left."""

@@ -1,0 +1,233 @@
+"""A model while it is changed: the nodes of all graphs, the readers of each name, and the nodes without readers.
+
+Every name in the graphs of a draft is given once (`unique_names.py`), so one table serves the main graph and all graphs
+inside it. The bodies of functions are models of their own (`functions.py`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from onnx import helper
+
+from onnx_infer.protobuf.bodies import graphs_of
+from onnx_infer.tools.materialization import unused_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Set
+
+    from onnx import GraphProto, ModelProto, NodeProto, TensorProto
+
+
+def has_texts(model: ModelProto) -> bool:
+    """Whether all names are texts: protobuf gives bytes that are not UTF-8, and does not take them back."""
+    for graph in graphs_of(model.graph):
+        holders = (*graph.input, *graph.output, *graph.value_info, *graph.initializer)
+        names = [holder.name for holder in (*holders, *graph.node)]
+        names += [name for node in graph.node for name in (*node.input, *node.output)]
+        if not all(isinstance(name, str) for name in names):
+            return False
+    return True
+
+
+def count_nodes(model: ModelProto) -> int:
+    """The nodes of a model: those of all graphs and of the bodies of functions, without constants."""
+    graphs = (graph for root in (model.graph, *model.functions) for graph in graphs_of(root))
+    return sum(not (node.op_type == "Constant" and is_default(node)) for graph in graphs for node in graph.node)
+
+
+def is_default(node: NodeProto) -> bool:
+    """Whether a node is of the default domain."""
+    return node.domain in ("", "ai.onnx")
+
+
+class Draft:
+    """The nodes of a model's graphs, and new names for what they read.
+
+    `bodies` are the graphs with their nodes, outer ones first. `constants` are the initializers of all graphs that no
+    caller can override. `made` has the node that gives a name. The names of `outputs`, of all graphs, stay. `shaped`
+    are the values of which a shape is declared.
+    """
+
+    def __init__(self, model: ModelProto, all_constant: bool, shaped: Set[str] = frozenset()) -> None:
+        self.model = model
+        self._shaped = shaped
+        self.bodies: list[tuple[GraphProto, list[NodeProto]]] = [(g, list(g.node)) for g in graphs_of(model.graph)]
+        self._gone: set[int] = set()
+        self.inputs = {info.name for graph, _ in self.bodies for info in graph.input}
+        self.outputs = {info.name for graph, _ in self.bodies for info in graph.output}
+        held = {tensor.name: tensor for graph, _ in self.bodies for tensor in graph.initializer}
+        overridable = set() if all_constant else {info.name for info in model.graph.input}
+        self.constants: dict[str, TensorProto] = {n: tensor for n, tensor in held.items() if n not in overridable}
+        self.made = {name: node for node in self.nodes() for name in node.output if name}
+        self._names = {*held, *self.inputs, *self.outputs, *self.made}
+        self._names.update(name for node in self.nodes() for name in (node.name, *node.input))
+        self._home = {id(node): graph for graph, nodes in self.bodies for node in nodes}
+        self._renamed: dict[str, str] = {}
+
+    def nodes(self) -> Iterator[NodeProto]:
+        """The nodes of all graphs that are not gone; those of a graph in their order."""
+        for _, nodes in self.bodies:
+            for node in nodes:
+                if id(node) not in self._gone:
+                    yield node
+
+    def remove(self, nodes: Iterable[NodeProto]) -> None:
+        """Remove these nodes."""
+        self._gone.update(map(id, nodes))
+
+    # -- names ----------------------------------------------------------------------------------------------------
+
+    def current(self, name: str) -> str:
+        """The name that nodes now read in place of this one."""
+        while name in self._renamed:
+            name = self._renamed[name]
+        return name
+
+    def home(self, node: NodeProto) -> GraphProto:
+        """The graph of a node."""
+        return self._home[id(node)]
+
+    def replace(self, name: str, other: str) -> bool:
+        """Read another name in place of this one, everywhere; False for an output of a graph, whose name must stay."""
+        if name in self.outputs or self.current(name) == self.current(other) or self.loses_shape(name, other):
+            return False
+        self._renamed[self.current(name)] = other
+        return True
+
+    def loses_shape(self, name: str, other: str) -> bool:
+        """Whether a declared shape is lost with a name: the type of the other one, an output, has none and stays."""
+        other = self.current(other)
+        return name in self._shaped and other in self.outputs and other not in self._shaped
+
+    def give_as(self, name: str, output: str, holder: GraphProto) -> bool:
+        """Let the node that gives a name give an output of its graph instead; False if that cannot be."""
+        name = self.current(name)
+        source = self.made.get(name)
+        if source is None or id(source) in self._gone or name in self.outputs or self._home[id(source)] is not holder:
+            return False
+        if self.loses_shape(name, output):
+            return False
+        source.output[list(source.output).index(name)] = output
+        self.made[output] = source
+        self._renamed[name] = output
+        return True
+
+    def replaced(self) -> dict[str, str]:
+        """The names in place of which others are read that nodes of the same graph give."""
+        pairs = {name: self.current(name) for name in self._renamed}
+        made = self.made
+        return {
+            name: other
+            for name, other in pairs.items()
+            if name in made and other in made and self.home(made[name]) is self.home(made[other])
+        }
+
+    def new_name(self, base: str) -> str:
+        """An unused name."""
+        return unused_name(base, self._names)
+
+    def add_constant(self, tensor: TensorProto, name: str, graph: GraphProto | None = None) -> str:
+        """Add an initializer of this name, to the main graph unless another one is given; return the name."""
+        added = (graph or self.model.graph).initializer.add()
+        added.CopyFrom(tensor)
+        added.name = name
+        self.constants[name] = added
+        return name
+
+    # -- uses -----------------------------------------------------------------------------------------------------
+
+    def uses(self) -> Counter[str]:
+        """How often each name is read, by nodes and as an output."""
+        found = Counter(self.outputs)
+        found.update(self.current(name) for node in self.nodes() for name in node.input if name)
+        return found
+
+    def needed(self) -> set[int]:
+        """The ids of the nodes that outputs depend on."""
+        found: set[int] = set()
+        pending = [self.made[name] for name in self.outputs if name in self.made]
+        while pending:
+            node = pending.pop()
+            if id(node) not in found:
+                found.add(id(node))
+                pending += [self.made[name] for name in map(self.current, node.input) if name in self.made]
+        return found
+
+    def unread(
+        self, uses: Counter[str], may_go: Callable[[NodeProto], bool], names: Iterable[str] | None = None
+    ) -> list[NodeProto]:
+        """The nodes that may go because nothing reads them, or only such nodes. The counts in `uses` are changed.
+
+        With `names`, only nodes that give these names, and what then is not read any more.
+        """
+        found: list[NodeProto] = []
+        first = self.nodes() if names is None else [self.made[name] for name in set(names) if name in self.made]
+        pending = [node for node in first if not is_read(node, uses)]
+        while pending:
+            node = pending.pop()
+            if not may_go(node):
+                continue
+            found.append(node)
+            for name in map(self.current, node.input):
+                if name:
+                    uses[name] -= 1
+                    source = self.made.get(name) if not uses[name] else None
+                    if source is not None and not is_read(source, uses):
+                        pending.append(source)
+        return found
+
+    # -- the end --------------------------------------------------------------------------------------------------
+
+    def settle(self, first: Iterable[NodeProto] = ()) -> None:
+        """Write the new names into the nodes, drop those that are gone, and put others `first`.
+
+        The draft is of no use after it.
+        """
+        for graph, nodes in self.bodies:
+            for i in reversed([i for i, node in enumerate(nodes) if id(node) in self._gone]):
+                del graph.node[i]
+            for node in graph.node:
+                for i, name in enumerate(node.input):
+                    if name in self._renamed:
+                        node.input[i] = self.current(name)
+        for i, node in enumerate(first):
+            self.model.graph.node.insert(i, node)
+
+
+def is_in_order(nodes: list[NodeProto]) -> bool:
+    """Whether every node comes after those that give what it reads."""
+    made = {name for node in nodes for name in node.output}
+    seen: set[str] = set()
+    for node in nodes:
+        if any(name in made and name not in seen for name in node.input if name):
+            return False
+        seen.update(node.output)
+    return True
+
+
+def is_read(node: NodeProto, uses: Counter[str]) -> bool:
+    """Whether something reads an output of the node."""
+    return any(uses[name] > 0 for name in node.output if name)
+
+
+def drop_unread(model: ModelProto) -> None:
+    """Drop the initializers that nothing reads and no caller may override."""
+    given = {info.name for info in model.graph.input}
+    graphs = list(graphs_of(model.graph))
+    read = {name for graph in graphs for node in graph.node for name in node.input}
+    read.update(info.name for graph in graphs for info in graph.output)
+    for graph in graphs:
+        names = [tensor.name for tensor in graph.initializer]
+        for i in reversed([i for i, name in enumerate(names) if name not in read and name not in given]):
+            del graph.initializer[i]
+
+
+def constants_as_nodes(graph: GraphProto) -> None:
+    """Write the initializers of a graph that are no inputs as nodes."""
+    given = {info.name for info in graph.input}
+    for i in reversed([i for i, tensor in enumerate(graph.initializer) if tensor.name not in given]):
+        tensor = graph.initializer[i]
+        graph.node.insert(0, helper.make_node("Constant", [], [tensor.name], value=tensor))
+        del graph.initializer[i]

@@ -1,0 +1,159 @@
+"""`make_dynamic`: free sizes for a traced model. It finds what pins them, and changes it if that is certain.
+
+The traced model and the freed one are inferred side by side. If a constant equals a traced size, and the operand has a
+free size now, the free size replaces the constant. At the traced sizes the changed model computes the same. It is
+inferred again at the end: a guard that still equates a free size with another one is a pin.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import onnx
+
+from onnx_infer.api import infer
+from onnx_infer.errors import ArgumentError
+from onnx_infer.model.attributes import constant
+from onnx_infer.options import no_model
+from onnx_infer.protobuf.bodies import graphs_of, subgraphs
+from onnx_infer.tools.transforms.dynamic.doubts import Doubt, doubts
+from onnx_infer.tools.transforms.dynamic.freeing import declare_again, free
+from onnx_infer.tools.transforms.dynamic.pinned import Change, Pin, Tracer
+from onnx_infer.tools.transforms.dynamic.proposals import Left, Proposals
+from onnx_infer.tools.transforms.dynamic.walking import FreedWalk
+from onnx_infer.tools.transforms.dynamic.writing import Writer
+from onnx_infer.tools.transforms.refusals import label_of
+from onnx_infer.values.text import text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from onnx_infer.result import InferenceResult
+    from onnx_infer.tools.transforms.dynamic.proposals import Axis
+    from symdim import Var
+
+_MOST_WALKS = 16
+
+
+class Dynamic(NamedTuple):
+    """A model with free sizes.
+
+    `model`: the model, a copy. `traced`: the size that each symbol had. `changes`: the changes that free what constants
+    pin; they are in the model if it was asked for. `pins`: what pins a free size and has no certain change. `doubts`:
+    numbers beside free sizes that the trace may have decided. `result`: the inference of the model.
+    """
+
+    model: onnx.ModelProto
+    traced: dict[str, int]
+    changes: list[Change]
+    pins: list[Pin]
+    doubts: list[Doubt]
+    result: InferenceResult
+
+    def __repr__(self) -> str:
+        freed = ", ".join(f"{symbol} (was {size})" for symbol, size in self.traced.items())
+        parts = f"{len(self.changes)} changes, {len(self.pins)} pins, {len(self.doubts)} doubts"
+        return f"<Dynamic {freed}: {parts}>"
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nothing in the model pins the free sizes. What the trace has decided is not in the model."""
+        return not self.pins
+
+
+def make_dynamic(model: onnx.ModelProto, axes: Mapping[str, Mapping[int, str]], *, apply: bool = False) -> Dynamic:
+    """Free sizes of inputs, `{"images": {0: "batch", 2: "H"}}`, and find what pins them. The model is not changed.
+
+    With `apply`, the certain changes are made. Without it, the model has only free inputs, and `changes` are proposals.
+    All types are inferred anew and written. Raises `ArgumentError` for an axis that cannot be freed.
+
+    >>> import onnx.parser
+    >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["": 17]>
+    ...     g (float[1, 196, 8] x) => (y) <int64[3] heads = {196, 2, 4}> { y = Reshape (x, heads) }''')
+    >>> made = make_dynamic(model, {"x": {1: "tokens"}}, apply=True)
+    >>> print(made.changes[0], made.pins, made.result.types["y"], sep="; ")
+    Reshape 'y': operand 'heads': 196 at index 0 becomes -1; []; f32[tokens, 2, 4]
+    """
+    if not isinstance(model, onnx.ModelProto):
+        raise no_model(model)
+    if not any(axes.values()):
+        raise ArgumentError("dynamic: no axis is to be freed")
+    static = infer(model)
+    walk = _walked(model, static, axes)
+    freed, tracer, traced = walk.model, walk.tracer, walk.traced_names
+
+    def left(axis: Axis) -> Left:
+        more = {**axes, axis.name: {**axes.get(axis.name, {}), axis.at: axis.symbol}}
+        return _left(_walked(model, static, more))
+
+    changes = list(walk.changes.values())
+    pins = [*walk.pins.values(), *Proposals(traced, tracer.shape, left).pins(tracer.wanted)]
+    result = infer(freed)
+    if apply:
+        failed = Writer(freed, result, tracer).write(changes)
+        unwritten = {change for change, _ in failed}
+        changes = [change for change in changes if change not in unwritten]
+        pins += [Pin(c.operator, c.node, str(c).partition(": ")[2], f"cannot be written: {why}") for c, why in failed]
+        result = infer(freed)
+        pins += _pinning_guards(result, traced, {(pin.operator, pin.node) for pin in pins})
+    pins += _inner_pins(freed, traced.values())
+    declare_again(freed, model)
+    result.apply(freed)
+    return Dynamic(freed, traced, changes, pins, list(doubts(result, traced)), result)
+
+
+def _walked(model: onnx.ModelProto, static: InferenceResult, axes: Mapping[str, Mapping[int, str]]) -> FreedWalk:
+    """The walks over a copy of the model with free axes, which have found all changes and pins."""
+    freed = onnx.ModelProto()
+    freed.CopyFrom(model)
+    traced = free(freed, axes)
+    walk = FreedWalk(freed, Tracer(static, traced.values()), traced)
+    for _ in range(_MOST_WALKS):
+        if not walk.run():
+            break
+    return walk
+
+
+def _left(walk: FreedWalk) -> Left:
+    """What still pins a size after these walks, and the nodes that do not run."""
+    wanted, errors = walk.tracer.wanted, [d for d in walk.engine.diagnostics if d.severity == "error"]
+    return Left(wanted, len(walk.pins) + sum(map(len, wanted.values())) + len(errors))
+
+
+def _pinning_guards(result: InferenceResult, traced: Mapping[str, int], known: set[tuple[str, str]]) -> Iterator[Pin]:
+    """The errors of the model, and the guards that equate a free size with another one or end at the traced one."""
+    sizes: dict[str | Var, int] = dict(traced.items())
+    for guard in result.guards:
+        if not any(v.name in traced for v in guard.variables()) or (guard.operator, guard.node) in known:
+            continue
+        at_traced = guard.condition.sides(sizes) if guard.relation == "at_most" and guard.is_bound(sizes) else None
+        if guard.relation in ("equal", "broadcast", "broadcast_to") or (at_traced and at_traced[0] == at_traced[1]):
+            yield Pin(guard.operator, guard.node, guard.law, f"it runs only where {guard}")
+    for error in result.diagnostics:
+        if error.severity == "error":
+            yield Pin(error.operator.partition("-")[0], error.node, error.message, "its sizes do not fit any more")
+
+
+def _inner_pins(model: onnx.ModelProto, traced: Iterable[int]) -> Iterator[Pin]:
+    """The nodes with graphs, and the functions, that have a traced size in a constant; they are not changed."""
+    sizes = {size for size in traced if size != 1}
+    bodies = [(node.op_type, text(label_of(node)), node) for node in model.graph.node]
+    for operator, name, body in (*bodies, *((f"function {f.name}", "", f) for f in model.functions)):
+        if size := next((n for tensor in _constants_inside(body) for n in _numbers(tensor) if n in sizes), None):
+            why = f"a constant inside has the traced size {size}"
+            yield Pin(operator, name, why, "nodes inside are not changed: replace it if it is one")
+
+
+def _constants_inside(body: onnx.NodeProto | onnx.FunctionProto) -> Iterator[onnx.TensorProto]:
+    """The constant tensors in the graphs of a node, or in a function."""
+    roots = [body] if isinstance(body, onnx.FunctionProto) else subgraphs(body)
+    for graph in (graph for root in roots for graph in graphs_of(root)):
+        yield from getattr(graph, "initializer", ())  # a function has none
+        yield from (a.t for node in graph.node for a in node.attribute if a.HasField("t"))
+
+
+def _numbers(tensor: onnx.TensorProto) -> Iterator[int]:
+    """The sizes of a tensor, and its elements if they are few integers."""
+    yield from tensor.dims
+    value = constant(tensor)
+    yield from (x for x in value.data or () if type(x) is int)

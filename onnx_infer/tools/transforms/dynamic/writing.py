@@ -1,0 +1,198 @@
+"""Changes as ONNX nodes: new constants, sizes computed from the inputs, repeated and counted constants."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx import NodeProto, TensorProto, helper
+
+from onnx_infer.tools.materialization import INITIALIZERS_ALONE_SINCE, Names, SizeNodes, require_held
+from onnx_infer.tools.transforms.dynamic.constants import mask_of
+from onnx_infer.values.dtype import INTEGER_RANGE
+from onnx_infer.values.tensor import Dim, SymTensor
+from onnx_infer.values.text import text
+from symdim import Expr, SymdimError, product
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from onnx import ModelProto
+
+    from onnx_infer.result import InferenceResult
+    from onnx_infer.tools.transforms.dynamic.pinned import Change, Place, Tracer
+
+_SINCE = {"Expand": 8, "Where": 9, "Less": 9, "Slice": 10, "Range": 11}
+_WHERE_DTYPES = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT32, TensorProto.INT64)
+
+
+class Writer:
+    """Writes changes into a freed model. Sizes are computed from the inputs of `result`, each vector of them once."""
+
+    def __init__(self, model: ModelProto, result: InferenceResult, tracer: Tracer) -> None:
+        self.model, self._result, self._tracer = model, result, tracer
+        self._opset = result._engine.model.opsets.get("", 0)
+        self._used = set(result._engine.model.names())
+        self._names = Names(self._used, "dynamic")
+        self._nodes: list[NodeProto] = []
+        self._vectors: dict[tuple[tuple[Dim, ...], int], str] = {}
+
+    def write(self, changes: Iterable[Change]) -> list[tuple[Change, str]]:
+        """Write the changes, in place; return those that cannot be written, each with the reason."""
+        of: dict[Place, list[Change]] = {}
+        for change in changes:
+            of.setdefault(change.place, []).append(change)
+        readers = {text(name): node for node in self.model.graph.node for name in node.output if name}
+        failed = []
+        for place, found in of.items():
+            try:
+                operand = self._operand(found)
+            except (SymdimError, ValueError) as error:
+                failed += [(change, str(error)) for change in found]
+                continue
+            readers[place.output].input[place.operand] = operand
+        for i, node in enumerate(self._nodes):
+            self.model.graph.node.insert(i, node)
+        return failed
+
+    def _operand(self, changes: list[Change]) -> str:
+        """The name of the changed operand."""
+        first = changes[0]
+        if first.kind == "count":
+            return self._counted(changes)
+        if first.kind != "size":
+            name, others = first.operand, [change for change in changes if change.kind != "mask"]
+            if len(others) < len(changes):
+                name = self._masked(changes)
+            for change in others:
+                name = self._repeated(name, change) if change.kind == "repeat" else self._stepped(name, change)
+            return name
+        elements = self._elements(first.operand)
+        for change in changes:
+            elements[change.at] = change.new
+        vector = self._vector(elements, self._dtype(first.operand))
+        is_scalar = self._tracer.is_scalar(first.operand)
+        return self._node("Reshape", vector, self._vector([])) if is_scalar else vector
+
+    def _elements(self, name: str) -> list[Dim]:
+        """The elements of an operand: those that the freed model computes from its sizes, else the traced ones."""
+        traced = self._tracer.elements(name) or ()
+        value = self._result.types.get(name)
+        freed = value.data if isinstance(value, SymTensor) else None
+        if freed is None or len(freed) != len(traced):
+            return list(traced)
+        return [own if isinstance(own, (int, Expr)) else n for own, n in zip(freed, traced, strict=True)]
+
+    def _vector(self, elements: list[Dim], dtype: int = TensorProto.INT64) -> str:
+        """The name of a vector of sizes of this element type."""
+        key = tuple(elements), dtype
+        if key not in self._vectors:
+            numbers = [size for size in elements if isinstance(size, int)]
+            if len(numbers) == len(elements):
+                self._vectors[key] = self._constant(numbers, dtype)
+            else:
+                self._vectors[key] = self._computed(elements, dtype)
+        return self._vectors[key]
+
+    def _computed(self, elements: list[Dim], dtype: int) -> str:
+        """Sizes from the inputs; 0, -1 and other numbers stay as they are."""
+        made = SizeNodes(self._opset, self._result.sources, Names(self._used, self._names.new("size")))
+        output = made.vector(elements, dtype)
+        for tensor in made.initializers:
+            self._hold(tensor)
+        self._nodes += made.nodes
+        return output
+
+    def _constant(self, numbers: list[int], dtype: int) -> str:
+        name = self._names.new("_".join(map(str, numbers)).replace("-", "m") or "scalar")
+        require_held(numbers, dtype)
+        self._hold(helper.make_tensor(name, dtype, [len(numbers)], numbers))
+        return name
+
+    def _hold(self, tensor: TensorProto) -> str:
+        """The name of a constant in the model; before IR version 4 an initializer would have to be an input."""
+        if self.model.ir_version >= INITIALIZERS_ALONE_SINCE:
+            self.model.graph.initializer.append(tensor)
+        else:
+            self._nodes.append(helper.make_node("Constant", [], [tensor.name], tensor.name, value=tensor))
+        return str(tensor.name)
+
+    def _node(self, op_type: str, *inputs: str, **attributes: int) -> str:
+        if (since := _SINCE.get(op_type, 0)) > self._opset:
+            raise ValueError(f"{op_type} has the inputs that are needed from opset {since} on, not in {self._opset}")
+        name = self._names.new(op_type.lower())
+        self._nodes.append(helper.make_node(op_type, inputs, [name], name, **attributes))
+        return name
+
+    def _first(self, name: str, axis: int) -> str:
+        """The first slice of a constant along an axis."""
+        return self._node("Slice", name, *(self._vector([number]) for number in (0, 1, axis)))
+
+    def _along(self, change: Change, new: Dim) -> list[Dim]:
+        """The shape with a size at the changed axis and 1 elsewhere."""
+        return [new if i == change.at else 1 for i in range(len(self._tracer.shape(change.operand)))]
+
+    def _repeated(self, name: str, change: Change) -> str:
+        """A constant with one slice along an axis, as often as wanted."""
+        first = name if change.old == 1 else self._first(name, change.at)
+        return self._node("Expand", first, self._vector(self._along(change, change.new)))
+
+    def _stepped(self, name: str, change: Change) -> str:
+        """The first slice of a constant along an axis, and further ones by equal steps."""
+        steps = self._typed(self._range(change.new), change.operand)
+        factor = self._constant([change.step], self._dtype(change.operand))
+        along = self._node("Reshape", self._node("Mul", steps, factor), self._vector(self._along(change, -1)))
+        return self._node("Add", self._first(name, change.at), along)
+
+    def _counted(self, changes: list[Change]) -> str:
+        """The numbers from 0 in row-major order, in the shape of a constant with other sizes."""
+        shape = list(self._tracer.shape(changes[0].operand))
+        for change in changes:
+            shape[change.at] = change.new
+        counted = self._typed(self._range(product(shape)), changes[0].operand)
+        return self._node("Reshape", counted, self._vector(shape))
+
+    def _masked(self, changes: list[Change]) -> str:
+        """A causal mask of other sizes, with one slice along its other axes that change."""
+        name = changes[0].operand
+        array = self._tracer.array(name)
+        found = None if array is None else mask_of(array)
+        assert array is not None
+        assert found is not None
+        sizes: dict[int, Dim] = {axis: array.shape[axis] for axis in (found.rows, found.columns)}
+        sizes.update((change.at, change.new) for change in changes if change.at in sizes)
+        rows, columns = (
+            self._node(
+                "Reshape", self._range(sizes[axis]), self._vector([-1 if i == axis else 1 for i in range(array.ndim)])
+            )
+            for axis in (found.rows, found.columns)
+        )
+        offset = sizes[found.columns] - sizes[found.rows] if found.is_at_end else found.offset
+        ends = self._node("Add", rows, self._vector([offset + 1]))
+        mask = self._chosen(self._node("Less", columns, ends), found.low, found.high, self._dtype(name))
+        changed = {found.rows, found.columns, *(change.at for change in changes)}
+        others: list[Dim] = [1 if axis in changed else size for axis, size in enumerate(array.shape)]
+        return mask if set(others) == {1} else self._node("Expand", mask, self._vector(others))
+
+    def _chosen(self, condition: str, low: float, high: float, dtype: int) -> str:
+        """`low` where a condition holds, else `high`. Runtimes have Where for a few element types only."""
+        if dtype == TensorProto.BOOL:
+            return condition if low else self._node("Not", condition)
+        own = dtype if dtype in _WHERE_DTYPES else TensorProto.INT64 if dtype in INTEGER_RANGE else TensorProto.FLOAT
+        require_held((low, high), own)
+        values = [self._hold(helper.make_tensor(self._names.new("mask"), own, [1], [x])) for x in (low, high)]
+        chosen = self._node("Where", condition, *values)
+        return chosen if own == dtype else self._node("Cast", chosen, to=dtype)
+
+    def _range(self, end: Dim) -> str:
+        """The vector of the numbers below a size."""
+        scalars = [self._node("Reshape", self._vector([size]), self._vector([])) for size in (0, end, 1)]
+        return self._node("Range", *scalars)
+
+    def _typed(self, name: str, like: str) -> str:
+        """Integers in the type of a constant."""
+        dtype = self._dtype(like)
+        return name if dtype == TensorProto.INT64 else self._node("Cast", name, to=dtype)
+
+    def _dtype(self, name: str) -> int:
+        """The element type of an operand."""
+        return int(getattr(self._tracer.static.types[name], "dtype", None) or TensorProto.INT64)

@@ -1,0 +1,166 @@
+"""Folding: a smaller model that computes the same, made of what inference knows of the sizes and elements.
+
+Each round infers the model as it is. The walk is cautious: it assumes nothing, and takes every size from 0 on. What the
+author declares of inner values counts for nothing. So what is known holds in every run that a runtime accepts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+import onnx
+
+from onnx_infer.inference import Initializers, run
+from onnx_infer.options import with_options
+from onnx_infer.protobuf.bodies import graphs_of
+from onnx_infer.protobuf.files import Source, read_model
+from onnx_infer.protobuf.reading import ModelProtoFrontEnd
+from onnx_infer.protobuf.specialize import with_input_shapes
+from onnx_infer.result import InferenceResult
+from onnx_infer.tools.materialization import INITIALIZERS_ALONE_SINCE
+from onnx_infer.tools.transforms.branches import take_decided_branches
+from onnx_infer.tools.transforms.claims import Claims
+from onnx_infer.tools.transforms.draft import (
+    Draft,
+    constants_as_nodes,
+    count_nodes,
+    drop_unread,
+    has_texts,
+)
+from onnx_infer.tools.transforms.functions import Functions, put_back
+from onnx_infer.tools.transforms.refusals import Refusals
+from onnx_infer.tools.transforms.rewriting import Rewriting
+from onnx_infer.tools.transforms.size_nodes import cheapest
+from onnx_infer.tools.transforms.unique_names import make_names_unique
+from onnx_infer.values.propagated import is_small
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence, Set
+
+    from onnx_infer.model.input_shapes import InputShape
+    from onnx_infer.model.input_values import InputValue
+
+_MOST_ROUNDS = 8
+
+
+class Facts(TypedDict, total=False):
+    """What the caller knows of every run: the options of `onnx_infer.infer` of these names."""
+
+    bounds: Mapping[str, tuple[int, int | None]] | None
+    min_dim: int
+    assume: Sequence[str]
+    initializers: Initializers
+    values: Mapping[str, InputValue] | None
+    bind: Mapping[str, int | str] | None
+    input_shapes: Mapping[str, InputShape] | None
+
+
+@with_options(Facts)
+def fold(model: Source, *, keep_guards: bool = False, **facts: Unpack[Facts]) -> onnx.ModelProto:
+    """A copy of the model that computes the same with fewer nodes.
+
+    Every run has the same outputs, bit for bit, and is refused where the original refuses it. Inputs stay, and outputs
+    keep their names and types. `facts` narrow the runs for which this holds: `bounds`, `assume`, `values`,
+    `initializers` as for `onnx_infer.infer`, and `min_dim`, which is 0 here. `bind`, `input_shapes` write inputs.
+
+    A node that refuses a run by a law of its own stays, unless another one that stays has the same law. With
+    `keep_guards` such nodes stay too, so every refusal names the node that it named before.
+
+    >>> import onnx.parser
+    >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["": 17]>
+    ...     g (float[N, S, 8] x) => (float[N, S, 2, 4] y) <int64[2] heads = {2, 4}> {
+    ...         s = Shape <start = 0, end = 2> (x)  t = Concat <axis = 0> (s, heads)  y = Reshape (x, t) }''')
+    >>> folded = fold(model)
+    >>> [node.op_type for node in folded.graph.node], onnx.numpy_helper.to_array(folded.graph.initializer[0])
+    (['Reshape'], array([0, 0, 2, 4]))
+    """
+    source = read_model(model)
+    bind, shapes = facts.pop("bind", None), facts.pop("input_shapes", None)
+    if bind or shapes:
+        source = with_input_shapes(source, shapes or {}, bind)
+    folded = onnx.ModelProto()
+    folded.CopyFrom(source)
+    facts.setdefault("min_dim", 0)
+    if folded.training_info or not has_texts(folded):  # training graphs read values of the main graph
+        return folded
+    _fold(folded, keep_guards, facts)
+    if folded.functions:
+        _fold_functions(folded, keep_guards, facts)
+    if folded.ir_version < INITIALIZERS_ALONE_SINCE:
+        constants_as_nodes(folded.graph)
+    return folded
+
+
+def _fold(model: onnx.ModelProto, keep_guards: bool, facts: Facts) -> None:
+    """Fold a model but for the bodies of its functions."""
+    make_names_unique(model)
+    claims = Claims(model)
+    for _ in range(_MOST_ROUNDS):
+        if not _round(model, claims, keep_guards, facts):
+            break
+    claims.put_back()
+
+
+def _fold_functions(model: onnx.ModelProto, keep_guards: bool, facts: Facts) -> None:
+    """Fold the bodies of the functions, callers first: what a call gives is known from the graph around it."""
+    functions = Functions(model)
+    functions.see(model.graph, _inferred(model, facts)[2])
+    for function in functions.in_order():
+        body = functions.body(function)
+        if body is None:
+            functions.see(function, {})
+            continue
+        known = Facts(min_dim=0, bounds=body.bounds, values=body.values)
+        _fold(body.model, keep_guards, known)
+        functions.see(body.model.graph, _inferred(body.model, known)[2])
+        put_back(function, body.model)
+
+
+def _round(model: onnx.ModelProto, claims: Claims, keep_guards: bool, facts: Facts) -> bool:
+    """Infer the model and change it once; return whether another round may find more."""
+    before = count_nodes(model)
+    result, draft, types = _inferred(model, facts, claims.shaped())
+    refusals = Refusals(result._engine, draft, types, keep_guards)
+    if take_decided_branches(model, types, refusals.is_upheld):
+        return True
+    rewriting = Rewriting(draft, types, refusals, result._engine.model.opsets.get("", 0))
+    rewriting.run()
+    chosen = cheapest(draft, rewriting.wanted(), result, refusals.may_go)
+    if chosen is not None:
+        rewriting.read_sizes(chosen)
+    draft.remove(draft.unread(draft.uses(), refusals.may_go))
+    draft.settle(() if chosen is None else chosen.nodes)
+    claims.follow(draft.replaced())
+    drop_unread(model)
+    return count_nodes(model) < before
+
+
+def _inferred(
+    model: onnx.ModelProto, facts: Facts, shaped: Set[str] = frozenset()
+) -> tuple[InferenceResult, Draft, dict[str, Value]]:
+    """The model's inference, its draft, and the types of its values. Of `shaped` values a shape is declared."""
+    graphs = list(graphs_of(model.graph))  # the engine knows a graph by its message, which must live
+    result = InferenceResult(*run(ModelProtoFrontEnd(model), policy="override", is_cautious=True, **facts))
+    draft = Draft(model, facts.get("initializers") == "constant", shaped)
+    return result, draft, _types(result, graphs, draft)
+
+
+def _types(result: InferenceResult, graphs: list[onnx.GraphProto], draft: Draft) -> dict[str, Value]:
+    """The types of the values of all graphs by name, small constants with their elements."""
+    found = dict(result.types)
+    known = {id(graph) for graph in graphs}
+    for graph, scope in result._engine.inner:
+        if id(graph.handle) in known:
+            scope.touch(graph.literals)
+            found.update(scope)
+    for name, tensor in draft.constants.items():
+        value = found.get(name)
+        if isinstance(value, SymTensor) and value.data is None and is_small(value):
+            found[name] = result._engine.model.load(tensor)
+    return {name: value for name, value in found.items() if not _varies(value)}
+
+
+def _varies(value: Value) -> bool:
+    """Whether a size differs from one walk of a graph to the next: its marker stands for different sizes."""
+    return isinstance(value, SymTensor) and UNKNOWN_SIZE in (value.shape or ())

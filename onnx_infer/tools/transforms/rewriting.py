@@ -1,0 +1,322 @@
+"""One pass over the nodes of a model. A node is replaced if its result is known or exists already."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from onnx import AttributeProto, TensorProto, helper, numpy_helper
+
+from onnx_infer.protobuf.bodies import subgraphs
+from onnx_infer.protobuf.nodes import wire_of
+from onnx_infer.tools.materialization import INITIALIZERS_ALONE_SINCE
+from onnx_infer.tools.transforms.constants import EXACT, Constants, equal_constants, known_tensor
+from onnx_infer.tools.transforms.draft import Draft, is_default, is_in_order
+from onnx_infer.tools.transforms.identities import same_as
+from onnx_infer.tools.transforms.roundings import Roundings
+from onnx_infer.tools.transforms.shape_reads import ShapeReads, read_axes
+from onnx_infer.tools.transforms.size_nodes import Plan, Reader, Wanted
+from onnx_infer.tools.transforms.targets import expand_target, reshape_target, resize_axes, resize_scales, slice_bound
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import Dim, Shape, SymTensor, Value
+from symdim import Expr
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from onnx import GraphProto, NodeProto
+
+    from onnx_infer.tools.transforms.refusals import Refusals
+
+RANDOM = frozenset(
+    ("Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
+)
+_PURE_DOMAINS = frozenset(("", "ai.onnx", "ai.onnx.ml"))
+_SIZES = frozenset((dt.INT64, dt.INT32))
+_AXES_SINCE = 18
+"""From this opset on a Resize names the axes that it is given sizes for."""
+
+
+class Rewriting:
+    """The changes to a draft. `targets` are new elements for inputs that are read as sizes and cannot be constants."""
+
+    def __init__(self, draft: Draft, types: Mapping[str, Value], refusals: Refusals, opset: int) -> None:
+        self._draft, self._types, self._refusals = draft, types, refusals
+        self._constants = Constants(draft.constants)
+        self._roundings = Roundings(draft, types)
+        self._opset = opset
+        self._uses, self._needed = draft.uses(), draft.needed()
+        self._written: dict[tuple[int, tuple[int, ...], bytes], str] = {}
+        self._targets: dict[tuple[int, int], tuple[Dim, ...]] = {}
+        self._axes: dict[int, list[int]] = {}
+
+    def run(self) -> None:
+        """Visit the nodes of every graph, outer graphs first."""
+        main, _ = self._draft.bodies[0]
+        held = [tensor for tensor in main.initializer if tensor.name in self._draft.constants]
+        for name, other in equal_constants(held).items():
+            self._draft.replace(name, other)
+        for graph, nodes in self._draft.bodies:
+            same_values: dict[Value, str] = {}
+            same_nodes: dict[object, NodeProto] = {}
+            in_order = is_in_order(nodes)
+            reads = ShapeReads(self._opset if in_order else 0)
+            for info in graph.input:
+                reads.add(info.name, self._types.get(info.name))
+            for node in nodes:
+                if not in_order:  # an earlier node may depend on this one
+                    same_values, same_nodes = {}, {}
+                if self._without(node, graph) or self._by_value(node, same_values, reads):
+                    continue
+                self._retarget(node)
+                if not self._by_twin(node, same_nodes) and id(node) in self._needed:
+                    for name in node.output:
+                        reads.add(name, self._types.get(name))
+
+    def _without(self, node: NodeProto, graph: GraphProto) -> bool:
+        """Remove a Constant, or a node that returns its input; return whether it is gone."""
+        draft = self._draft
+        if not node.output:
+            return False
+        if node.op_type == "Constant" and is_default(node):
+            tensor = _tensor_of(node)
+            if tensor is None or node.output[0] in draft.outputs or draft.model.ir_version < INITIALIZERS_ALONE_SINCE:
+                return False
+            draft.add_constant(tensor, node.output[0], graph)
+        else:
+            other = same_as(node, self._types)
+            if (
+                other is None
+                or not self._refusals.may_be_replaced(node)
+                or self._roundings.depend_on(node)
+                or any(self._uses[x] for x in node.output[1:] if x)
+            ):
+                return False
+            output = node.output[0]
+            if not (draft.replace(output, other) or (output in draft.outputs and draft.give_as(other, output, graph))):
+                return False
+        draft.remove([node])
+        return True
+
+    # -- what a node gives ----------------------------------------------------------------------------------------
+
+    def _by_value(self, node: NodeProto, same: dict[Value, str], reads: ShapeReads) -> bool:
+        """Replace the outputs of known elements; return whether all outputs are of this kind."""
+        if node.op_type == "Constant" and is_default(node):
+            return True
+        done = True
+        for name in node.output:
+            value = self._types.get(name)
+            if not name or (tensor := known_tensor(value)) is None:
+                tensor = self._computed(node, value) if name else None
+            if tensor is not None:
+                self._draft.replace(name, self._constant(tensor, name))
+            elif is_symbolic(value):
+                assert value is not None
+                if value in same:
+                    self._draft.replace(name, same[value])
+                else:
+                    same[value] = name
+                    self._read_axes(node, value, reads)
+            else:
+                done = done and not name
+        return done
+
+    def _read_axes(self, node: NodeProto, value: Value, reads: ShapeReads) -> None:
+        """Let a Shape take the place of a node that gives the sizes of successive axes of a tensor."""
+        if not isinstance(value, SymTensor) or value.dtype != dt.INT64 or value.rank != 1 or node.op_type == "Shape":
+            return
+        axes = reads.find(value.data or ())
+        if axes is not None and len(node.output) == 1 and self._refusals.may_go(node):
+            read_axes(node, axes)
+
+    def _computed(self, node: NodeProto, value: Value | None) -> TensorProto | None:
+        names = [self._draft.current(name) for name in node.input]
+        found = self._constants.result(node, names, value, self._uses)
+        return None if found is None or self._roundings.depend_on(node) else numpy_helper.from_array(found)
+
+    def _constant(self, tensor: TensorProto, base: str) -> str:
+        """The name of an initializer with these elements."""
+        key = (tensor.data_type, tuple(tensor.dims), tensor.raw_data)
+        if key not in self._written:
+            self._written[key] = self._draft.add_constant(tensor, self._draft.new_name(f"{base}_known"))
+        return self._written[key]
+
+    def _by_twin(self, node: NodeProto, same: dict[object, NodeProto]) -> bool:
+        """Read the outputs of an earlier node that computes the same; return whether the node is gone."""
+        key = self._key(node)
+        twin = node if key is None else same.setdefault(key, node)
+        if twin is node or not self._refusals.is_upheld(node):
+            return False
+        if any(map(self._draft.loses_shape, node.output, twin.output)):
+            return False
+        for name, other in zip(node.output, twin.output, strict=True):
+            if name:
+                self._draft.replace(name, other)
+        self._draft.remove([node])
+        return True
+
+    def _key(self, node: NodeProto) -> object:
+        """What nodes that compute the same have in common; None for random ones and those with graphs."""
+        if node.domain not in _PURE_DOMAINS or node.op_type in RANDOM or next(subgraphs(node), None) is not None:
+            return None
+        if any(name in self._draft.outputs for name in node.output):
+            return None
+        inputs = tuple(map(self._draft.current, node.input))
+        attributes = [wire for a in node.attribute if (wire := wire_of(a)) is not None]
+        if len(attributes) < len(node.attribute):
+            return None
+        return node.op_type, node.domain, inputs, tuple(sorted(attributes)), tuple(map(bool, node.output))
+
+    # -- what a node reads as sizes -------------------------------------------------------------------------------
+
+    def _retarget(self, node: NodeProto) -> None:
+        """Give a node constants to read in place of sizes, where every run has the same result with them."""
+        if not is_default(node) or not node.input or not node.output:
+            return
+        data = self._types.get(node.input[0])
+        if not isinstance(data, SymTensor) or data.shape is None:
+            return
+        if node.op_type == "Reshape" and (sizes := self._sizes(node, 1)) is not None:
+            made = self._types.get(node.output[0])
+            shape = made.shape if isinstance(made, SymTensor) else None
+            self._read(node, 1, reshape_target(sizes, data.shape, _flag(node, "allowzero"), shape or ()))
+        elif node.op_type == "Expand" and (sizes := self._sizes(node, 1)) is not None:
+            self._read(node, 1, expand_target(sizes, data.shape))
+        elif node.op_type == "Slice" and len(node.input) > 2:
+            self._retarget_slice(node, data)
+        elif node.op_type == "Resize" and (sizes := self._sizes(node, 3)) is not None:
+            self._retarget_resize(node, data.shape, sizes)
+
+    def _retarget_slice(self, node: NodeProto, data: SymTensor) -> None:
+        axes = self._numbers(node, 3)
+        steps = self._numbers(node, 4)
+        if steps is None or any(step < 1 for step in steps):
+            return
+        for index in (1, 2):
+            bounds = self._sizes(node, index)
+            if bounds is not None:
+                value = self._types[node.input[index]]
+                dtype = dt.INT32 if isinstance(value, SymTensor) and value.dtype == dt.INT32 else dt.INT64
+                along = list(range(len(bounds))) if axes is None or not axes else axes
+                if len(along) == len(bounds) and all(-data.rank <= axis < data.rank for axis in along):
+                    pairs = zip(bounds, along, strict=True)
+                    self._read(node, index, tuple(slice_bound(bound, data.dims[axis], dtype) for bound, axis in pairs))
+
+    def _retarget_resize(self, node: NodeProto, shape: Shape, sizes: tuple[Dim, ...]) -> None:
+        """Name only the axes that change, from opset 18 on; scale by whole numbers where bounds allow it."""
+        texts = {a.name: a.s for a in node.attribute if a.type == AttributeProto.STRING}
+        own = next((list(a.ints) for a in node.attribute if a.name == "axes"), list(range(len(shape))))
+        axes = [axis % max(len(shape), 1) for axis in own]
+        is_plain = texts.get("coordinate_transformation_mode") != b"tf_crop_and_resize"  # it reads the roi of each axis
+        if not is_plain or texts.get("keep_aspect_ratio_policy", b"stretch") != b"stretch" or len(axes) != len(sizes):
+            return
+        if self._opset >= _AXES_SINCE:
+            axes, sizes = resize_axes(sizes, shape, axes)
+        if not axes:
+            return
+        if len(axes) < len(shape):
+            self._axes[id(node)] = axes
+        scales = resize_scales(sizes, [shape[axis] for axis in axes])
+        if scales is None or not any(isinstance(size, Expr) for size in sizes):
+            self._read(node, 3, sizes)
+        else:
+            node.input[2] = self._constant(numpy_helper.from_array(np.array(scales, np.float32)), node.input[3])
+            del node.input[3]
+            self._adapt(node)
+
+    def _sizes(self, node: NodeProto, index: int) -> tuple[Dim, ...] | None:
+        """The elements of an input, if it is a vector of sizes that are all known and not all numbers."""
+        value = self._types.get(node.input[index]) if index < len(node.input) else None
+        if not is_symbolic(value) or not isinstance(value, SymTensor) or value.dtype not in _SIZES or value.rank != 1:
+            return None
+        return value.data
+
+    def _numbers(self, node: NodeProto, index: int) -> tuple[int, ...] | None:
+        """The elements of an input that are all numbers; none of an input that is left out, None of another one."""
+        if index >= len(node.input) or not node.input[index]:
+            return ()
+        value = self._types.get(node.input[index])
+        data = None if value is None else value.data
+        return data if data is not None and all(isinstance(x, int) for x in data) else None
+
+    def _read(self, node: NodeProto, index: int, elements: Sequence[Dim]) -> None:
+        """Let a node read these elements, if they differ from what it reads."""
+        value = self._types[node.input[index]]
+        assert isinstance(value, SymTensor)
+        if tuple(elements) == value.data:
+            return
+        tensor = known_tensor(SymTensor(value.dtype, (len(elements),), elements))
+        if tensor is None:
+            self._targets[id(node), index] = tuple(elements)
+            return
+        node.input[index] = self._constant(tensor, node.input[index])
+        self._adapt(node)
+
+    def _adapt(self, node: NodeProto) -> None:
+        """Give a node the attributes with which it reads new sizes: no `allowzero`, and the axes that are resized."""
+        axes = self._axes.get(id(node))
+        for i, attribute in reversed(list(enumerate(node.attribute))):
+            if attribute.name == "allowzero" or (axes is not None and attribute.name == "axes"):
+                del node.attribute[i]
+        if axes is not None:
+            node.attribute.append(helper.make_attribute("axes", axes))
+
+    def wanted(self) -> dict[Wanted, list[Reader]]:
+        """The integer tensors of sizes that nodes of the main graph read, except nodes that compute sizes."""
+        found: dict[Wanted, list[Reader]] = {}
+        main = self._draft.bodies[0][0]
+        for node in self._draft.nodes():
+            if self._draft.home(node) is not main or all(map(self._is_computed, filter(None, node.output))):
+                continue
+            for index, name in enumerate(node.input):
+                value = self._types.get(name)
+                if name in self._draft.inputs or not is_symbolic(value) or not isinstance(value, SymTensor):
+                    continue
+                if value.dtype in _SIZES and value.rank < 2:
+                    elements = self._targets.get((id(node), index), value.data)
+                    assert elements is not None
+                    found.setdefault(Wanted(elements, value.dtype, value.rank), []).append(Reader(node, index))
+        return found
+
+    def read_sizes(self, plan: Plan) -> None:
+        """Let the readers of these sizes read the results of the nodes that compute them from the inputs."""
+        for tensor, readers in self.wanted().items():
+            for node, index in readers if tensor in plan.names else ():
+                node.input[index] = plan.names[tensor]
+                if (id(node), index) in self._targets:
+                    self._adapt(node)
+        for tensor in plan.initializers:
+            self._draft.add_constant(tensor, tensor.name)
+
+    def _is_computed(self, name: str) -> bool:
+        value = self._types.get(name)
+        return name not in self._draft.outputs and (is_symbolic(value) or known_tensor(value) is not None)
+
+
+def is_symbolic(value: Value | None) -> bool:
+    """Whether all elements of an integer or boolean tensor are known, but not all as numbers."""
+    if not isinstance(value, SymTensor) or value.data is None or value.dtype not in EXACT or None in value.data:
+        return False
+    return not all(isinstance(x, int) for x in value.data)
+
+
+def _flag(node: NodeProto, name: str) -> bool:
+    return any(attribute.name == name and attribute.i for attribute in node.attribute)
+
+
+def _tensor_of(node: NodeProto) -> TensorProto | None:
+    """The tensor of a Constant node; None for one of another kind, or with a reference to a function's attribute."""
+    if len(node.attribute) != 1 or node.attribute[0].ref_attr_name:
+        return None
+    attribute = node.attribute[0]
+    if attribute.type == AttributeProto.TENSOR:
+        return attribute.t
+    kinds: dict[int, tuple[Any, Any]] = {
+        AttributeProto.INT: (np.int64, attribute.i), AttributeProto.INTS: (np.int64, list(attribute.ints)),
+        AttributeProto.FLOAT: (np.float32, attribute.f), AttributeProto.FLOATS: (np.float32, list(attribute.floats)),
+    }  # fmt: skip
+    if attribute.type not in kinds:
+        return None
+    kind, elements = kinds[attribute.type]
+    return numpy_helper.from_array(np.array(elements, kind))
