@@ -129,7 +129,7 @@ def test_modules_become_one_script() -> None:
     for place, name in enumerate(MODULES):
         imported = re.findall(r'^import .* from "\./(\w+)\.js";$', asset(f"{name}.js"), re.MULTILINE)
         assert set(imported) <= set(MODULES[:place]), name
-    files = Path(__file__).parents[2] / "onnx_infer" / "results" / "page" / "assets"
+    files = Path(__file__).parents[2] / "onnx_infer" / "tools" / "page" / "assets"
     assert {path.stem for path in files.glob("*.js")} == set(MODULES)
 
 
