@@ -12,8 +12,8 @@ from onnx_infer import infer
 from onnx_infer.tools.emission.content import Content, content_of
 from onnx_infer.tools.emission.source import source_of
 from symdim import DivisionByZero, Expr, Scope, Var, maximum, minimum
-from symdim.conditions.condition import Condition
 from symdim.dialects.languages import LanguageName
+from symdim.relations.relation import Relation
 from tests.onnx_infer import models
 from tests.symdim import strategies
 
@@ -36,7 +36,7 @@ def expected(content: Content, given: list[int | None]) -> Any:
         except DivisionByZero:
             sizes.append(None)
     sides = [(guard.relation, sizes[guard.lhs], sizes[guard.rhs]) for guard in content.guards]
-    holds = [a is not None and b is not None and Condition(relation, a, b).holds({}) for relation, a, b in sides]
+    holds = [a is not None and b is not None and Relation(relation, a, b).holds({}) for relation, a, b in sides]
     return [sizes, list(map(int, holds))]
 
 

@@ -22,7 +22,7 @@ uses only rooms above it:
 
     errors.py        the exceptions
     algebra/         expressions in canonical form
-    conditions/      conditions on sizes, solved for a variable
+    relations/       relations of sizes, solved for a variable
     parser/          from text to expressions                 parsing.py        its face: parse, check
     notebook.py      tables for notebooks
     shape.py         shapes of known rank                     compile.py        expressions as Python functions

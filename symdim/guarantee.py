@@ -29,9 +29,9 @@ from symdim.algebra.sums.polynomial import checked, sum_of
 from symdim.algebra.texts.patterns import Pattern, patterns
 from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var, narrowed
-from symdim.conditions.monotone import growth
 from symdim.errors import BoundsError, DivisionByZero, RankError, UnsupportedDynamicShape, refuse_text
 from symdim.prover.budget import Budget
+from symdim.relations.monotone import growth
 
 Dim: TypeAlias = int | Expr
 Limits: TypeAlias = tuple[Dim | None, Dim | None]

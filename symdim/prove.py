@@ -19,17 +19,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from symdim.algebra import dims
 from symdim.algebra.bounds.intervals import bounds_of
 from symdim.algebra.divisions.floordiv import mod
-from symdim.algebra.sums.polynomial import add, checked, scale
-from symdim.facts import Facts
+from symdim.algebra.sums.polynomial import checked
+from symdim.facts import Facts, with_origin
 from symdim.prover.budget import Budget, OutOfBudget
 from symdim.prover.halves import HALVES, halved
-from symdim.prover.hypotheses import INTERVALS, Hypothesis, normalised, problem_of
+from symdim.prover.hypotheses import INTERVALS, problem_of
 from symdim.prover.search import decided
+from symdim.relations.relation import Relation
 
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim
     from symdim.algebra.variable import Var
-    from symdim.prover.hypotheses import Reasons, Relation
+    from symdim.prover.hypotheses import Reasons
     from symdim.prover.witness import Assignment
 
 BUDGET = 5000
@@ -140,12 +141,12 @@ def explain(
     ('T == P + 2',)
     """
     a, b = checked(a), checked(b)
-    difference, wanted = normalised(a, relation, b)
-    if _evident(difference, wanted):
+    wanted = Relation.of(a, relation, b).normal()
+    if _evident(wanted):
         return Proof(True, laws=(INTERVALS,))
-    if _evident(halved(difference, budget), wanted):
+    if _evident(wanted._replace(left=halved(wanted.left, budget))):
         return Proof(True, laws=(HALVES,))
-    goal = _negated(difference, wanted)
+    goal = wanted.negated().normal()
     known = [] if facts is None else facts.relevant(a, b)
     for assumed in (known, []) if known else (known,):
         answer = _searched([goal, *assumed], (a, b), Budget(budget, within))
@@ -159,31 +160,25 @@ def explain(
                 return Proof(True, (), laws)
             if facts.contradiction() is None:
                 listed = list(facts)
-                return Proof(True, tuple(str(listed[i]) for i in used), laws)
+                return Proof(True, tuple(with_origin(listed[i]) for i in used), laws)
     return Proof(None)
 
 
-def _consistent(facts: Facts | None, met: list[Hypothesis]) -> bool:
+def _consistent(facts: Facts | None, met: list[Relation]) -> bool:
     """Whether no contradiction of the facts is known. Some of them, `met`, have an example already."""
     return facts is None or len(met) == len(facts) or facts.contradiction() is None
 
 
-def _searched(hypotheses: list[Hypothesis], about: tuple[Dim, ...], budget: Budget) -> Assignment | Reasons | None:
+def _searched(hypotheses: list[Relation], about: tuple[Dim, ...], budget: Budget) -> Assignment | Reasons | None:
     try:
         return decided(problem_of(hypotheses, about, budget))
     except OutOfBudget:
         return None
 
 
-def _evident(dim: Dim, relation: Relation) -> bool:
-    """Whether the interval alone decides it."""
-    if relation == "==":
+def _evident(wanted: Relation) -> bool:
+    """Whether the interval alone decides a relation in normal form."""
+    kind, dim, _, _ = wanted
+    if kind == "equal":
         return bounds_of(dim) == (0, 0)
-    return dims.at_least(dim, 0) if relation == ">=" else dims.excludes(dim, 0)
-
-
-def _negated(dim: Dim, relation: Relation) -> Hypothesis:
-    """The hypothesis that counterexamples of `dim relation 0` satisfy."""
-    if relation == ">=":
-        return Hypothesis(add(scale(dim, -1), -1), ">=", frozenset())
-    return Hypothesis(dim, "!=" if relation == "==" else "==", frozenset())
+    return dims.at_least(dim, 0) if kind == "at_least" else dims.excludes(dim, 0)

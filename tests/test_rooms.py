@@ -23,7 +23,7 @@ ROOMS = {
     "symdim": [
         "errors notebook",
         "algebra",
-        "conditions",
+        "relations",
         "parser parsing",
         "shape compile",
         "prover prove facts",

@@ -59,10 +59,10 @@ class Positive:
         >>> equal(Var("N"), 1), less(Var("N"), Var("M"))
         (N == 1, M >= N + 1)
         """
-        from symdim.conditions.condition import Condition
-        from symdim.conditions.solving import solve
+        from symdim.relations.relation import Relation
+        from symdim.relations.solving import solve
 
-        found = solve(Condition("at_least", self.size, 1))
+        found = solve(Relation("at_least", self.size, 1))
         return "False" if found is None else " and ".join(map(str, found)) or "True"
 
     __repr__ = __str__

@@ -13,7 +13,7 @@ from symdim import Expr, minimum, product
 from symdim.algebra.dims import at_most
 
 if TYPE_CHECKING:
-    from symdim.conditions.condition import Relation
+    from symdim.relations.relation import RelationKind
 
 
 def demand_in_bounds(
@@ -61,7 +61,7 @@ def demand_in_bounds(
             _demand("at_least", i, least, any_index, doubtful)
 
 
-def _demand(relation: Relation, end: Dim, limit: Dim, any_index: Dim, doubtful: Shape) -> None:
+def _demand(relation: RelationKind, end: Dim, limit: Dim, any_index: Dim, doubtful: Shape) -> None:
     """Demand a relation of an end of the indices to a limit that 0 keeps, unless there is no index."""
     law, whole = "an index and the size of its axis", any_index * end
     if any_index == 1 or is_cautious() or not is_long(whole):

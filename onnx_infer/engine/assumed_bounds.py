@@ -1,6 +1,6 @@
 """The intervals of symbols in assumptions: `H // 2 >= 3` means that H is at least 6.
 
-Conditions are solved for a symbol (`symdim.conditions`), each within the bounds that the others give, until nothing
+Conditions are solved for a symbol (`symdim.relations`), each within the bounds that the others give, until nothing
 changes. In an inequality of several symbols, a symbol is bounded if all others are.
 """
 
@@ -12,8 +12,8 @@ from symdim import Var
 from symdim.algebra.dims import bounds_of
 from symdim.algebra.order import sorted_units
 from symdim.algebra.sums.monomial import terms_of
-from symdim.conditions.condition import Condition
-from symdim.conditions.solving import solve
+from symdim.relations.relation import Relation
+from symdim.relations.solving import solve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MOST_ROUNDS = 8
 
 
-class Relation(NamedTuple):
+class Assumption(NamedTuple):
     """A relation (one of == != >= > <= <) of two sizes, and its text."""
 
     text: str
@@ -31,38 +31,38 @@ class Relation(NamedTuple):
     sign: str
     rhs: Dim
 
-    def conditions(self) -> list[Condition]:
+    def conditions(self) -> list[Relation]:
         """The relation as conditions; empty for `!=`."""
         _, a, sign, b = self
         if sign == "==":
-            return [Condition("equal", a, b)]
+            return [Relation("equal", a, b)]
         if sign in (">", ">="):
-            return [Condition("at_least", a, b + int(sign == ">"))]
-        return [Condition("at_most", a, b - int(sign == "<"))] if sign in ("<", "<=") else []
+            return [Relation("at_least", a, b + int(sign == ">"))]
+        return [Relation("at_most", a, b - int(sign == "<"))] if sign in ("<", "<=") else []
 
     def variables(self) -> tuple[Var, ...]:
         """The symbols in both sides."""
-        return Condition("equal", self.lhs, self.rhs).variables()
+        return Relation("equal", self.lhs, self.rhs).variables()
 
 
 class Bounds(NamedTuple):
     """The intervals from relations, the relations that say more than intervals, and those that cannot hold."""
 
     of: dict[Var, tuple[int, int | None]]
-    rest: list[Relation]
+    rest: list[Assumption]
     impossible: list[str]
 
 
-def assumed_bounds(relations: Sequence[Relation]) -> Bounds:
+def assumed_bounds(relations: Sequence[Assumption]) -> Bounds:
     """The bounds of symbols within which all relations hold.
 
     >>> H, W = Var("H"), Var("W")
-    >>> found = assumed_bounds([Relation("", H // 2, ">=", 3), Relation("", H % 8, "==", 0), Relation("", W, ">", H)])
+    >>> found = assumed_bounds([Assumption("", *said) for said in ((H // 2, ">=", 3), (H % 8, "==", 0), (W, ">", H))])
     >>> found.of, len(found.rest)
     ({H: (8, None), W: (9, None)}, 2)
     """
     bounds = _Bounds()
-    rest: list[Relation] = []
+    rest: list[Assumption] = []
     for _ in range(_MOST_ROUNDS):
         before = dict(bounds.of)
         rest = [relation for relation in relations if not bounds.learn(relation)]
@@ -76,7 +76,7 @@ class _Bounds:
         self.of: dict[Var, tuple[int, int | None]] = {}
         self.impossible: list[str] = []
 
-    def learn(self, relation: Relation) -> bool:
+    def learn(self, relation: Assumption) -> bool:
         """Narrow the symbols of a relation; return whether their intervals are equivalent to it."""
         if relation.sign == "!=":
             return self._differ(relation)
@@ -95,7 +95,7 @@ class _Bounds:
                 complete &= self._enter(part, originals, relation.text)
         return complete
 
-    def _differ(self, relation: Relation) -> bool:
+    def _differ(self, relation: Assumption) -> bool:
         """Use `symbol != number`; return whether the interval is equivalent to it, which shrinks only at its ends."""
         var, number = relation.lhs, relation.rhs
         if not isinstance(var, Var) or not isinstance(number, int):
@@ -107,9 +107,9 @@ class _Bounds:
             self._narrow(var, low + (number == low), None if high is None else high - (number == high), relation.text)
         return True
 
-    def _enter(self, condition: Condition, originals: dict[Var, Var], text: str) -> bool:
+    def _enter(self, condition: Relation, originals: dict[Var, Var], text: str) -> bool:
         """Narrow by a solved condition; return whether intervals are equivalent to it."""
-        relation, lhs, rhs = condition
+        relation, lhs, rhs, _ = condition
         if relation == "divides":
             if isinstance(lhs, int) and isinstance(rhs, Var):
                 var = originals.get(rhs, rhs)

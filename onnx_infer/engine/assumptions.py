@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from onnx_infer.diagnostics import Diagnostic
-from onnx_infer.engine.assumed_bounds import Bounds, Relation, assumed_bounds
+from onnx_infer.engine.assumed_bounds import Assumption, Bounds, assumed_bounds
 from onnx_infer.laws.known import Known, holds
 from onnx_infer.model.given import Given, Narrowed, interval_text
 from onnx_infer.model.graph import Node
@@ -17,7 +17,7 @@ from symdim.algebra.divisions.floordiv import mod
 from symdim.algebra.expr import FloorDiv
 from symdim.algebra.order import leading, sorted_units
 from symdim.algebra.sums.monomial import terms_of
-from symdim.conditions.condition import Condition
+from symdim.relations.relation import Relation
 from symdim.store import Origin, Store
 
 if TYPE_CHECKING:
@@ -57,11 +57,11 @@ def blamed(
 
 def drop_implied(engine: Engine) -> None:
     """Drop the statements that the assumptions imply."""
-    answers: dict[Condition, bool] = {}
+    answers: dict[Relation, bool] = {}
     kept: list[tuple[Statement, Node]] = []
     for statement, node in engine.stated():
         assert statement.relation != "undecided"
-        condition = Condition(
+        condition = Relation(
             statement.relation, engine.fresh_sizes.resolve(statement.lhs), engine.fresh_sizes.resolve(statement.rhs)
         )
         if condition not in answers:
@@ -71,9 +71,9 @@ def drop_implied(engine: Engine) -> None:
     engine.restate(kept)
 
 
-def _is_implied(condition: Condition) -> bool:
+def _is_implied(condition: Relation) -> bool:
     """Whether a condition always holds."""
-    relation, a, b = condition
+    relation, a, b, _ = condition
     if relation == "equal":
         return holds(a, "==", b)
     if relation in ("at_least", "at_most"):
@@ -102,7 +102,7 @@ class Assumptions:
         symbols: Mapping[str, Var] | None = None,
         meaning: Callable[[Dim], Dim] = lambda size: size,
     ) -> None:
-        self.relations: list[Relation] = []
+        self.relations: list[Assumption] = []
         self.symbols = dict(symbols or {})
         self.unknown: set[str] = set()
         for relation in (relation for text in texts for relation in _read(text, symbols or {})):
@@ -136,8 +136,8 @@ class Assumptions:
         """A message about assumptions that cannot hold together, or None."""
         found = facts_of(self.relations).contradiction() or ()
         if len(found) > 1:
-            return "assumptions contradict each other: " + "; ".join(f.text for f in found)
-        wrong = [str(f.origin) for f in found] or self.bounds.impossible
+            return "assumptions contradict each other: " + "; ".join(map(str, found))
+        wrong = [str(text) for fact in found for text in fact.origins] or self.bounds.impossible
         if not wrong:
             return None
         besides = _said_besides(self.relations, wrong[0])
@@ -194,7 +194,7 @@ def narrowed(given: Given, assumptions: Assumptions) -> Narrowed:
     return Narrowed(bounds, same, bound, frozenset(same.get(name, name) for name in others))
 
 
-def _solve_element(relation: Relation, elements: Mapping[str, object], solved: dict[Var, Dim]) -> bool:
+def _solve_element(relation: Assumption, elements: Mapping[str, object], solved: dict[Var, Dim]) -> bool:
     """Enter the element that an equation determines, such as `total[0] == past + seq`; return whether there is one.
 
     No solution contains an element that is solved.
@@ -213,7 +213,7 @@ def _solve_element(relation: Relation, elements: Mapping[str, object], solved: d
     return gap == 0
 
 
-def _equal_symbols(relation: Relation) -> tuple[str, str] | None:
+def _equal_symbols(relation: Assumption) -> tuple[str, str] | None:
     """The names of the two symbols that a relation such as `H == W` makes equal."""
     if relation.sign != "==":
         return None
@@ -241,22 +241,22 @@ def _first_names(pairs: Iterable[tuple[str, str]], order: Iterable[str]) -> dict
     return {name: other for name, other in names if name != other}
 
 
-def facts_of(relations: Iterable[Relation]) -> Facts:
+def facts_of(relations: Iterable[Assumption]) -> Facts:
     """Relations as facts of the prover."""
     facts = Facts()
     for text, a, sign, b in relations:
-        facts.add(a, sign, b, origin=text)
+        facts.assume(Relation.of(a, sign, b), origin=text)
     return facts
 
 
-def _said_besides(relations: Sequence[Relation], text: str) -> str:
+def _said_besides(relations: Sequence[Assumption], text: str) -> str:
     """A text with the bounds of the symbols in an assumption, and the other assumptions about them."""
     symbols = {v: None for relation in relations if relation.text == text for v in relation.variables()}
     others = [r.text for r in relations if r.text != text and not symbols.keys().isdisjoint(r.variables())]
     return "; ".join(dict.fromkeys([*map(interval_text, symbols), *others]))
 
 
-def _read(text: str, symbols: Mapping[str, Var]) -> Iterator[Relation]:
+def _read(text: str, symbols: Mapping[str, Var]) -> Iterator[Assumption]:
     """The relations in a text such as `"H % 8 == 0 and 16 <= H <= 64"`."""
     for part in [text] if any(" and " in name for name in symbols) else text.split(" and "):
         pieces = _RELATION.split(part)
@@ -264,7 +264,7 @@ def _read(text: str, symbols: Mapping[str, Var]) -> Iterator[Relation]:
             raise ParseError(text, 0, "no relation (== != >= > <= <) in the assumption")
         sides = [parse(piece.strip(), symbols) for piece in pieces[::2]]
         for i, relation in enumerate(pieces[1::2]):
-            yield Relation(text, sides[i], relation, sides[i + 1])
+            yield Assumption(text, sides[i], relation, sides[i + 1])
 
 
 def _remainder(a: Dim, b: Dim) -> tuple[Dim, Dim] | None:

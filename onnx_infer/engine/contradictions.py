@@ -30,10 +30,8 @@ if TYPE_CHECKING:
     from onnx_infer.model.graph import Node
     from onnx_infer.values.tensor import Dim
     from symdim.algebra.expr import Interval
-    from symdim.conditions.condition import Condition
-    from symdim.facts import Fact
     from symdim.prover.budget import Budget
-    from symdim.prover.hypotheses import Hypothesis
+    from symdim.relations.relation import Relation
 
     Stated: TypeAlias = tuple[Statement, Node]
     Places: TypeAlias = tuple[int, ...]
@@ -56,7 +54,6 @@ _MOST_TRIED = 16
 _LONG = 16
 """The most names of two sizes of which broadcasting chooses one, for the prover: it multiplies them."""
 
-_SIGNS = {"equal": "==", "at_least": ">=", "at_most": "<="}
 
 _refuted = shared_cache(1 << 10)  # conditions and facts -> the places of those that contradict each other
 
@@ -64,10 +61,10 @@ _refuted = shared_cache(1 << 10)  # conditions and facts -> the places of those 
 class Contradiction(NamedTuple):
     """A demand of a node that holds at no sizes, or not together with the `others`."""
 
-    condition: Condition
+    condition: Relation
     law: str
     node: Node
-    others: tuple[tuple[Condition, Node], ...] = ()
+    others: tuple[tuple[Relation, Node], ...] = ()
 
     def __str__(self) -> str:
         if not self.others:
@@ -76,7 +73,7 @@ class Contradiction(NamedTuple):
         return f"{self.law}: {self.condition} contradicts {others}"
 
 
-def errors_of(walk: Walk, facts: Iterable[Fact] = ()) -> list[Diagnostic]:
+def errors_of(walk: Walk, facts: Iterable[Relation] = ()) -> list[Diagnostic]:
     """The contradictions of a walk, under `facts` about its symbols, as errors of their nodes.
 
     What rests on an assumption is no demand of every run.
@@ -106,19 +103,19 @@ def contradiction(stated: Iterable[Stated]) -> str | None:
 
 
 def contradictions(
-    stated: Iterable[Stated], resolve: Callable[[Dim], Dim] = lambda size: size, facts: Iterable[Fact] = ()
+    stated: Iterable[Stated], resolve: Callable[[Dim], Dim] = lambda size: size, facts: Iterable[Relation] = ()
 ) -> list[Contradiction]:
     """The demands that cannot hold, under `facts` about the symbols. `resolve` replaces solved variables in them."""
-    from symdim.conditions.condition import Condition  # few models need it
+    from symdim.relations.relation import Relation  # few models need it
 
-    first: dict[Condition, Stated] = {}
+    first: dict[Relation, Stated] = {}
     for statement, node in stated:
         relation, lhs, rhs = statement[:3]
         if statement.kind == "required" and relation != "undecided":
-            first.setdefault(Condition(relation, resolve(lhs), resolve(rhs)), (statement, node))
+            first.setdefault(Relation(relation, resolve(lhs), resolve(rhs)), (statement, node))
     if not first:
         return []
-    conditions, assumed = list(first), [_as_condition(fact) for fact in facts]
+    conditions, assumed = list(first), [fact.normal()._replace(origins=frozenset()) for fact in facts]
     found: list[Places] | None = _refuted.get(key := (len(first), *conditions, *assumed))
     if found is None:
         prover, groups = _Prover(), _groups([*conditions, *assumed])
@@ -132,15 +129,7 @@ def contradictions(
     return told
 
 
-def _as_condition(fact: Fact) -> Condition:
-    from symdim.conditions.condition import Condition
-
-    if fact.relation == "!=":
-        return Condition("at_least", fact.dim * fact.dim, 1)
-    return Condition("equal" if fact.relation == "==" else "at_least", fact.dim, 0)
-
-
-def _groups(conditions: Sequence[Condition]) -> Iterator[dict[int, Condition]]:
+def _groups(conditions: Sequence[Relation]) -> Iterator[dict[int, Relation]]:
     """The conditions that share variables, directly or through others, by their places."""
     about: dict[Var, list[int]] = {}
     for i, condition in enumerate(conditions):
@@ -158,7 +147,7 @@ def _groups(conditions: Sequence[Condition]) -> Iterator[dict[int, Condition]]:
         yield {i: conditions[i] for i in sorted(found)}
 
 
-def _refuted_in(group: dict[int, Condition], count: int, prover: _Prover) -> Iterator[Places]:
+def _refuted_in(group: dict[int, Relation], count: int, prover: _Prover) -> Iterator[Places]:
     """The contradictions in a group, until the rest may hold. Places from `count` on are those of facts."""
     while group and min(group) < count:
         found = _first_refuted(group, prover)
@@ -169,7 +158,7 @@ def _refuted_in(group: dict[int, Condition], count: int, prover: _Prover) -> Ite
         del group[demands[-1]]
 
 
-def _first_refuted(group: Mapping[int, Condition], prover: _Prover) -> Collection[int]:
+def _first_refuted(group: Mapping[int, Relation], prover: _Prover) -> Collection[int]:
     """The places of conditions that cannot hold together; none if they can, or if that is not known."""
     variables = tuple(dict.fromkeys(v for condition in group.values() for v in condition.variables()))
     if _hold_somewhere(group.values(), {v: (v.lo, v.hi) for v in variables}):
@@ -179,7 +168,7 @@ def _first_refuted(group: Mapping[int, Condition], prover: _Prover) -> Collectio
         parts = of_one_symbol(condition)
         if parts is None:
             return (i,)
-        for relation, var, number in parts:
+        for relation, var, number, _ in parts:
             if isinstance(var, Var) and isinstance(number, int) and not intervals[var].narrow(relation, number, i):
                 return {place for place in intervals[var].why if place is not None}
     if _hold_somewhere(group.values(), {v: interval.ends for v, interval in intervals.items()}):
@@ -193,7 +182,7 @@ def _first_refuted(group: Mapping[int, Condition], prover: _Prover) -> Collectio
     return found
 
 
-def _hold_somewhere(conditions: Collection[Condition], ends: Mapping[Var, Interval]) -> bool:
+def _hold_somewhere(conditions: Collection[Relation], ends: Mapping[Var, Interval]) -> bool:
     """Whether all conditions hold at one of a few points: equal sizes, or the least ones with one that is larger."""
     least: dict[str | Var, int] = {v: _within(1, *interval) for v, interval in ends.items()}
     points: list[dict[str | Var, int]] = [
@@ -217,7 +206,7 @@ class _Prover:
 
         return Budget(_ALL_STEPS)
 
-    def refuted(self, group: Mapping[int, Condition]) -> frozenset[int] | None:
+    def refuted(self, group: Mapping[int, Relation]) -> frozenset[int] | None:
         """The places of conditions that cannot hold together; none if an example is found, None if nothing is."""
         from symdim.prover.budget import Budget, OutOfBudget
         from symdim.prover.hypotheses import problem_of
@@ -232,21 +221,14 @@ class _Prover:
         return None if found is None else frozenset(i for i in found if isinstance(i, int))
 
 
-def _hypothesis(condition: Condition, place: int) -> Hypothesis | None:
+def _hypothesis(condition: Relation, place: int) -> Relation | None:
     """A condition as the prover takes it; None for a division by 0 and for long sizes of which one is chosen."""
-    from symdim.algebra.divisions.floordiv import mod
-    from symdim.prover.hypotheses import Hypothesis, normalised
-
-    relation, a, b = condition
-    reasons = frozenset((place,))
-    if relation == "divides":
-        return None if a == 0 else Hypothesis(mod(b, a), "==", reasons)
-    if relation in _SIGNS:
-        return Hypothesis(*normalised(a, _SIGNS[relation], b), reasons)
-    if leaf_count(a) + leaf_count(b) > _LONG:
+    kind, a, b, _ = condition
+    if kind == "divides" and a == 0:
         return None
-    product = (a - b) * (a - 1)
-    return Hypothesis(product * (b - 1) if relation == "broadcast" else product, "==", reasons)
+    if kind in ("broadcast", "broadcast_to") and leaf_count(a) + leaf_count(b) > _LONG:
+        return None
+    return condition._replace(origins=frozenset((place,))).normal()
 
 
 class _Interval:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from onnx_infer.model.graph import Node
     from onnx_infer.types.merge import Conflict, ShapeMergePolicy
     from onnx_infer.values.tensor import Dim
-    from symdim.conditions.condition import Relation
+    from symdim.relations.relation import RelationKind
 
 
 Keeps = Literal["numbers", "nothing"] | frozenset[int | None]
@@ -155,16 +155,16 @@ class DeclaredTypes:
             return inferred
         return self.opened(SymTensor(inferred.dtype, [UNKNOWN_SIZE] * declared.rank))
 
-    def _state_rank(self, name: str, relation: Relation, lhs: Dim, rhs: int, node: Node) -> None:
+    def _state_rank(self, name: str, relation: RelationKind, lhs: Dim, rhs: int, node: Node) -> None:
         """State what the declared rank of a value says of sizes, if its graph runs wherever the model does."""
         engine = self._engine
         if not engine.certain or (engine.depth and self.assumed):
             return
         if self.assumed:
-            from symdim.conditions.condition import Condition  # few models need it
+            from symdim.relations.relation import Relation  # few models need it
 
             if not is_fresh(lhs):  # only sizes of inputs can be assumed
-                engine.assumed.append(str(Condition(relation, lhs, rhs)))
+                engine.assumed.append(str(Relation(relation, lhs, rhs)))
             return
         kind: Kind = "assumed" if name in self._trusted else "declared"
         law = f"{FORCED_RANK if kind == 'assumed' else 'declared rank of'} value '{name}'"
@@ -263,7 +263,7 @@ def _as_inputs_say(
     return SymTensor(declared.dtype, dims), said
 
 
-def _selecting(declared: SymTensor, inferred: OneOf) -> tuple[Relation, Dim, int] | None:
+def _selecting(declared: SymTensor, inferred: OneOf) -> tuple[RelationKind, Dim, int] | None:
     """The condition on sizes under which a value is the one of two tensors that the declared rank selects."""
     if declared.shape is None or any(choice.shape is None for choice in inferred.choices):
         return None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from onnx_infer.laws.statements import Statement
     from onnx_infer.values.tensor import Dim
     from symdim.algebra.expr import Interval
-    from symdim.conditions.condition import Condition
+    from symdim.relations.relation import Relation
 
 
 class Undecided(Exception):  # noqa: N818  (a signal inside the engine)
@@ -136,23 +136,23 @@ def implied_bounds(statements: Iterable[Statement], known: dict[Var, Interval] |
     return found
 
 
-def of_one_symbol(statement: Statement | Condition) -> Sequence[Condition] | None:
+def of_one_symbol(statement: Statement | Relation) -> Sequence[Relation] | None:
     """The bounds of its symbol that follow from a statement, if it has only one symbol; None if it never holds."""
     key = statement[:3]
-    found: Sequence[Condition] | Literal["unread"] | None = _solved.get(key, "unread")
+    found: Sequence[Relation] | Literal["unread"] | None = _solved.get(key, "unread")
     if found == "unread":
-        from symdim.conditions.condition import Condition  # few models need it
-        from symdim.conditions.solving import solve
+        from symdim.relations.relation import Relation  # few models need it
+        from symdim.relations.solving import solve
 
-        condition = Condition(*key)  # type: ignore[arg-type]  # no such statement is "undecided"
+        condition = Relation(*key)  # type: ignore[arg-type]  # no such statement is "undecided"
         found = solve(condition) if len(condition.variables()) == 1 else ()
         _solved[key] = found
     return found
 
 
-def _narrow(found: dict[Var, Interval], condition: Condition) -> None:
+def _narrow(found: dict[Var, Interval], condition: Relation) -> None:
     """Enter a relation of a variable and a number; one that never holds is ignored."""
-    relation, var, number = condition
+    relation, var, number, _ = condition
     if not isinstance(var, Var) or not isinstance(number, int):
         return
     before = found.get(var, (var.lo, var.hi))

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from onnx_infer.engine.scope import Scope
     from onnx_infer.laws.statements import Statement
     from onnx_infer.values.tensor import Dim, Value
-    from symdim.conditions.condition import Relation
+    from symdim.relations.relation import RelationKind
 
-    _Relation = Relation | Literal["undecided"]
+    _Relation = RelationKind | Literal["undecided"]
 
 _ROUNDS = 8
 

@@ -100,7 +100,7 @@ def chosen(a: Dim, b: Dim) -> Dim:
 
     size = size_of_broadcast(a, b)
     if is_unreadable(size, LEAVES_OF_A_LONG_SIZE):
-        from symdim.conditions.solving import is_one_where  # few models need it
+        from symdim.relations.solving import is_one_where  # few models need it
 
         for x, y in sorted(((a, b), (b, a)), key=lambda sides: leaf_count(sides[0])):
             if is_one_where(y, x):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from onnx_infer.values.tensor import Dim, Shape
-    from symdim.conditions.condition import Relation
+    from symdim.relations.relation import RelationKind
 
 T = TypeVar("T")
 
@@ -29,7 +29,7 @@ Kind: TypeAlias = Literal["required", "assumed", "declared"]
 class Statement(NamedTuple):
     """A `relation` of two sizes, the law that demands it, and its kind.
 
-    Relations are those of `symdim.conditions`, and "undecided": a result would be simpler if lhs >= rhs were known.
+    Relations are those of `symdim.relations`, and "undecided": a result would be simpler if lhs >= rhs were known.
 
     | kind     | if the statement fails                                                                 |
     |----------|----------------------------------------------------------------------------------------|
@@ -41,7 +41,7 @@ class Statement(NamedTuple):
     required.
     """
 
-    relation: Relation | Literal["undecided"]
+    relation: RelationKind | Literal["undecided"]
     lhs: Dim
     rhs: Dim
     law: str
@@ -95,7 +95,12 @@ _OPEN = _Open()
 
 
 def state(
-    relation: Relation | Literal["undecided"], lhs: Dim, rhs: Dim, law: str, kind: Kind = "required", filled: Shape = ()
+    relation: RelationKind | Literal["undecided"],
+    lhs: Dim,
+    rhs: Dim,
+    law: str,
+    kind: Kind = "required",
+    filled: Shape = (),
 ) -> None:
     """Record a statement in the open trace, if there is one."""
     if _OPEN.trace is not None:

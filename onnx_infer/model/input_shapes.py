@@ -14,8 +14,8 @@ from onnx_infer.model.input_values import told_inputs
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from symdim import Expr, ParseError, Var, parse
 from symdim.algebra.dims import at_most, variables_of
-from symdim.conditions.condition import Condition
-from symdim.conditions.solving import solve
+from symdim.relations.relation import Relation
+from symdim.relations.solving import solve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -179,10 +179,10 @@ class _Reading:
         """Solve the sizes that are numbers in place of expressions. No symbol may stand for what is bound itself."""
         for read, number, where in self._open:
             size = read.substitute({v: self.of[v.name] for v in read.variables() if v.name in self.of})
-            solved = solve(Condition("equal", size, number))
+            solved = solve(Relation("equal", size, number))
             if solved is None:
                 raise InputValueError(f"{where}: the model has {read} there, which is {size}, and not {number}")
-            for relation, symbol, value in solved:
+            for relation, symbol, value, _ in solved:
                 if relation != "equal" or not isinstance(symbol, Var) or not isinstance(value, int):
                     raise InputValueError(f"{where}: the model has {read} there; bind the symbols of it by their names")
                 self.bind(symbol.name, value, where)

@@ -18,7 +18,7 @@ from onnx_infer.values.one_of import OneOf, plain
 from onnx_infer.values.propagated import is_small
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Sequence, SymTensor, Value
 from symdim import Expr
-from symdim.conditions.condition import Condition
+from symdim.relations.relation import Relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -145,7 +145,7 @@ def state_again(demands: Iterable[Statement]) -> None:
         if isinstance(lhs, Expr) or isinstance(rhs, Expr):
             state(*statement)
         elif kind == "required" and relation != "undecided":
-            holds = Condition(relation, lhs, rhs).holds({})
+            holds = Relation(relation, lhs, rhs).holds({})
             demand(holds, law, lhs, rhs, sign=_BROKEN.get(relation, "!="))
 
 

@@ -112,10 +112,10 @@ def _where_in_bounds(node: Node, types: Mapping[str, Value], counts: Mapping[str
     axis: Any = attributes.values.get("axis", 0)
     if not -table.rank <= axis < table.rank:
         return ""
-    from symdim.conditions.condition import Condition  # few models need it
-    from symdim.conditions.solving import solve
+    from symdim.relations.relation import Relation  # few models need it
+    from symdim.relations.solving import solve
 
-    conditions = solve(Condition("at_most", most + 1, table.dims[axis]))
+    conditions = solve(Relation("at_most", most + 1, table.dims[axis]))
     if conditions == []:
         return None
     return "" if conditions is None else f", as it is where {' and '.join(map(str, conditions))}"

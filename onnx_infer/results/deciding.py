@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.conditions import Positive, positive
-from onnx_infer.engine.assumed_bounds import Relation, assumed_bounds
+from onnx_infer.engine.assumed_bounds import Assumption, assumed_bounds
 from onnx_infer.engine.assumptions import facts_of
 from onnx_infer.engine.outcome import apply
 from onnx_infer.laws.known import Known, assuming
@@ -40,7 +40,7 @@ def deciding_conditions(engine: Engine, node: Node, inputs: frozenset[Var]) -> t
     names, attributes, count = node[2], node[4], len(node[3])
     operands = scope.with_elements(operator, names, tuple(scope[name] if name else None for name in names))
 
-    def settles(relations: Sequence[Relation]) -> bool:
+    def settles(relations: Sequence[Assumption]) -> bool:
         bounds = assumed_bounds(relations)
         if bounds.impossible:
             return False
@@ -60,9 +60,9 @@ def deciding_conditions(engine: Engine, node: Node, inputs: frozenset[Var]) -> t
         assuming(known, partial(apply, operator, attributes, operands, count))
         found = dict.fromkeys(size for value in operands for size in sizes(value) if _is_over(size, inputs))
         tried = list(found)[:_MOST_SIZES]
-        candidates = [Relation(f"{size} >= 2", size, ">=", 2) for size in tried]
+        candidates = [Assumption(f"{size} >= 2", size, ">=", 2) for size in tried]
         candidates += [*_demanded(engine, node, inputs), *_asked(known, inputs)]
-        candidates += [Relation(f"{size} == 1", size, "==", 1) for size in tried]
+        candidates += [Assumption(f"{size} == 1", size, "==", 1) for size in tried]
     for relation in candidates:
         if settles([relation]):
             return (relation.text,)
@@ -76,20 +76,20 @@ def deciding_conditions(engine: Engine, node: Node, inputs: frozenset[Var]) -> t
     return tuple(relation.text for relation in together)
 
 
-def _demanded(engine: Engine, node: Node, inputs: frozenset[Var]) -> Iterator[Relation]:
+def _demanded(engine: Engine, node: Node, inputs: frozenset[Var]) -> Iterator[Assumption]:
     """The equalities that would make the guards of the node hold."""
     for statement, stated_by in engine.stated():
         if stated_by is node and statement.relation in ("equal", "broadcast", "broadcast_to"):
             lhs, rhs = engine.fresh_sizes.resolve(statement.lhs), engine.fresh_sizes.resolve(statement.rhs)
             if all(isinstance(size, int) or _is_over(size, inputs) for size in (lhs, rhs)):
-                yield Relation(f"{lhs} == {rhs}", lhs, "==", rhs)
+                yield Assumption(f"{lhs} == {rhs}", lhs, "==", rhs)
 
 
-def _asked(known: Known, inputs: frozenset[Var]) -> Iterator[Relation]:
+def _asked(known: Known, inputs: frozenset[Var]) -> Iterator[Assumption]:
     """The conditions for which a rule asked the assumptions."""
     for a, sign, b in known.asked()[:_MOST_SIZES]:
         if all(isinstance(size, int) or _is_over(size, inputs) for size in (a, b)):
-            yield Relation(f"{a} {sign} {b}", a, sign, b)
+            yield Assumption(f"{a} {sign} {b}", a, sign, b)
 
 
 def _open_conditions(value: Value | None) -> list[Positive]:
@@ -97,11 +97,11 @@ def _open_conditions(value: Value | None) -> list[Positive]:
     return [x for x in value.data or () if isinstance(x, Positive)] if isinstance(value, SymTensor) else []
 
 
-def _about(condition: Positive) -> Iterator[Relation]:
+def _about(condition: Positive) -> Iterator[Assumption]:
     """The two cases of a condition that selects a branch: false and true."""
     opposite = positive(1 - condition.size)
-    yield Relation(str(opposite), condition.size, "<=", 0)
-    yield Relation(str(condition), condition.size, ">=", 1)
+    yield Assumption(str(opposite), condition.size, "<=", 0)
+    yield Assumption(str(condition), condition.size, ">=", 1)
 
 
 def _is_over(size: Dim, inputs: frozenset[Var]) -> bool:

@@ -1,6 +1,6 @@
 """The guards of a result, made from the statements of its walk and written as a person would write them.
 
-A guard is solved for a symbol (`symdim.conditions`). Equal guards are one, and a guard that others imply is left out.
+A guard is solved for a symbol (`symdim.relations`). Equal guards are one, and a guard that others imply is left out.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from onnx_infer.results.least_sizes import LeastSizes
 from onnx_infer.results.sources import without_computed
 from symdim import Var
 from symdim.algebra.variable import narrowed
-from symdim.conditions.condition import Condition, length_of
-from symdim.conditions.solving import solve
+from symdim.relations.relation import Relation, length_of
+from symdim.relations.solving import solve
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Sequence
@@ -123,8 +123,8 @@ def _solved(guard: Guard) -> list[Guard]:
     return [guard] if found is None else _with(guard, found)
 
 
-def _with(guard: Guard, conditions: Iterable[Condition]) -> list[Guard]:
-    return [guard._replace(relation=relation, lhs=lhs, rhs=rhs) for relation, lhs, rhs in conditions]
+def _with(guard: Guard, conditions: Iterable[Relation]) -> list[Guard]:
+    return [guard._replace(relation=relation, lhs=lhs, rhs=rhs) for relation, lhs, rhs, _ in conditions]
 
 
 def _strength(guard: Guard) -> int:
@@ -153,7 +153,7 @@ def _combined(guards: Iterable[Guard]) -> list[Guard]:
 
 def _key(guard: Guard) -> tuple[Hashable, ...]:
     """The key of a guard. Guards with equal conditions have equal keys, such as `M == N` and `N == M`."""
-    relation, lhs, rhs = guard.condition
+    relation, lhs, rhs, _ = guard.condition
     if relation in ("divides", "broadcast_to"):
         return relation, lhs, rhs
     if relation == "broadcast":
@@ -204,11 +204,11 @@ def _under_equations(guards: Sequence[Guard]) -> Iterable[Guard]:
     """
     known = Equations()
     simpler: dict[Guard, list[Guard]] = {}
-    equations = [guard for guard in guards if guard.kind == "required" and is_equation(*guard.condition)]
+    equations = [guard for guard in guards if guard.kind == "required" and is_equation(*guard[:3])]
     for guard in sorted(equations, key=lambda guard: length_of([guard.condition])):
         simpler[guard] = _rewritten(guard, known)
         if simpler[guard]:
-            known.demand(*guard.condition)
+            known.demand(*guard[:3])
     if known:
         simpler |= {guard: _rewritten(guard, known) for guard in guards if guard not in simpler}
     return [new for guard in guards for new in simpler.get(guard, [guard])]
@@ -219,11 +219,11 @@ def _rewritten(guard: Guard, equations: Equations) -> list[Guard]:
     lhs, rhs = equations.rewritten(guard.lhs), equations.rewritten(guard.rhs)
     if lhs is guard.lhs and rhs is guard.rhs:
         return [guard]
-    found = solve(Condition(guard.relation, lhs, rhs))
+    found = solve(Relation(guard.relation, lhs, rhs))
     return [guard] if found is None else _if_shorter(guard, found)
 
 
-def _if_shorter(guard: Guard, conditions: Sequence[Condition]) -> list[Guard]:
+def _if_shorter(guard: Guard, conditions: Sequence[Relation]) -> list[Guard]:
     """Guards of these conditions, if their text is shorter than that of the guard."""
     return _with(guard, conditions) if length_of(conditions) < length_of([guard.condition]) else [guard]
 
@@ -241,7 +241,7 @@ def _demanded(variable: Var, weak: Guard, index: _Index) -> tuple[int | None, in
 
 def _bound_of(guard: Guard) -> tuple[int | None, int | None] | None:
     """The interval of the variable on the left side of a guard; None if the guard is not a bound of a variable."""
-    relation, lhs, rhs = guard.condition
+    relation, lhs, rhs, _ = guard.condition
     if not isinstance(lhs, Var) or not isinstance(rhs, int) or relation not in ("equal", "at_least", "at_most"):
         return None
     return None if relation == "at_most" else rhs, None if relation == "at_least" else rhs

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from symdim import UnboundName, Var
-from symdim.conditions.condition import Condition, Relation
+from symdim.relations.relation import Relation, RelationKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -30,7 +30,7 @@ class NodeName(NamedTuple):
 
 
 class Guard(NamedTuple):
-    """A condition (`symdim.conditions`), the law that demands it, and the nodes that state it.
+    """A condition (`symdim.relations`), the law that demands it, and the nodes that state it.
 
     `kind` is "required" if the model does not run otherwise; "assumed" if the model may run otherwise, but with other
     sizes than inferred; "declared" if only the author of the model says it. A `conditional` guard is from a node after
@@ -38,7 +38,7 @@ class Guard(NamedTuple):
     of the shapes `filled` is 0. The text is a Python condition over the sizes.
     """
 
-    relation: Relation
+    relation: RelationKind
     lhs: Dim
     rhs: Dim
     law: str
@@ -63,9 +63,9 @@ class Guard(NamedTuple):
         return str(self)
 
     @property
-    def condition(self) -> Condition:
+    def condition(self) -> Relation:
         """The condition alone."""
-        return Condition(self.relation, self.lhs, self.rhs)
+        return Relation(self.relation, self.lhs, self.rhs)
 
     def __repr__(self) -> str:
         node = f", {self.origins[0]}" if self.origins else ""
@@ -103,8 +103,8 @@ class Guard(NamedTuple):
 
 
 def _is_filled(size: Dim, bindings: Bindings) -> bool:
-    condition = Condition("at_least", size, 1)
-    return all(v in bindings or v.name in bindings for v in condition.variables()) and condition.holds(bindings)
+    condition = Relation("at_least", size, 1)
+    return condition.holds(bindings) is True
 
 
 class Violation(NamedTuple):

@@ -19,8 +19,8 @@ from onnx_infer.values.tensor import Dim, Shape, substitute
 from symdim import Var
 from symdim.algebra.dims import at_least, variables_of
 from symdim.algebra.variable import narrowed
-from symdim.conditions.condition import Condition
-from symdim.conditions.solving import solve
+from symdim.relations.relation import Relation
+from symdim.relations.solving import solve
 
 if TYPE_CHECKING:
     Refusing = tuple[str, str]
@@ -93,7 +93,7 @@ def _contradicted(walk: Engine) -> Refusing | None:
         relation, lhs, rhs, _, kind, filled = statement.substitute(narrow)
         if relation == "undecided" or (kind != "required" and not _all_filled(filled)):
             continue
-        if (lhs, rhs) != statement[1:3] and solve(Condition(relation, lhs, rhs)) is None:
+        if (lhs, rhs) != statement[1:3] and solve(Relation(relation, lhs, rhs)) is None:
             return title_of(node), label_of(node)
     return None
 

@@ -16,7 +16,7 @@ from onnx_infer.values.text import MOST_CHARACTERS, bounded
 from symdim import Expr
 from symdim.algebra.dims import variables_of
 from symdim.algebra.origin import Declared, ValueOf
-from symdim.conditions.condition import Condition
+from symdim.relations.relation import Relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -141,7 +141,7 @@ class _Reasons:
     def _undecided(self, node: Node) -> str:
         """What is told of a node whose rule says nothing: the condition of an If, where it is one of sizes."""
         condition = self._types.get(node[2][0]) if node[0] == "If" and node[2] else None
-        if condition is not None and condition.data and isinstance(condition.data[0], Condition):
+        if condition is not None and condition.data and isinstance(condition.data[0], Relation):
             return f"its branches differ, and whether {condition.data[0]} decides"
         return "its operands do not determine it"
 

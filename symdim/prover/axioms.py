@@ -11,7 +11,7 @@ Each constraint carries its reasons, so a certificate can list what was used.
 from __future__ import annotations
 
 from math import gcd
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from symdim.algebra.bounds.intervals import bounds_of
 from symdim.algebra.dims import at_least
@@ -20,8 +20,9 @@ from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Mul
 from symdim.algebra.order import order
 from symdim.algebra.sums.monomial import terms_of
 from symdim.algebra.sums.polynomial import multiply, subtract
-from symdim.prover.hypotheses import Hypothesis, remainder_of
+from symdim.prover.hypotheses import remainder_of
 from symdim.prover.linear import System, refute
+from symdim.relations.relation import Relation
 
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim
@@ -35,14 +36,6 @@ SQUARE = "a square is >= 0"
 RANGE = "intervals of sums, products, quotients, maxima and minima"
 LINEAR = "linear combination (Farkas)"
 _BRANCHES = 8  # the most branches of branch and bound in one linear system
-
-
-class Constraint(NamedTuple):
-    """`dim >= 0`, or `dim == 0` when `exact`."""
-
-    dim: Dim
-    reasons: Reasons
-    exact: bool = False
 
 
 def divisor_is_positive(d: Dim) -> bool:
@@ -59,28 +52,28 @@ def atoms_of(dims: list[Dim]) -> list[Expr]:
     return sorted([node for node in seen if node.terms is None and type(node) is not Mul], key=order)
 
 
-def axioms(atoms: list[Expr]) -> list[Constraint]:
+def axioms(atoms: list[Expr]) -> list[Relation]:
     """The laws of division, maximum and minimum for some atoms."""
-    found: list[Constraint] = []
+    found: list[Relation] = []
     for atom in atoms:
         if isinstance(atom, FloorDiv):
             n, d = atom.parts
             if divisor_is_positive(d):
                 below = subtract(n, multiply(d, atom))
-                found.append(Constraint(below, frozenset((DIVISION,))))
-                found.append(Constraint(subtract(subtract(d, 1), below), frozenset((DIVISION,))))
+                found.append(Relation("at_least", below, 0, frozenset((DIVISION,))))
+                found.append(Relation("at_least", subtract(subtract(d, 1), below), 0, frozenset((DIVISION,))))
         elif isinstance(atom, Extremum):
-            found += [Constraint(dim, frozenset((MAXIMUM,))) for dim in margins(atom, atom)]
+            found += [Relation("at_least", dim, 0, frozenset((MAXIMUM,))) for dim in margins(atom, atom)]
     return found
 
 
-def defining(atom: Expr, value: Dim, reasons: Reasons) -> list[Hypothesis]:
+def defining(atom: Expr, value: Dim, reasons: Reasons) -> list[Relation]:
     """The constraints on the parts of an atom that follow from `atom == value`."""
     if isinstance(atom, FloorDiv) and divisor_is_positive(atom.parts[1]):
         n, d = atom.parts
         return [*remainder_of(subtract(n, multiply(d, value)), d, reasons)]
     if isinstance(atom, Extremum):
-        return [Hypothesis(dim, ">=", reasons) for dim in margins(atom, value)]
+        return [Relation("at_least", dim, 0, reasons) for dim in margins(atom, value)]
     return []
 
 
@@ -91,22 +84,23 @@ def margins(atom: Extremum, value: Dim) -> list[Dim]:
     return [subtract(part, value) for part in atom.parts]
 
 
-def constraints_of(hypotheses: list[Hypothesis]) -> list[Constraint]:
+def constraints_of(hypotheses: list[Relation]) -> list[Relation]:
     """The hypotheses other than `!=`."""
-    return [Constraint(h.dim, h.reasons, h.relation == "==") for h in hypotheses if h.relation != "!="]
+    return [h for h in hypotheses if h.kind != "unequal"]
 
 
-def contradiction(constraints: list[Constraint], budget: Budget) -> tuple[Reasons | None, dict[Expr, int] | None]:
+def contradiction(constraints: list[Relation], budget: Budget) -> tuple[Reasons | None, dict[Expr, int] | None]:
     """(reasons, None) if the constraints have no common solution; else (None, a solution over units or None)."""
     system = System()
     index: dict[Expr, int] = {}
     reasons: list[Reasons] = []
-    units = sorted({u: None for c in constraints for u in terms_of(c.dim)[0]}, key=order)
+    units = sorted({u: None for c in constraints for u in terms_of(c.left)[0]}, key=order)
     for unit in units:
         index[unit] = system.variable(*bounds_of(unit))
         reasons.append(frozenset((RANGE,)))
     rows: dict[tuple[tuple[int, int], ...], int] = {}
-    for dim, why, exact in constraints:
+    for kind, dim, _, why in constraints:
+        exact = kind == "equal"
         terms, const = terms_of(dim)
         g = gcd(*terms.values())
         if g == 0:
@@ -130,7 +124,7 @@ def contradiction(constraints: list[Constraint], budget: Budget) -> tuple[Reason
             if lower is not None and upper is not None and lower > upper:
                 return reasons[place], None
     budget.spend(len(rows))
-    budget.charge(c.dim for c in constraints)
+    budget.charge(c.left for c in constraints)
     used = refute(system, budget, _BRANCHES)
     if used is None:
         if system.fractional(budget) is not None:

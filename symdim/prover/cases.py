@@ -16,8 +16,9 @@ from symdim.algebra.sums.polynomial import subtract
 from symdim.algebra.variable import Var
 from symdim.prover.axioms import atoms_of, defining
 from symdim.prover.budget import words_of
-from symdim.prover.hypotheses import Hypothesis, Problem
+from symdim.prover.hypotheses import Problem
 from symdim.prover.residues import moduli, moduli_of_equations
+from symdim.relations.relation import Relation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def structural(problem: Problem) -> list[Problem] | None:
     """The first distinction that makes expressions simpler: maxima and minima, signs; None where there is none."""
     for atom in _extrema(problem):
         return _by_argument(problem, atom)
-    for v in atoms_of([h.dim for h in problem.hypotheses]):
+    for v in atoms_of([h.left for h in problem.hypotheses]):
         if isinstance(v, Var) and v.lo is None and (v.hi is None or v.hi >= 0):
             return _by_sign(problem, v)
     return None
@@ -46,8 +47,8 @@ def structural(problem: Problem) -> list[Problem] | None:
 
 def arithmetic(problem: Problem, cases: int) -> Iterator[list[Problem]]:
     """Distinctions of residues and values into at most this many cases, the smallest first. A lazy iterator."""
-    atoms = atoms_of([h.dim for h in problem.hypotheses])
-    congruences = [h.dim for h in problem.hypotheses if h.relation == "=="]
+    atoms = atoms_of([h.left for h in problem.hypotheses])
+    congruences = [h.left for h in problem.hypotheses if h.kind == "equal"]
     problem.budget.work(sum([words_of(dim) ** 2 for dim in congruences]))
     for leaf, m in (*moduli(atoms), *moduli_of_equations(congruences)):
         if m <= cases:
@@ -63,7 +64,7 @@ def _extrema(problem: Problem) -> list[Extremum]:
     found: dict[Extremum, bool] = {}  # whether one is in the goal
     above: set[Dim] = set()  # what is a maximum or minimum, or holds one
     for number, h in enumerate(problem.hypotheses):
-        for node in postorder(h.dim) if isinstance(h.dim, Expr) and h.dim.height else ():
+        for node in postorder(h.left) if isinstance(h.left, Expr) and h.left.height else ():
             if any(child in above for child in children(node)):
                 above.add(node)
             elif isinstance(node, Extremum):
@@ -82,7 +83,7 @@ def _by_argument(problem: Problem, atom: Extremum) -> list[Problem]:
             if i != j:
                 margin = 1 if j < i else 0  # the first of equal arguments is taken
                 ahead = subtract(part, other) if isinstance(atom, Max) else subtract(other, part)
-                more.append(Hypothesis(subtract(ahead, margin), ">=", reasons))
+                more.append(Relation("at_least", subtract(ahead, margin), 0, reasons))
         result.append(problem.case({atom: part}, reasons, more))
     return result
 

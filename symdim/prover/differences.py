@@ -20,7 +20,8 @@ from symdim.algebra.bounds.intervals import bounds_of
 from symdim.algebra.expr import Expr
 from symdim.algebra.order import order
 from symdim.algebra.sums.monomial import terms_of
-from symdim.prover.hypotheses import INTERVALS, Hypothesis, Problem, Refuted
+from symdim.prover.hypotheses import INTERVALS, Problem, Refuted
+from symdim.relations.relation import Relation
 
 if TYPE_CHECKING:
     from symdim.prover.budget import Budget
@@ -58,10 +59,10 @@ def shortest(problem: Problem) -> dict[Expr, int] | None:
     return {unit: distances[node] - distances[0] for unit, node in nodes.items()}
 
 
-def _arcs(h: Hypothesis, nodes: dict[Expr, int]) -> list[Arc]:
+def _arcs(h: Relation, nodes: dict[Expr, int]) -> list[Arc]:
     """The arcs of a hypothesis about one unit, or about the difference of two units."""
-    terms, const = terms_of(h.dim)
-    if h.relation == "!=" or not 1 <= len(terms) <= 2:
+    terms, const = terms_of(h.left)
+    if h.kind == "unequal" or not 1 <= len(terms) <= 2:
         return []
     (u, k), *others = terms.items()
     if others and others[0][1] != -k:
@@ -69,9 +70,9 @@ def _arcs(h: Hypothesis, nodes: dict[Expr, int]) -> list[Arc]:
     one = nodes.setdefault(u, len(nodes) + 1)
     two = nodes.setdefault(others[0][0], len(nodes) + 1) if others else 0
     larger, smaller = (one, two) if k > 0 else (two, one)
-    arcs = [Arc(larger, smaller, const // abs(k), h.reasons)]  # |k|*(larger - smaller) + const >= 0
-    if h.relation == "==":
-        arcs.append(Arc(smaller, larger, -const // abs(k), h.reasons))
+    arcs = [Arc(larger, smaller, const // abs(k), h.origins)]  # |k|*(larger - smaller) + const >= 0
+    if h.kind == "equal":
+        arcs.append(Arc(smaller, larger, -const // abs(k), h.origins))
     return arcs
 
 

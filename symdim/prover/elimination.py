@@ -26,8 +26,9 @@ from symdim.algebra.sums.monomial import divides, exact_quotient, powers_of, ter
 from symdim.algebra.sums.polynomial import scale, subtract, sum_of
 from symdim.algebra.variable import Var
 from symdim.prover.budget import TooLarge
-from symdim.prover.hypotheses import DEFINED, Hypothesis, Problem, Refuted, remainder_of
+from symdim.prover.hypotheses import DEFINED, Problem, Refuted, remainder_of
 from symdim.prover.nesting import shortened
+from symdim.relations.relation import Relation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,13 +64,13 @@ def solved(problem: Problem) -> Problem:
 
 def _step(problem: Problem) -> Problem | None:
     for h in problem.hypotheses:
-        if h.relation == "==":
+        if h.kind == "equal":
             for law in (_equation, _exact, _remainder, _quotient, _congruence):
                 step = law(problem, h)
                 if step is not None:
                     return step
     for h in problem.hypotheses:
-        if h.relation == ">=":
+        if h.kind == "at_least":
             step = _bound(problem, h) or _difference(problem, h)
             if step is not None:
                 return step
@@ -81,15 +82,15 @@ def positive_divisors(problem: Problem) -> Problem:
     zero: dict[Expr, Dim] = {}
     reasons: Reasons = frozenset()
     for h in problem.hypotheses:
-        if isinstance(h.dim, Expr) and h.dim.height:
-            for node in postorder(h.dim):
+        if isinstance(h.left, Expr) and h.left.height:
+            for node in postorder(h.left):
                 if isinstance(node, FloorDiv):
                     d = node.parts[1]
                     if isinstance(d, Var) and d.lo == 0 and d not in zero:
                         if d.hi == 0:
-                            raise Refuted(h.reasons | {DEFINED})
+                            raise Refuted(h.origins | {DEFINED})
                         zero[d] = problem.fresh(d.name, 1, d.hi)
-                        reasons |= h.reasons
+                        reasons |= h.origins
     return problem.replace(zero, reasons).checked() if zero else problem
 
 
@@ -108,17 +109,17 @@ def _within(v: Var, dim: Dim) -> bool:
 
 def _replace(problem: Problem, v: Var, dim: Dim, reasons: Reasons) -> Problem:
     """The problem with v := dim, and the bounds of v as hypotheses about dim."""
-    more: list[Hypothesis] = []
+    more: list[Relation] = []
     lo, hi = bounds_of(dim)
     if v.lo is not None and (lo is None or lo < v.lo):
-        more.append(Hypothesis(subtract(dim, v.lo), ">=", reasons))
+        more.append(Relation("at_least", subtract(dim, v.lo), 0, reasons))
     if v.hi is not None and (hi is None or hi > v.hi):
-        more.append(Hypothesis(subtract(v.hi, dim), ">=", reasons))
+        more.append(Relation("at_least", subtract(v.hi, dim), 0, reasons))
     return problem.replace({v: dim}, reasons, tuple(more))
 
 
-def _equation(problem: Problem, h: Hypothesis) -> Problem | None:
-    terms, const = terms_of(h.dim)
+def _equation(problem: Problem, h: Relation) -> Problem | None:
+    terms, const = terms_of(h.left)
     choices: list[tuple[Var, Dim]] = []
     for v in linear_variables(terms):
         if abs(terms[v]) == 1:
@@ -127,13 +128,13 @@ def _equation(problem: Problem, h: Hypothesis) -> Problem | None:
     if not choices:
         return None
     v, dim = next((c for c in choices if _within(*c)), choices[0])
-    return _replace(problem, v, dim, h.reasons | {EQUATION})
+    return _replace(problem, v, dim, h.origins | {EQUATION})
 
 
-def _exact(problem: Problem, h: Hypothesis) -> Problem | None:
+def _exact(problem: Problem, h: Relation) -> Problem | None:
     """Replace a division n//d by q where a multiple of the equation says n == d*q. Each time one division goes."""
-    terms, _ = terms_of(h.dim)
-    atoms = dict.fromkeys(a for o in problem.hypotheses if isinstance(o.dim, Expr) for a in postorder(o.dim))
+    terms, _ = terms_of(h.left)
+    atoms = dict.fromkeys(a for o in problem.hypotheses if isinstance(o.left, Expr) for a in postorder(o.left))
     for atom in atoms:
         if not isinstance(atom, FloorDiv) or isinstance(atom.parts[1], int):
             continue
@@ -143,19 +144,19 @@ def _exact(problem: Problem, h: Hypothesis) -> Problem | None:
                 if k % number or not divides(part, unit):
                     continue
                 factor = exact_quotient(unit, part)
-                multiple = scale(h.dim if factor is None else problem.budget.product(h.dim, factor), k // number)
+                multiple = scale(h.left if factor is None else problem.budget.product(h.left, factor), k // number)
                 rest = subtract(n, multiple)  # n == rest
                 problem.budget.charge((rest, d))
                 problem.budget.build(atom)
                 q = floordiv(rest, d)
                 known = postorder(q) if isinstance(q, Expr) else ()
                 if atom not in known and all(x in atoms for x in known if isinstance(x, FloorDiv)) and rest == d * q:
-                    return problem.replace({atom: q}, h.reasons | {EXACT})
+                    return problem.replace({atom: q}, h.origins | {EXACT})
     return None
 
 
-def _remainder(problem: Problem, h: Hypothesis) -> Problem | None:
-    terms, _ = terms_of(h.dim)
+def _remainder(problem: Problem, h: Relation) -> Problem | None:
+    terms, _ = terms_of(h.left)
     for a in sorted(terms, key=order):
         for atom in powers_of(a):
             if not isinstance(atom, FloorDiv):
@@ -164,7 +165,7 @@ def _remainder(problem: Problem, h: Hypothesis) -> Problem | None:
             if not at_least(d, 1) or (a is atom and abs(terms[a]) != d):
                 continue  # n//2 - c is no remainder, although n - n//2 is (n + 1)//2
             for sign in (1, -1):
-                rest = subtract(scale(h.dim, sign), subtract(n, d * atom))
+                rest = subtract(scale(h.left, sign), subtract(n, d * atom))
                 problem.budget.charge((rest, n, *(postorder(rest) if isinstance(rest, Expr) else ())))
                 if isinstance(rest, Expr) and atom in postorder(rest):
                     continue
@@ -173,14 +174,14 @@ def _remainder(problem: Problem, h: Hypothesis) -> Problem | None:
                     lo = max(lo or 0, 1)
                 q = problem.fresh("q", lo, hi)
                 r = scale(rest, -1)  # n - d*q == r
-                reasons = h.reasons | {REMAINDER}
-                equation = Hypothesis(subtract(subtract(n, d * q), r), "==", reasons)
+                reasons = h.origins | {REMAINDER}
+                equation = Relation("equal", subtract(subtract(n, d * q), r), 0, reasons)
                 return problem.replace({atom: q}, reasons, (equation, *remainder_of(r, d, reasons)))
     return None
 
 
-def _quotient(problem: Problem, h: Hypothesis) -> Problem | None:
-    terms, const = terms_of(h.dim)
+def _quotient(problem: Problem, h: Relation) -> Problem | None:
+    terms, const = terms_of(h.left)
     for atom in sorted(terms, key=order):
         if not isinstance(atom, FloorDiv) or abs(terms[atom]) != 1 or not at_least(atom.parts[1], 1):
             continue
@@ -188,22 +189,22 @@ def _quotient(problem: Problem, h: Hypothesis) -> Problem | None:
         value = scale(sum_of({u: k for u, k in terms.items() if u is not atom}, const), -terms[atom])
         if isinstance(value, Expr) and (not isinstance(d, int) or atom in postorder(value)):
             continue
-        reasons = h.reasons | {QUOTIENT}
+        reasons = h.origins | {QUOTIENT}
         return problem.replace({atom: value}, reasons, remainder_of(subtract(n, d * value), d, reasons))
     return None
 
 
-def _congruence(problem: Problem, h: Hypothesis) -> Problem | None:
+def _congruence(problem: Problem, h: Relation) -> Problem | None:
     """Solve an equation modulo one of its coefficients m: terms with multiples of m vanish.
 
     This ends: either a variable has the coefficient m, and the next round solves the equation for it; or m divides all
     other coefficients, and the next equation has smaller coefficients.
     """
-    terms, const = terms_of(h.dim)
+    terms, const = terms_of(h.left)
     alone = linear_variables(terms)  # for a variable in a product, the degree would grow with each round
     solvable = {abs(terms[v]) for v in alone}
     for m in sorted({abs(k) for k in terms.values()} - {1}):
-        problem.budget.charge((h.dim,))
+        problem.budget.charge((h.left,))
         rest = {u: k % m for u, k in terms.items() if k % m}
         for v in [v for v in alone if v in rest] if m in solvable or len(rest) == 1 else ():
             if gcd(rest[v], m) > 1:  # then another unit is left, as the content of the equation is 1
@@ -214,9 +215,9 @@ def _congruence(problem: Problem, h: Hypothesis) -> Problem | None:
             if isinstance(shift, int):
                 ends = unscaled(plus((v.lo, v.hi), (-shift, -shift)), m)
                 if is_empty(ends):
-                    raise Refuted(h.reasons | {CONGRUENCE})
+                    raise Refuted(h.origins | {CONGRUENCE})
             p = problem.fresh(v.name, *ends)
-            return _replace(problem, v, m * p + shift, h.reasons | {CONGRUENCE})
+            return _replace(problem, v, m * p + shift, h.origins | {CONGRUENCE})
     return None
 
 
@@ -226,20 +227,20 @@ def _residues(dim: Dim, modulus: int) -> Dim:
     return sum_of({unit: k % modulus for unit, k in terms.items() if k % modulus}, const % modulus)
 
 
-def _bound(problem: Problem, h: Hypothesis) -> Problem | None:
-    terms, const = terms_of(h.dim)
+def _bound(problem: Problem, h: Relation) -> Problem | None:
+    terms, const = terms_of(h.left)
     if len(terms) != 1:
         return None
     ((v, k),) = terms.items()
     if not isinstance(v, Var):
         return None
     ends = meet((v.lo, v.hi), unscaled((-const, None), k))
-    return problem.replace({v: problem.fresh(v.name, *ends)}, h.reasons)
+    return problem.replace({v: problem.fresh(v.name, *ends)}, h.origins)
 
 
-def _difference(problem: Problem, h: Hypothesis) -> Problem | None:
+def _difference(problem: Problem, h: Relation) -> Problem | None:
     """Solve `v - r >= 0` if all bounds of v follow from those of r + t, so that no hypothesis is left over."""
-    terms, const = terms_of(h.dim)
+    terms, const = terms_of(h.left)
     if not 2 <= len(terms) <= 4 or not all(isinstance(u, Var) for u in terms):
         return None
     for v in linear_variables(terms):
@@ -249,5 +250,5 @@ def _difference(problem: Problem, h: Hypothesis) -> Problem | None:
         t = problem.fresh(v.name, 0, None)
         dim = subtract(t, rest) if terms[v] == 1 else subtract(rest, t)
         if _within(v, dim):
-            return problem.replace({v: dim}, h.reasons | {DIFFERENCE})
+            return problem.replace({v: dim}, h.origins | {DIFFERENCE})
     return None

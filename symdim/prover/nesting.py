@@ -21,7 +21,8 @@ from symdim.algebra.sums.long_division import divided, long_division
 from symdim.algebra.sums.monomial import exact_quotient, powers_of, terms_of
 from symdim.algebra.sums.polynomial import add, multiply, scale, subtract
 from symdim.prover.axioms import atoms_of, defining, divisor_is_positive
-from symdim.prover.hypotheses import Hypothesis, Problem, remainder_of
+from symdim.prover.hypotheses import Problem, remainder_of
+from symdim.relations.relation import Relation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def factors(d: Dim) -> list[tuple[Dim, Dim]]:
 def shortened(problem: Problem) -> Problem:
     """The problem with divisions that turn out to nest: (4*w + x - 4*(x//4))//(4*z) == (w - x//4 + x//4)//z == w//z."""
     shorter: dict[Expr, Dim] = {}
-    for atom in atoms_of([h.dim for h in problem.hypotheses]):
+    for atom in atoms_of([h.left for h in problem.hypotheses]):
         if isinstance(atom, FloorDiv):
             n, d = atom.parts
             for c, p in factors(d):
@@ -73,7 +74,7 @@ def shortened(problem: Problem) -> Problem:
 
 def restated(problem: Problem) -> Problem | None:
     """The problem in other variables that show nesting and order; None if it has neither."""
-    atoms = atoms_of([h.dim for h in problem.hypotheses])
+    atoms = atoms_of([h.left for h in problem.hypotheses])
     if any(isinstance(a, Extremum) and a.height == 1 for a in atoms):
         return None  # first a case for each argument, in which equal quotients become the same variable
     return _unnested(problem, atoms) or _ordered(problem, atoms)
@@ -87,7 +88,7 @@ def _ordered(problem: Problem, atoms: list[Expr]) -> Problem | None:
     reasons: Reasons = frozenset((ORDER,))
     factors: set[Expr] = set()
     for h in problem.hypotheses:
-        for node in postorder(h.dim) if isinstance(h.dim, Expr) else ():
+        for node in postorder(h.left) if isinstance(h.left, Expr) else ():
             if type(node) is Mul and node.terms is None:
                 factors.update(powers_of(node))
     divisions = [a for a in atoms if isinstance(a, FloorDiv) and (isinstance(a.parts[1], Expr) or a in factors)]
@@ -111,7 +112,7 @@ def _unnested(problem: Problem, atoms: list[Expr]) -> Problem | None:
     reasons: Reasons = frozenset((NESTING,))
     found: dict[Expr, Dim] = {}
     quotients: dict[tuple[Dim, Expr], Expr] = {}
-    laws: list[Hypothesis] = []
+    laws: list[Relation] = []
     multiples: dict[Expr, set[Dim]] = {}
     primitive = _primitive_divisors(atoms)
     divisors = sorted(set(primitive.values()), key=lambda p: (_degree(p), order(p)))
@@ -131,7 +132,7 @@ def _unnested(problem: Problem, atoms: list[Expr]) -> Problem | None:
     for ((n, p), q), ((m, d), larger) in permutations(quotients.items(), 2):
         problem.budget.charge((m, n))
         if p is d and at_least(subtract(m, n), 0):
-            laws.append(Hypothesis(subtract(larger, q), ">=", frozenset((ORDER,))))
+            laws.append(Relation("at_least", subtract(larger, q), 0, frozenset((ORDER,))))
     several = any(len(factors) > 1 for factors in multiples.values())
     return problem.case(found, reasons, laws) if several else None
 

@@ -22,8 +22,9 @@ from symdim.algebra.order import order
 from symdim.algebra.sums.monomial import exact_quotient, powers_of, terms_of
 from symdim.algebra.sums.polynomial import add, multiply, scale, subtract
 from symdim.prover.axioms import MAXIMUM, atoms_of, divisor_is_positive
-from symdim.prover.hypotheses import Hypothesis, Problem
+from symdim.prover.hypotheses import Problem
 from symdim.prover.nesting import factors
+from symdim.relations.relation import Relation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,21 +42,21 @@ _NODE = 8  # words of the budget for each node that is compared: a step for eigh
 
 def with_order(problem: Problem) -> Problem | None:
     """The problem with the conclusions of the laws above as further hypotheses; None if they give nothing new."""
-    atoms = atoms_of([h.dim for h in problem.hypotheses])
+    atoms = atoms_of([h.left for h in problem.hypotheses])
     compared = sorted([a for a in atoms if isinstance(a, (FloorDiv, Extremum))], key=lambda a: (a.height, order(a)))
     if all(isinstance(a, FloorDiv) and isinstance(a.parts[1], int) for a in compared):
         return None
     order_known = _Order(problem)
-    found: list[Hypothesis] = []
+    found: list[Relation] = []
     pairs = combinations(compared[:_ATOMS], 2)
     for a, b in sorted(pairs, key=lambda pair: max(pair[0].height, pair[1].height)):
         for smaller, larger in ((a, b), (b, a)):
             for difference, reasons in order_known.differences(smaller, larger):
                 lo, _ = bounds_of(difference)
                 if lo is None or lo < 0:
-                    found.append(Hypothesis(difference, ">=", reasons | {MONOTONE}))
+                    found.append(Relation("at_least", difference, 0, reasons | {MONOTONE}))
                     order_known.learn(found[-1])
-    new = [h for h in found if all(h.dim is not g.dim for g in problem.hypotheses)]
+    new = [h for h in found if all(h.left is not g.left for g in problem.hypotheses)]
     shorter, reasons = order_known.without_dominated(compared)
     if not new and not shorter:
         return None
@@ -68,16 +69,16 @@ class _Order:
 
     def __init__(self, problem: Problem) -> None:
         self.budget = problem.budget
-        self.known: dict[Expr, list[Hypothesis]] = {}
+        self.known: dict[Expr, list[Relation]] = {}
         self.answers: dict[Dim, Reasons | None] = {}
         for h in problem.hypotheses:
-            if h.relation == ">=":
+            if h.kind == "at_least":
                 self.learn(h)
 
-    def learn(self, h: Hypothesis) -> None:
-        """Add the hypothesis `h.dim >= 0`."""
+    def learn(self, h: Relation) -> None:
+        """Add the hypothesis `h.left >= 0`."""
         self.answers = {dim: why for dim, why in self.answers.items() if why is not None}
-        for unit, k in terms_of(h.dim)[0].items():
+        for unit, k in terms_of(h.left)[0].items():
             if k < 0:
                 self.known.setdefault(unit, []).append(h)
 
@@ -172,9 +173,9 @@ class _Order:
                 for h in self.known.get(atom, ()):
                     factor = exact_quotient(unit, atom)
                     times: Dim = 1 if factor is None else factor
-                    k = terms_of(h.dim)[0][atom]
+                    k = terms_of(h.left)[0][atom]
                     if at_least(times, 0) and terms[unit] % k == 0:
-                        return subtract(dim, multiply(scale(h.dim, terms[unit] // k), times)), h.reasons
+                        return subtract(dim, multiply(scale(h.left, terms[unit] // k), times)), h.origins
         return None
 
 

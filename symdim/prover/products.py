@@ -14,8 +14,9 @@ from symdim.algebra.expr import Expr, FloorDiv, Mul
 from symdim.algebra.order import order
 from symdim.algebra.sums.monomial import divides, exact_quotient, powers_of, terms_of, times, unit_of
 from symdim.algebra.sums.polynomial import add, scale, subtract, sum_of, total
-from symdim.prover.axioms import PRODUCT, RANGE, SQUARE, Constraint, divisor_is_positive
+from symdim.prover.axioms import PRODUCT, RANGE, SQUARE, divisor_is_positive
 from symdim.prover.hypotheses import nonlinear
+from symdim.relations.relation import Relation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _FACTORS = 6  # differences are squared for at most this many factors
 _PRODUCT = 2  # the price of one product in steps of the budget
 
 
-def products(given: list[Constraint], laws: list[Constraint], atoms: list[Expr], budget: Budget) -> list[Constraint]:
+def products(given: list[Relation], laws: list[Relation], atoms: list[Expr], budget: Budget) -> list[Relation]:
     """Products of constraints that share units of degree 2 or more with the others; at least one unit must be so."""
     made = _Products([*given, *laws], budget)
     factors = made.factors(1)
@@ -37,7 +38,9 @@ def products(given: list[Constraint], laws: list[Constraint], atoms: list[Expr],
     squared = made.factors(2)
     limits = [subtract(hi, f) for f in factors if (hi := bounds_of(f)[1]) is not None]
     multipliers = [f for f in factors if at_least(f, 0)]
-    made.by_factors([*given, *laws, *[Constraint(dim, frozenset((RANGE,))) for dim in limits]], multipliers, 0)
+    made.by_factors(
+        [*given, *laws, *[Relation("at_least", dim, 0, frozenset((RANGE,))) for dim in limits]], multipliers, 0
+    )
     first = [*given, *laws, *made.found]
     made.completed(given)
     made.squares(squared, degree)
@@ -50,25 +53,25 @@ def products(given: list[Constraint], laws: list[Constraint], atoms: list[Expr],
 class _Products:
     """The products so far, and the units of degree 2 or more that occur in them and in the constraints."""
 
-    def __init__(self, constraints: list[Constraint], budget: Budget) -> None:
-        self.found: list[Constraint] = []
-        self.known = nonlinear([c.dim for c in constraints])
-        self._seen = {c.dim for c in constraints}
+    def __init__(self, constraints: list[Relation], budget: Budget) -> None:
+        self.found: list[Relation] = []
+        self.known = nonlinear([c.left for c in constraints])
+        self._seen = {c.left for c in constraints}
         self._budget = budget
 
     def factors(self, least: int) -> list[Expr]:
         """The factors that occur in at least `least` units."""
         return list({a: None for u in sorted(self.known, key=order) for a, e in powers_of(u).items() if e >= least})
 
-    def enter(self, constraint: Constraint, most_new: int) -> None:
+    def enter(self, constraint: Relation, most_new: int) -> None:
         """Add a constraint if it has at most `most_new` new units and tells the linear system something new."""
-        dim = constraint.dim
+        dim = constraint.left
         self._budget.spend(_PRODUCT)
         self._budget.charge((dim,))
         if isinstance(dim, int) or dim in self._seen or len(self.found) >= _ROWS:
             return
         lo, _ = linear_bounds(*terms_of(dim))  # the linear system knows this much without the constraint
-        if lo is not None and lo >= 0 and not constraint.exact:
+        if lo is not None and lo >= 0 and constraint.kind == "at_least":
             return
         units = nonlinear([dim])
         new = units - self.known
@@ -80,20 +83,20 @@ class _Products:
         self.known.update(new)
         self.found.append(constraint)
 
-    def by_divisors(self, given: list[Constraint], atoms: list[Expr]) -> None:
+    def by_divisors(self, given: list[Relation], atoms: list[Expr]) -> None:
         """Products with the divisors of quotients."""
         divisors = {a.parts[1]: None for a in atoms if isinstance(a, FloorDiv) and isinstance(a.parts[1], Expr)}
         positive = [d for d in divisors if divisor_is_positive(d)]
         for c in given:
             for d in positive:
-                self.enter(Constraint(self._budget.product(c.dim, d), c.reasons | {PRODUCT}, c.exact), _UNITS)
+                self.enter(Relation(c.kind, self._budget.product(c.left, d), 0, c.origins | {PRODUCT}), _UNITS)
 
-    def by_factors(self, constraints: list[Constraint], factors: list[Expr], most_new: int) -> None:
+    def by_factors(self, constraints: list[Relation], factors: list[Expr], most_new: int) -> None:
         """Products with factors that are at least 0."""
         for c in constraints:
             for f in factors:
-                if len(self.found) < _ROWS and self._is_near(c.dim, f, most_new):
-                    self.enter(Constraint(self._budget.product(c.dim, f), c.reasons | {PRODUCT}, c.exact), most_new)
+                if len(self.found) < _ROWS and self._is_near(c.left, f, most_new):
+                    self.enter(Relation(c.kind, self._budget.product(c.left, f), 0, c.origins | {PRODUCT}), most_new)
 
     def _is_near(self, dim: Dim, factor: Expr, most_new: int) -> bool:
         """Whether a product may be added, judged by its units. Most may not, so this saves computing them."""
@@ -110,16 +113,16 @@ class _Products:
         natural = [f for f in few if at_least(f, 0)] if degree >= 3 else []
         for difference in [subtract(a, b) for a, b in combinations(few, 2)] + [add(a, -1) for a in few]:
             square = self._budget.product(difference, difference)
-            self.enter(Constraint(square, frozenset((SQUARE,))), 2)
+            self.enter(Relation("at_least", square, 0, frozenset((SQUARE,))), 2)
             for f in natural:
-                self.enter(Constraint(self._budget.product(square, f), frozenset((SQUARE, PRODUCT))), 2)
+                self.enter(Relation("at_least", self._budget.product(square, f), 0, frozenset((SQUARE, PRODUCT))), 2)
 
-    def completed(self, given: list[Constraint]) -> None:
+    def completed(self, given: list[Relation]) -> None:
         """The squares that complete quadratic constraints: `(2*k*a - L)**2 >= 0` for `-k*a**2 + L*a + r >= 0`.
 
         Where the numbers in L leave a remainder by all others, the square is never 0: `(2*x - 5)**2 >= 1`.
         """
-        for dim in [sign for c in given for sign in ((c.dim, scale(c.dim, -1)) if c.exact else (c.dim,))]:
+        for dim in [sign for c in given for sign in ((c.left, scale(c.left, -1)) if c.kind == "equal" else (c.left,))]:
             terms, _ = terms_of(dim)
             squares = [u for u, k in terms.items() if k < 0 and not any(e % 2 for e in powers_of(u).values())]
             for unit in squares[:_FACTORS]:
@@ -135,12 +138,13 @@ class _Products:
                 else:
                     least = min(const % common, -const % common)
                 square = self._budget.product(root, root)
-                self.enter(Constraint(subtract(square, least**2), frozenset((SQUARE,))), 2)
+                self.enter(Relation("at_least", subtract(square, least**2), 0, frozenset((SQUARE,))), 2)
 
-    def pairs(self, given: list[Constraint]) -> None:
+    def pairs(self, given: list[Relation]) -> None:
         """Products of two hypotheses."""
         for a, b in combinations(given, 2):
             if len(self.found) >= _ROWS:
                 break
-            product = self._budget.product(a.dim, b.dim)
-            self.enter(Constraint(product, a.reasons | b.reasons | {PRODUCT}, a.exact or b.exact), 2)
+            product = self._budget.product(a.left, b.left)
+            kind = a.kind if b.kind == "at_least" else b.kind
+            self.enter(Relation(kind, product, 0, a.origins | b.origins | {PRODUCT}), 2)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from symdim.algebra.sums.polynomial import add, scale
 from symdim.algebra.variable import Var
-from symdim.prover.axioms import Constraint, atoms_of, axioms, constraints_of, contradiction
+from symdim.prover.axioms import atoms_of, axioms, constraints_of, contradiction
 from symdim.prover.budget import OutOfBudget
 from symdim.prover.cases import arithmetic, structural
 from symdim.prover.differences import shortest
 from symdim.prover.elimination import solved
-from symdim.prover.hypotheses import Hypothesis, Problem, Refuted, nonlinear
+from symdim.prover.hypotheses import Problem, Refuted, nonlinear
 from symdim.prover.nesting import restated
 from symdim.prover.ordering import with_order
 from symdim.prover.products import products
 from symdim.prover.witness import satisfies, translated, witness
+from symdim.relations.relation import Relation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ class Search:
     def _linear(self, problem: Problem) -> Reasons | None:
         """The reasons of a linear contradiction of hypotheses and laws. A solution is tried as an example."""
         given = constraints_of(problem.hypotheses)
-        laws = axioms(atoms_of([c.dim for c in given]))
+        laws = axioms(atoms_of([c.left for c in given]))
         found, model = contradiction([*given, *laws], self.budget)
         if model is not None:
             self._try(problem, model)
@@ -159,10 +160,10 @@ class Search:
             problem = shifted(problem).checked()
         except Refuted as contradicted:
             return contradicted.reasons
-        given: list[Constraint] = constraints_of(problem.hypotheses)
-        atoms = atoms_of([c.dim for c in given])
+        given: list[Relation] = constraints_of(problem.hypotheses)
+        atoms = atoms_of([c.left for c in given])
         laws = axioms(atoms)
-        if not nonlinear([c.dim for c in (*given, *laws)]):
+        if not nonlinear([c.left for c in (*given, *laws)]):
             return None
         more = products(given, laws, atoms, self.budget)
         found, model = contradiction([*given, *laws, *more], self.budget)
@@ -203,10 +204,10 @@ def decided(problem: Problem) -> Assignment | Reasons | None:
 
 def one_sided(problem: Problem) -> list[Problem]:
     """Two problems: with e >= 1 and with e <= -1 in place of the first hypothesis `e != 0`."""
-    for i, (dim, relation, reasons) in enumerate(problem.hypotheses):
-        if relation == "!=":
+    for i, (kind, dim, _, reasons) in enumerate(problem.hypotheses):
+        if kind == "unequal":
             rest = problem.hypotheses[:i] + problem.hypotheses[i + 1 :]
-            sides = [Hypothesis(add(scale(dim, sign), -1), ">=", reasons) for sign in (1, -1)]
+            sides = [Relation("at_least", add(scale(dim, sign), -1), 0, reasons) for sign in (1, -1)]
             return [problem.having([side, *rest]) for side in sides]
     return [problem]
 
@@ -214,7 +215,7 @@ def one_sided(problem: Problem) -> list[Problem]:
 def shifted(problem: Problem) -> Problem:
     """The problem with each variable counted from its bound, so products of variables are >= 0."""
     mapping: dict[Expr, int | Expr] = {}
-    for v in atoms_of([h.dim for h in problem.hypotheses]):
+    for v in atoms_of([h.left for h in problem.hypotheses]):
         if not isinstance(v, Var):
             continue
         if v.lo is not None and v.lo != 0:

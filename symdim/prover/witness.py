@@ -12,7 +12,8 @@ from symdim.algebra.variable import Var
 from symdim.compile import StraightLine
 from symdim.errors import SymdimError
 from symdim.prover.budget import words_of
-from symdim.prover.hypotheses import Hypothesis, Problem
+from symdim.prover.hypotheses import Problem
+from symdim.relations.relation import SIGNS, Relation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,13 +32,12 @@ _FEW = 40  # up to this many points are evaluated without compiling
 _MULTIPLIER, _INCREMENT = 6364136223846793005, 1442695040888963407  # Knuth's MMIX linear congruential generator
 
 
-def satisfies(values: Assignment, hypotheses: Iterable[Hypothesis]) -> bool:
+def satisfies(values: Assignment, hypotheses: Iterable[Relation]) -> bool:
     """Whether all hypotheses have a value and hold. Evaluated exactly."""
-    for dim, relation, _ in hypotheses:
-        value = valued(dim, values)
-        if value is None or not (value >= 0 if relation == ">=" else value == 0 if relation == "==" else value != 0):
-            return False
-    return True
+    try:
+        return all(h.holds(values) for h in hypotheses)  # type: ignore[arg-type]
+    except SymdimError:  # a size lies outside its bounds
+        return False
 
 
 def valued(dim: Dim, values: Assignment) -> int | None:
@@ -57,7 +57,7 @@ def witness(original: Problem, reduced: Problem, first: int, last: int) -> Assig
     Long hypotheses and high degrees mean fewer points, because each point costs one evaluation. The steps are taken
     from the larger budget that contains the problem's own.
     """
-    dims = [h.dim for h in reduced.hypotheses]
+    dims = [h.left for h in reduced.hypotheses]
     variables = sorted(variables_of([*dims, *reduced.solution.values()]), key=lambda v: (v.name, v.scope.serial))
     landmarks = _landmarks(dims)
     choices = [_values(v, landmarks) for v in variables]
@@ -84,10 +84,10 @@ def _words(dims: list[Dim]) -> int:
     return powers + sum([words_of(node) for node in nodes])
 
 
-def _compiled(variables: list[Var], hypotheses: list[Hypothesis]) -> Callable[..., bool]:
+def _compiled(variables: list[Var], hypotheses: list[Relation]) -> Callable[..., bool]:
     """A compiled function: whether all hypotheses hold at a point. Ten times as fast if there are many points."""
     code = StraightLine(variables)
-    conditions = [f"{code.operand(h.dim)} {h.relation} 0" for h in hypotheses]
+    conditions = [f"{code.operand(h.left)} {SIGNS[h.kind]} 0" for h in hypotheses]
     function = code.function(" and ".join(conditions) or "True")
 
     def met(*point: int) -> bool:

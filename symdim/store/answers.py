@@ -215,20 +215,21 @@ class Answers:
 
         facts, state = Facts(), self.state
         for v, (lo, hi) in state.intervals.items():
-            for end, relation in ((lo, ">="), (hi, "<=")):
-                if end is not None and v not in state.sizes:
-                    facts.add(v, relation, end)
+            if lo is not None and v not in state.sizes:
+                facts.assume_at_least(v, lo)
+            if hi is not None and v not in state.sizes:
+                facts.assume_at_least(hi, v)
         for fact in state.pending:
             match self.resolved(fact):
                 case SizeEqual(a=a, b=b):
-                    facts.equal(a, b, origin=fact.origin)
+                    facts.assume_equal(a, b, origin=fact.origin)
                 case Divisible(dim=dim, by=by):
-                    facts.divides(by, dim, origin=fact.origin)
+                    facts.assume_divides(by, dim, origin=fact.origin)
                 case Bounds(dim=dim, lo=lo, hi=hi):
                     if lo is not None:
-                        facts.at_least(dim, lo, origin=fact.origin)
+                        facts.assume_at_least(dim, lo, origin=fact.origin)
                     if hi is not None:
-                        facts.at_least(hi, dim, origin=fact.origin)
+                        facts.assume_at_least(hi, dim, origin=fact.origin)
         return facts
 
     def candidates(self, dim: Dim) -> tuple[int, ...] | None:

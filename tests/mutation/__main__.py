@@ -39,7 +39,7 @@ FLAGS = ["-o", "addopts=", "--doctest-modules", "--doctest-glob=*.md", "-qq", "-
 FLAGS += ["-p", "no:cacheprovider", "-p", "no:xdist"]
 
 ROOMS = [
-    *(f"symdim/{room}" for room in ("algebra", "prover", "conditions", "store", "parser", "parsing.py", "einsum")),
+    *(f"symdim/{room}" for room in ("algebra", "prover", "relations", "store", "parser", "parsing.py", "einsum")),
     *(f"symdim/{top}.py" for top in ("compile", "facts", "guarantee", "prove", "rows", "shape")),
     "onnx_infer/ops",
     "onnx_infer/laws",

@@ -73,7 +73,7 @@ def test_inference_loads_only_what_the_model_needs() -> None:
         "from onnx_infer import infer_shapes",
         f"infer_shapes(parser.parse_model({model!r}))",
     ]
-    rare = {"fractions", "decimal", "filecmp", "symdim.parsing", "symdim.conditions", "symdim.shape"}
+    rare = {"fractions", "decimal", "filecmp", "symdim.parsing", "symdim.relations", "symdim.shape"}
     rare |= {"onnx_infer.engine.subgraph"}
     rare |= {f"onnx_infer.protobuf.{name}" for name in ("former_names", "schema_functions")}
     rare |= {"onnx_infer.elements.scaling", "onnx_infer.results.sources"}

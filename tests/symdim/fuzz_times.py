@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 
 from symdim import Facts, Scope, Store, clear_caches, maximum, minimum, simplify
 from symdim.algebra.texts.brief import MOST_CHARACTERS
-from symdim.conditions.condition import Condition
-from symdim.conditions.solving import solve
 from symdim.errors import SymdimError
 from symdim.guarantee import guarantee_of
 from symdim.prove import explain
+from symdim.relations.relation import Relation
+from symdim.relations.solving import solve
 from symdim.store import Contradiction
 
 if TYPE_CHECKING:
@@ -99,13 +99,13 @@ class Made:
             a, b = rng.choice(self.variables), rng.choice(self.variables)
             match rng.randrange(4):
                 case 0:
-                    facts.divides(rng.choice([2, 4, 8]), a)
+                    facts.assume_divides(rng.choice([2, 4, 8]), a)
                 case 1:
-                    facts.at_least(a, b + rng.randint(0, 3))
+                    facts.assume_at_least(a, b + rng.randint(0, 3))
                 case 2:
-                    facts.equal(a, b * rng.randint(1, 3) + rng.randint(0, 2))
+                    facts.assume_equal(a, b * rng.randint(1, 3) + rng.randint(0, 2))
                 case _:
-                    facts.add(self.dim(), ">=", rng.randint(0, 4))
+                    facts.assume(Relation.of(self.dim(), ">=", rng.randint(0, 4)))
         return facts
 
     def store(self) -> Store:
@@ -139,7 +139,7 @@ class Made:
         while True:
             a, b = self.dim(), rng.choice([self.dim(), rng.choice(self.variables), rng.randint(0, 9)])
             relation, sign = rng.choice(RELATIONS), rng.choice(["==", ">=", "<"])
-            yield "solve", lambda a=a, b=b, relation=relation: solve(Condition(relation, a, b))
+            yield "solve", lambda a=a, b=b, relation=relation: solve(Relation(relation, a, b))
             facts = self.facts()
             yield "facts", facts.contradiction
             yield "simplify", lambda a=a, facts=facts: simplify(a, facts)

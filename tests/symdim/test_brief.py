@@ -10,6 +10,7 @@ from symdim import Expr, Facts, ParseError, Scope, Shape, Store, Var, check, max
 from symdim.algebra.texts.brief import MOST_CHARACTERS, brief, shortened
 from symdim.algebra.texts.printing import MOST_NAMES
 from symdim.errors import BoundsError, DivisionByZero, ReshapeError, SymdimError
+from symdim.relations.relation import Relation
 from symdim.store.errors import Contradiction
 
 SHORT = MOST_CHARACTERS + 50
@@ -105,8 +106,8 @@ def test_messages_are_short(error, question) -> None:
 def test_facts_and_constraints_are_short() -> None:
     e = nest(14)
     facts, store = Facts(), Store()
-    facts.add(e, ">=", 3)
-    facts.divides(4, e, origin="a node")
+    facts.assume(Relation.of(e, ">=", 3))
+    facts.assume_divides(4, e, origin="a node")
     assert all(len(str(fact)) < 2 * SHORT for fact in facts)
     assert len(repr(facts)) < 4 * SHORT
     store.eq(Var("n"), e)

@@ -11,9 +11,10 @@ from symdim.algebra.sums.monomial import terms_of
 from symdim.prover import simplification
 from symdim.prover.budget import Budget, OutOfBudget, TooLarge, words_in, words_of
 from symdim.prover.elimination import positive_divisors, solved
-from symdim.prover.hypotheses import Hypothesis, Refuted, problem_of
+from symdim.prover.hypotheses import Refuted, problem_of
 from symdim.prover.linear import System
 from symdim.prover.witness import translated
+from symdim.relations.relation import Relation
 from tests.symdim.congruent_statements import congruent_statements
 from tests.symdim.fuzz_prover import wrong
 from tests.symdim.statements import violation
@@ -35,9 +36,9 @@ def test_congruences_end_and_keep_coefficients_small():
     names, facts = Names({}), Facts()
     facts.assume(SEEN[4][0], scope=names)
     a, b = names.var("a"), names.var("b")
-    goal = Hypothesis(a - 2 * b, "!=", frozenset())
+    goal = Relation("unequal", a - 2 * b, 0, frozenset())
     reduced = solved(problem_of([goal, *facts.relevant(a, b)], (a, b), Budget(3000)))
-    assert largest(h.dim for h in reduced.hypotheses) <= 16
+    assert largest(h.left for h in reduced.hypotheses) <= 16
     assert explain_text(*SEEN).answer is False
 
 
@@ -53,7 +54,7 @@ def test_remainders_and_a_quotient(seed):
 
 def test_large_numbers_are_paid():
     """A replacement that multiplies large numbers costs their words, and is refused where it makes larger ones."""
-    hypothesis = Hypothesis(3**5000 * x + 5**5000 * y, "==", frozenset())
+    hypothesis = Relation("equal", 3**5000 * x + 5**5000 * y, 0, frozenset())
     budget = Budget(WHOLE)
     problem = problem_of([hypothesis], (), budget)
     before = budget.steps
@@ -61,7 +62,7 @@ def test_large_numbers_are_paid():
     assert before - budget.steps > 5
     with pytest.raises(TooLarge):
         problem.replace({x: 3**12000 * z + 1}, frozenset())
-    small = problem_of([Hypothesis(x + 2 * y, "==", frozenset())], (), Budget(WHOLE))
+    small = problem_of([Relation("equal", x + 2 * y, 0, frozenset())], (), Budget(WHOLE))
     with pytest.raises(TooLarge):
         small.replace({x: 2**300 * z}, frozenset())
 
@@ -76,7 +77,7 @@ def test_words_have_64_bits(bits, words):
 def test_powers_of_sums_are_paid_before_they_are_made():
     """Each is multiplied out until it has too many terms."""
     powers = (x + y) ** 600 * (x + 2 * y) ** 600 * (x + 3 * y) ** 600
-    problem = problem_of([Hypothesis(powers - z, ">=", frozenset())], (), Budget(prove.BUDGET))
+    problem = problem_of([Relation("at_least", powers - z, 0, frozenset())], (), Budget(prove.BUDGET))
     with pytest.raises(OutOfBudget):
         problem.replace({x: z + 1, y: x + z}, frozenset())
     assert prove.explain((x + y) ** 600, ">=", y**600 + z).answer is None
@@ -185,7 +186,7 @@ def test_multiplying_out_takes_its_steps_before():
 
 def test_a_case_that_divides_by_0_is_impossible():
     divisor = Var.fresh("divisor", 0)
-    problem = problem_of([Hypothesis(x // divisor - 3, "==", frozenset())], (x,), Budget(1000))
+    problem = problem_of([Relation("equal", x // divisor - 3, 0, frozenset())], (x,), Budget(1000))
     impossible = problem.case({divisor: 0}, frozenset(("case",)))
     with pytest.raises(Refuted):
         impossible.checked()
@@ -201,23 +202,23 @@ def test_no_example_divides_by_0():
 
 def test_a_divisor_that_is_0_refutes():
     zero = Var.fresh("zero", 0, 0)
-    problem = problem_of([], (x,), Budget(1000)).extended(Hypothesis(x // zero - y, ">=", frozenset(("given",))))
+    problem = problem_of([], (x,), Budget(1000)).extended(Relation("at_least", x // zero - y, 0, frozenset(("given",))))
     with pytest.raises(Refuted):
         positive_divisors(problem)
 
 
 def test_a_divisor_is_at_least_1():
     few = Var.fresh("few", 0, 9)
-    problem = problem_of([], (x,), Budget(1000)).extended(Hypothesis(x // few - y, ">=", frozenset(("given",))))
+    problem = problem_of([], (x,), Budget(1000)).extended(Relation("at_least", x // few - y, 0, frozenset(("given",))))
     (hypothesis,) = positive_divisors(problem).hypotheses
-    (divisor,) = [v for v in hypothesis.dim.variables() if v.name.startswith("few")]
+    (divisor,) = [v for v in hypothesis.left.variables() if v.name.startswith("few")]
     assert divisor.bounds() == (1, 9)
 
 
 def test_equations_with_long_numbers_stay_as_they_are():
     long = 10**40 + 1
-    given = [Hypothesis(x - long * y, "==", frozenset()), Hypothesis(y - long * z, "==", frozenset())]
-    problem = problem_of([*given, Hypothesis(x - 3, ">=", frozenset())], (x,), Budget(10_000))
+    given = [Relation("equal", x - long * y, 0, frozenset()), Relation("equal", y - long * z, 0, frozenset())]
+    problem = problem_of([*given, Relation("at_least", x - 3, 0, frozenset())], (x,), Budget(10_000))
     problem.budget.bits = 64
     assert len(solved(problem).hypotheses) == 3
 

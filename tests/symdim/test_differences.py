@@ -10,7 +10,8 @@ import pytest
 from symdim import Facts, Var, prove
 from symdim.prover.budget import Budget
 from symdim.prover.differences import DIFFERENCES, shortest
-from symdim.prover.hypotheses import Hypothesis, Refuted, problem_of
+from symdim.prover.hypotheses import Refuted, problem_of
+from symdim.relations.relation import Relation
 from tests.symdim.text_cases import Names, prove_text
 
 
@@ -72,7 +73,7 @@ def test_numbers_are_a_node():
     assert prove_text("w", "<=", "x", {}, ["3*x >= 3*y - 1", "2*y >= 2*z - 1", "5*z >= 5*w - 4"]) is True
     assert prove_text("w", "<=", "x", {}, ["3*x >= 3*y - 3", "2*y >= 2*z - 1", "5*z >= 5*w - 4"]) is False
     assert prove_text("w", "<=", "n//4 + 2", {}, ["w <= x", "x == y + 1", "y <= z", "z == n//4 + 1"]) is True
-    assert shortest(problem_of([Hypothesis(n - 4, ">=", frozenset())], (), Budget(100))) is None
+    assert shortest(problem_of([Relation("at_least", n - 4, 0, frozenset())], (), Budget(100))) is None
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -86,7 +87,7 @@ def test_against_enumeration(seed):
         for number in range(random.randint(3, 9)):
             (u, v), relation = random.sample(variables, 2), random.choice([">=", ">=", ">=", "=="])
             k, c = random.choice([1, 1, 2]), random.randint(-2, 4)
-            hypotheses.append(Hypothesis(k * u - k * v + c, relation, frozenset((number,))))
+            hypotheses.append(Relation.of(k * u - k * v + c, relation, 0, frozenset((number,))))
 
         def solvable(chosen, variables=variables):
             points = product(*[range(v.hi + 1) for v in variables])
@@ -98,7 +99,7 @@ def test_against_enumeration(seed):
             assert all(v.lo <= values[v] <= v.hi for v in variables if v in values), (seed, hypotheses, values)
             met += 1
         else:
-            assert not solvable([h for h in hypotheses if h.reasons & reasons]), (seed, hypotheses)
+            assert not solvable([h for h in hypotheses if h.origins & reasons]), (seed, hypotheses)
             refuted += 1
     assert refuted > 5
     assert met > 5
@@ -113,5 +114,5 @@ def outcome(hypotheses):
 
 
 def holds(h, values) -> bool:
-    value = h.dim if isinstance(h.dim, int) else h.dim.evaluate(values)
-    return value == 0 if h.relation == "==" else value >= 0
+    value = h.left if isinstance(h.left, int) else h.left.evaluate(values)
+    return value == 0 if h.kind == "equal" else value >= 0

@@ -9,9 +9,10 @@ import pytest
 
 from symdim import Scope, Var
 from symdim.algebra.variable import make_variable
-from symdim.prover.axioms import Constraint, atoms_of, contradiction
+from symdim.prover.axioms import atoms_of, contradiction
 from symdim.prover.budget import Budget, OutOfBudget
 from symdim.prover.linear import System, refute
+from symdim.relations.relation import Relation
 
 
 def small_system(random: Random) -> tuple[System, list[tuple[dict[int, int], int | None, int | None]], int]:
@@ -141,7 +142,9 @@ def test_contradictions_of_constraints():
     given = frozenset(("given",))
 
     def found(*constraints):
-        return contradiction([Constraint(dim, given, exact) for dim, exact in constraints], Budget(1000))
+        return contradiction(
+            [Relation("equal" if exact else "at_least", dim, 0, given) for dim, exact in constraints], Budget(1000)
+        )
 
     impossible = [
         ((-1, False),),

@@ -11,9 +11,10 @@ from symdim import Expr, Var, maximum, minimum
 from symdim.prove import BUDGET
 from symdim.prover.axioms import LINEAR
 from symdim.prover.budget import Budget
-from symdim.prover.hypotheses import Hypothesis, problem_of
+from symdim.prover.hypotheses import problem_of
 from symdim.prover.nesting import NESTING
 from symdim.prover.ordering import MONOTONE, _Order, with_order
+from symdim.relations.relation import Relation
 from tests.counting import calls_of
 from tests.symdim.text_cases import explain_text
 
@@ -68,9 +69,9 @@ def test_what_order_adds_holds_wherever_the_hypotheses_do(extremum: Callable[...
     x, y, z, s = variables = [Var(name) for name in "xyzs"]
     smaller, larger = extremum(x // s, y // s), extremum((x + y) // s, z)
     given = larger - smaller + 3
-    problem = problem_of([Hypothesis(given, ">=", frozenset())], (), Budget(BUDGET))
+    problem = problem_of([Relation("at_least", given, 0, frozenset())], (), Budget(BUDGET))
     ordered = with_order(problem)
-    dims = [] if ordered is None else [h.dim for h in ordered.hypotheses]
+    dims = [] if ordered is None else [h.left for h in ordered.hypotheses]
     assert (larger - smaller in dims) is (extremum is maximum)
     for point in product(range(1, 9), range(1, 9), range(1, 4), range(1, 4)):
         values = dict(zip(variables, point, strict=True))
@@ -91,7 +92,7 @@ def test_a_comparison_pays_for_the_nodes_that_it_compares(depth: int) -> None:
     a, b, c, d = map(nested, "abcd")
     difference = maximum(a, b) - minimum(c, d) + 5
     budget = Budget(10**6)
-    problem = problem_of([Hypothesis(difference, ">=", frozenset())], (), budget)
+    problem = problem_of([Relation("at_least", difference, 0, frozenset())], (), budget)
     before = budget.steps
     with_order(problem)
     steps = before - budget.steps
@@ -109,9 +110,9 @@ def test_a_larger_divisor_leaves_a_smaller_multiple(factor: str, other: str) -> 
 
 def test_what_is_learnt_answers_a_question_that_was_open() -> None:
     x, y = Var("x"), Var("y")
-    problem = problem_of([Hypothesis(x - 1, ">=", frozenset())], (), Budget(BUDGET))
+    problem = problem_of([Relation("at_least", x - 1, 0, frozenset())], (), Budget(BUDGET))
     assert problem is not None
     known, why = _Order(problem), frozenset(("fact",))
     assert known._nonnegative(y - x) is None
-    known.learn(Hypothesis(y - x, ">=", why))
+    known.learn(Relation("at_least", y - x, 0, why))
     assert known._nonnegative(y - x) == why

@@ -9,9 +9,9 @@ import pytest
 
 from symdim import Expr, Scope, Var, ceildiv, maximum, minimum
 from symdim.algebra.variable import make_variable
-from symdim.conditions.condition import Condition, Relation, as_conditions, union_of
-from symdim.conditions.monotone import growth, threshold
-from symdim.conditions.solving import is_one_where, solve
+from symdim.relations.monotone import growth, threshold
+from symdim.relations.relation import Relation, RelationKind, as_relations, union_of
+from symdim.relations.solving import is_one_where, solve
 
 H, S, P, N, M = (Var(name) for name in "HSPNM")
 SMALL = Var.fresh("x", 0, 9)
@@ -19,7 +19,7 @@ ANY, OTHER = (make_variable(Scope(), name, None, None) for name in ("any", "othe
 ONE, BIT, LARGE = Var.fresh("one", 1, 1), Var.fresh("bit", 0, 1), Var.fresh("large", 2, 9)
 
 
-def agrees(condition: Condition, limit: int = 100) -> None:
+def agrees(condition: Relation, limit: int = 100) -> None:
     """The solution holds at the same points of a grid as the condition, wherever that is defined."""
     solution = solve(condition)
     variables = condition.variables()
@@ -96,40 +96,40 @@ def agrees(condition: Condition, limit: int = 100) -> None:
     ],
 )
 def test_conditions_read_as_a_person_writes_them(
-    relation: Relation, lhs: int | Expr, rhs: int | Expr, expected: str
+    relation: RelationKind, lhs: int | Expr, rhs: int | Expr, expected: str
 ) -> None:
-    condition = Condition(relation, lhs, rhs)
+    condition = Relation(relation, lhs, rhs)
     found = solve(condition)
     assert ("never" if found is None else "; ".join(map(str, found)) or "always") == expected
     agrees(condition, {0: 1, 1: 100, 2: 40}.get(len(condition.variables()), 12))
 
 
 def test_a_maximum_of_more_than_four_parts_stays_whole() -> None:
-    found = solve(Condition("at_most", maximum(H, S, P, N), 7))
+    found = solve(Relation("at_most", maximum(H, S, P, N), 7))
     assert found is not None
     assert sorted(map(str, found)) == ["H <= 7", "N <= 7", "P <= 7", "S <= 7"]
-    whole = Condition("at_most", maximum(H, S, P, N, M), 7)
+    whole = Relation("at_most", maximum(H, S, P, N, M), 7)
     assert solve(whole) == [whole]
 
 
 @pytest.mark.parametrize(
     "condition",
     [
-        Condition("at_least", H % 4, 2),  # not monotone
-        Condition("at_least", H - 2 * (H // 2), 1),
-        Condition("at_least", (H - 5) * (S - 5), 1),  # both factors may be negative
-        Condition("at_least", H // (S - 3), 2),  # the divisor may be 0 or less
-        Condition("equal", (H - 5) * S, (H - 5) * P),  # the factor may be 0
-        Condition("divides", SMALL, 2 * SMALL),  # a divisor of 0 divides nothing
-        Condition("divides", 4 * SMALL, 6 * SMALL),
-        Condition("broadcast", 2 * (S // 4) - 1, maximum(S // 2, 1) - 1),
-        Condition("broadcast", S, maximum(S, 3) + 2),
-        Condition("broadcast", (H - 5) * (S - 5), (H % 6) * (S % 6)),  # both factors may be -1
-        Condition("broadcast", SMALL * H, maximum(SMALL, 2) * H),
-        Condition("broadcast_to", H // 3, H // 2),
+        Relation("at_least", H % 4, 2),  # not monotone
+        Relation("at_least", H - 2 * (H // 2), 1),
+        Relation("at_least", (H - 5) * (S - 5), 1),  # both factors may be negative
+        Relation("at_least", H // (S - 3), 2),  # the divisor may be 0 or less
+        Relation("equal", (H - 5) * S, (H - 5) * P),  # the factor may be 0
+        Relation("divides", SMALL, 2 * SMALL),  # a divisor of 0 divides nothing
+        Relation("divides", 4 * SMALL, 6 * SMALL),
+        Relation("broadcast", 2 * (S // 4) - 1, maximum(S // 2, 1) - 1),
+        Relation("broadcast", S, maximum(S, 3) + 2),
+        Relation("broadcast", (H - 5) * (S - 5), (H % 6) * (S % 6)),  # both factors may be -1
+        Relation("broadcast", SMALL * H, maximum(SMALL, 2) * H),
+        Relation("broadcast_to", H // 3, H // 2),
     ],
 )
-def test_look_alikes_hold_where_they_held(condition: Condition) -> None:
+def test_look_alikes_hold_where_they_held(condition: Relation) -> None:
     agrees(condition, 30)
 
 
@@ -146,7 +146,7 @@ def random_size(random: Random, variables: list[Var], depth: int) -> int | Expr:
     return part * random_size(random, variables, depth - 1) if kind == 6 else part % random.choice([2, 3, 4])
 
 
-RELATIONS: list[Relation] = ["equal", "at_least", "at_most", "divides", "broadcast", "broadcast_to"]
+RELATIONS: list[RelationKind] = ["equal", "at_least", "at_most", "divides", "broadcast", "broadcast_to"]
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -158,7 +158,7 @@ def test_random_conditions_hold_exactly_where_their_solutions_do(seed: int) -> N
         ]
         variables = [Var.fresh(name, low, high) for name, (low, high) in zip("xy", ends, strict=False)]
         lhs, rhs = (random_size(random, variables, random.choice([0, 1, 2, 3])) for _ in "ab")
-        agrees(Condition(random.choice(RELATIONS), lhs, rhs), 60 if len(variables) == 1 else 14)
+        agrees(Relation(random.choice(RELATIONS), lhs, rhs), 60 if len(variables) == 1 else 14)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -173,7 +173,7 @@ def test_a_size_is_1_where_another_one_is(seed: int) -> None:
             continue
         found += 1
         for i, j in product(range(x.lo or 0, 10), range(y.lo or 0, 10)):
-            sides = Condition("equal", a, b).sides({x: i, y: j}) if isinstance(a, Expr) else None
+            sides = Relation("equal", a, b).sides({x: i, y: j}) if isinstance(a, Expr) else None
             assert sides is None or sides[0] != 1 or sides[1] == 1, (a, b, i, j)
     assert found > 10
 
@@ -189,8 +189,8 @@ def test_a_size_is_not_known_to_be_1_where_it_has_no_value_or_no_least_one() -> 
 
 @pytest.mark.parametrize("lhs", [ANY // -2, (ANY + 5) // 2, maximum((ANY + 3) // 2, H), ANY - 5])
 def test_an_integer_may_be_below_0_where_a_side_is_1(lhs: Expr) -> None:
-    agrees(Condition("broadcast", lhs, H), limit=9)
-    agrees(Condition("broadcast_to", lhs, H), limit=9)
+    agrees(Relation("broadcast", lhs, H), limit=9)
+    agrees(Relation("broadcast_to", lhs, H), limit=9)
 
 
 def test_growth_contains_every_step_and_thresholds_are_exact() -> None:
@@ -215,12 +215,12 @@ def test_growth_contains_every_step_and_thresholds_are_exact() -> None:
 
 
 def _divides_by_0(gap: Expr, x: Var, value: int) -> bool:
-    return Condition("equal", gap, 0).sides({x: value}) is None
+    return Relation("equal", gap, 0).sides({x: value}) is None
 
 
 def test_a_condition_at_other_sizes():
-    condition = Condition("at_least", N * M, 3).substitute({N: H + 1, M: 2})
-    assert condition == Condition("at_least", 2 * H + 2, 3)
+    condition = Relation("at_least", N * M, 3).substitute({N: H + 1, M: 2})
+    assert condition == Relation("at_least", 2 * H + 2, 3)
 
 
 def test_thresholds_at_the_ends_of_the_range() -> None:
@@ -233,9 +233,9 @@ def test_thresholds_at_the_ends_of_the_range() -> None:
     assert [threshold(N // 3 + N // 5 - 2**90), threshold(2**90 - N - N // 2)] == [None, None]
 
 
-@pytest.mark.parametrize(("count", "solution"), [(8, [Condition("at_most", N, 5)]), (9, None)])
+@pytest.mark.parametrize(("count", "solution"), [(8, [Relation("at_most", N, 5)]), (9, None)])
 def test_a_maximum_of_many_is_not_taken_apart(count, solution):
-    condition = Condition("at_most", maximum(N, *(Var.fresh(f"s{i}", 1, 5) for i in range(count - 1))), 5)
+    condition = Relation("at_most", maximum(N, *(Var.fresh(f"s{i}", 1, 5) for i in range(count - 1))), 5)
     assert solve(condition) == (solution or [condition])
 
 
@@ -243,23 +243,23 @@ def test_an_equality_of_bounds_is_an_equation():
     """Both halves of it have a solution; only bounds of one variable are taken together."""
     for left in (maximum(N, M), minimum(N, M), N * M, N // 2 + M, maximum(N, M) - H, SMALL * N):
         for right in (1, 2, 7, S):
-            agrees(Condition("equal", left, right), 7)
+            agrees(Relation("equal", left, right), 7)
 
 
-@pytest.mark.parametrize(("count", "solution"), [(6, Condition("equal", N, 7)), (7, None)])
+@pytest.mark.parametrize(("count", "solution"), [(6, Relation("equal", N, 7)), (7, None)])
 def test_a_broadcast_of_many_variables_is_not_solved(count, solution):
     """N >= 2 is not 1, and the maximum is at most 6: so it is one of the two, or 1."""
     sizes = [Var.fresh(f"s{i}", 2) for i in range(count - 1)]
-    condition = Condition("broadcast", maximum(*sizes), N + 1)
-    found = Condition("equal", maximum(*sizes), N + 1)
+    condition = Relation("broadcast", maximum(*sizes), N + 1)
+    found = Relation("equal", maximum(*sizes), N + 1)
     assert solve(condition) == ([condition] if solution is None else [found])
 
 
 def test_a_condition_does_not_hold_where_a_divisor_is_0() -> None:
     for relation in ("at_least", "at_most", "equal", "divides"):
-        condition = Condition(relation, H // SMALL, 0)
+        condition = Relation(relation, H // SMALL, 0)
         assert not condition.holds({H: 4, SMALL: 0}), relation
-    assert Condition("at_least", H // SMALL, 0).holds({H: 4, SMALL: 3})
+    assert Relation("at_least", H // SMALL, 0).holds({H: 4, SMALL: 3})
 
 
 @pytest.mark.parametrize("v", [H, SMALL, Var.fresh("z", 2, 6)], ids=lambda v: f"{v.lo}..{v.hi}")
@@ -269,25 +269,25 @@ def test_a_monotone_size_of_one_variable_is_bounded_where_the_variable_is(v: Var
     rising = [2 * v + 1, 3 * v - 4, (v + 1) // 3, 3 * (v // 2), v // 2 + v // 3, maximum(v, 4), minimum(v, 4)]
     rising += [maximum(v // 2, 3), minimum(2 * v, 9), 2 * maximum(v, 3) - 1, maximum(v - 3, 0), maximum(v // 2, v - 3)]
     rising += [v * v, v * v + v, v * (v // 2), minimum(v + 1, 2 * v)]
-    relations: list[Relation] = ["at_least", "at_most", "equal"]
+    relations: list[RelationKind] = ["at_least", "at_most", "equal"]
     for size in (*rising, 7 - 2 * v, (5 - v) // 2, 9 - v - v // 2, -maximum(v, 5)):
         for relation, number in product(relations, (-4, -1, 0, 1, 2, 3, 5, 8, 13)):
-            condition = Condition(relation, size, number)
+            condition = Relation(relation, size, number)
             points = [x for x in range(v.lo or 0, top + 1) if condition.holds({v: x})]
             last = None if not points or (v.hi is None and points[-1] == top) else points[-1]
-            assert solve(condition) == (as_conditions(v, (points[0], last)) if points else None), condition
+            assert solve(condition) == (as_relations(v, (points[0], last)) if points else None), condition
 
 
 @pytest.mark.parametrize(
     ("condition", "text"),
     [
-        (Condition("equal", (N - 1) * (M - 1) * (H - M), 0), "N == 1 or M in (1, H)"),
-        (Condition("equal", (N - 3) * (M - H), 0), "H == M or N == 3"),
-        (Condition("equal", (N - 2) * (N + M - 4), 0), "(M + N - 4)*(N - 2) == 0"),
-        (Condition("broadcast_to", maximum(N, M) - M + 1, H + 1), "max(M, N) - M in (H, 0)"),
+        (Relation("equal", (N - 1) * (M - 1) * (H - M), 0), "N == 1 or M in (1, H)"),
+        (Relation("equal", (N - 3) * (M - H), 0), "H == M or N == 3"),
+        (Relation("equal", (N - 2) * (N + M - 4), 0), "(M + N - 4)*(N - 2) == 0"),
+        (Relation("broadcast_to", maximum(N, M) - M + 1, H + 1), "max(M, N) - M in (H, 0)"),
     ],
 )
-def test_a_choice_is_written_as_one(condition: Condition, text: str) -> None:
+def test_a_choice_is_written_as_one(condition: Relation, text: str) -> None:
     assert str(condition) == text
     for n, m, h in product(range(1, 6), repeat=3):
         values = {"N": n, "M": m, "H": h}

@@ -14,15 +14,14 @@ from symdim.compile import StraightLine
 from symdim.prover.budget import Budget
 from symdim.prover.cases import arithmetic, structural
 from symdim.prover.elimination import solved
-from symdim.prover.hypotheses import Hypothesis, Problem, Refuted, problem_of
+from symdim.prover.hypotheses import Problem, Refuted, problem_of
 from symdim.prover.nesting import restated, shortened
 from symdim.prover.ordering import with_order
 from symdim.prover.search import one_sided, shifted
+from symdim.relations.relation import SIGNS, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from symdim.prover.hypotheses import Relation
 
     Step = Callable[[Problem], Iterator[list[Problem]]]
     Point = tuple[int, ...]
@@ -37,7 +36,7 @@ LOWER = make_variable(SCOPE, "l", 2, None)
 
 WINDOW = 9  # unbounded variables are tried from -9 to 9
 
-PROBLEMS: list[list[tuple[Dim, Relation]]] = [
+PROBLEMS: list[list[tuple[Dim, str]]] = [
     [(X // 2 - 2, "==")],
     [(X - Y - 1, ">=")],
     [(X - Y - 1, "=="), (Y - 2, ">=")],
@@ -105,7 +104,7 @@ PROBLEMS: list[list[tuple[Dim, Relation]]] = [
 ]
 
 
-WEAKER: list[list[tuple[Dim, Relation]]] = [
+WEAKER: list[list[tuple[Dim, str]]] = [
     [((X + W) // 2 + W // 3 - 1, "==")],
     [(X // W - 1, ">=")],
     [(maximum(X, Y) // 2 - 2, "==")],
@@ -141,12 +140,12 @@ def range_of(v: Var) -> range:
 def solutions(problem: Problem, original: tuple[Var, ...]) -> set[Point]:
     """The values of the original variables at the solutions of a problem, its own variables within the window."""
     if not problem.solution:  # an impossible case
-        assert [h for h in problem.hypotheses if h.dim == -1]
+        assert [h for h in problem.hypotheses if h.left == -1]
         return set()
     values = [problem.solution[v] for v in original]
-    variables = variables_of([*values, *[h.dim for h in problem.hypotheses]])
+    variables = variables_of([*values, *[h.left for h in problem.hypotheses]])
     code = StraightLine(variables)
-    met = " and ".join(f"{code.operand(h.dim)} {h.relation} 0" for h in problem.hypotheses) or "True"
+    met = " and ".join(f"{code.operand(h.left)} {SIGNS[h.kind]} 0" for h in problem.hypotheses) or "True"
     function = code.function(f"({met}, ({''.join(f'{code.operand(dim)}, ' for dim in values)}))")
     found = set()
     for point in product(*map(range_of, variables)):
@@ -163,7 +162,7 @@ def solutions(problem: Problem, original: tuple[Var, ...]) -> set[Point]:
 def test_a_step_keeps_all_solutions_and_adds_none(name: str, step: Step) -> None:
     taken = 0
     for conditions in (*PROBLEMS, *WEAKER):
-        hypotheses = [Hypothesis(dim, relation, frozenset()) for dim, relation in conditions]
+        hypotheses = [Relation.of(dim, sign, 0) for dim, sign in conditions]
         problem = problem_of(hypotheses, (), Budget(100_000))
         variables = tuple(problem.solution)
         wanted = solutions(problem, variables)

@@ -8,10 +8,10 @@ import pytest
 
 from symdim import Facts, Var, maximum, minimum, simplify
 from symdim.algebra.work import work_of
-from symdim.conditions.condition import Condition
-from symdim.conditions.solving import solve
 from symdim.prove import explain
 from symdim.prover.budget import Budget, OutOfBudget
+from symdim.relations.relation import Relation
+from symdim.relations.solving import solve
 from tests.symdim.fuzz_times import SECONDS, slowest
 
 x, y = Var("x"), Var("y")
@@ -53,11 +53,11 @@ def test_what_is_built_is_paid():
 
 
 HOURS = [
-    Condition("at_least", 100 % (2 * y - 1), 1),
-    Condition("at_least", 1, 100 % (12 * y - 1)),
-    Condition("at_most", x % (3 * y - 2), 4),
-    Condition("equal", 77 % (5 * y + 1), 2),
-    Condition("broadcast", x % (2 * y + 1), 100 % (2 * y - 1) + 1),
+    Relation("at_least", 100 % (2 * y - 1), 1),
+    Relation("at_least", 1, 100 % (12 * y - 1)),
+    Relation("at_most", x % (3 * y - 2), 4),
+    Relation("equal", 77 % (5 * y + 1), 2),
+    Relation("broadcast", x % (2 * y + 1), 100 % (2 * y - 1) + 1),
 ]
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from symdim import Var
 from symdim.prover.budget import Budget
-from symdim.prover.hypotheses import Hypothesis, Problem, problem_of
+from symdim.prover.hypotheses import Problem, problem_of
 from symdim.prover.search import one_sided
 from symdim.prover.witness import witness
+from symdim.relations.relation import Relation
 from tests.symdim.text_cases import explain_text
 
 n, m = Var("n"), Var("m")
@@ -14,7 +15,7 @@ n, m = Var("n"), Var("m")
 
 def at_least(*bounds: int) -> Problem:
     """The problem that n is at least each bound."""
-    return problem_of([Hypothesis(n - bound, ">=", frozenset()) for bound in bounds], (), Budget(1000))
+    return problem_of([Relation("at_least", n - bound, 0, frozenset()) for bound in bounds], (), Budget(1000))
 
 
 def test_an_example_satisfies_the_original_hypotheses() -> None:
@@ -23,13 +24,13 @@ def test_an_example_satisfies_the_original_hypotheses() -> None:
         found = witness(at_least(5), reduced, 0, 100)
         assert found is not None
         assert found[n] >= 5
-    assert witness(problem_of([Hypothesis(-n, ">=", frozenset())], (), Budget(1000)), at_least(3), 0, 100) is None
+    assert witness(problem_of([Relation("at_least", -n, 0)], (), Budget(1000)), at_least(3), 0, 100) is None
 
 
 def test_sizes_that_differ_are_apart_on_either_side() -> None:
-    differ, bound = Hypothesis(n - m, "!=", frozenset("d")), Hypothesis(n - 3, ">=", frozenset("b"))
+    differ, bound = Relation("unequal", n - m, 0, frozenset("d")), Relation("at_least", n - 3, 0, frozenset("b"))
     sides = one_sided(problem_of([bound, differ], (), Budget(1000)))
-    assert [[h.dim for h in side.hypotheses] for side in sides] == [[n - m - 1, n - 3], [m - n - 1, n - 3]]
+    assert [[h.left for h in side.hypotheses] for side in sides] == [[n - m - 1, n - 3], [m - n - 1, n - 3]]
 
 
 def test_an_example_of_the_reduced_problem_suffices() -> None:

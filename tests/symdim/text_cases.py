@@ -11,6 +11,7 @@ from symdim.algebra.expr import Expr
 from symdim.algebra.variable import Scope, Var, make_variable
 from symdim.facts import Facts
 from symdim.parsing import parse
+from symdim.relations.relation import Relation
 from tests.symdim import einsum_cases, row_cases
 
 TYPE_CHECKING = False
@@ -74,7 +75,7 @@ def explain_text(
         for divisor in _divisors(text):
             d = parse(divisor, scope=names)
             if isinstance(d, Expr) and not excludes(d, 0) and d.bounds() != (0, 0):
-                facts.add(d, "!=", 0)
+                facts.assume(Relation.of(d, "!=", 0))
     return prove.explain(a, relation, b, facts, within=within)
 
 

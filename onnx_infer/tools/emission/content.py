@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from onnx_infer.results.inferred import Inferred
     from symdim import Var
-    from symdim.conditions.condition import Relation
+    from symdim.relations.relation import RelationKind
 
 
 class Symbol(NamedTuple):
@@ -41,7 +41,7 @@ class GuardEntry(NamedTuple):
     law: str
     kind: str
     node: str
-    relation: Relation
+    relation: RelationKind
     lhs: int
     rhs: int
 

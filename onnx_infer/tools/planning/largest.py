@@ -21,13 +21,13 @@ from onnx_infer.values.tensor import Dim, SymTensor
 from symdim import Expr, SymdimError, UnboundName, Var
 from symdim.algebra.dims import at_least, at_most, bounds_of, differ, excludes, substituted
 from symdim.algebra.evaluate import Substitution
-from symdim.conditions.monotone import growth
+from symdim.relations.monotone import growth
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from onnx_infer.results.inferred import Inferred
-    from symdim.conditions.condition import Condition
+    from symdim.relations.relation import Relation
 
 _LARGEST = 2**31 - 1  # no size is larger
 _MOST_INTERVALS = 4_096
@@ -164,15 +164,15 @@ def _chosen(symbols: Mapping[str, Var], symbol: str | None, sizes: Mapping[str, 
     return symbols[symbol]
 
 
-def surely_fails(condition: Condition) -> bool:
+def surely_fails(condition: Relation) -> bool:
     """Whether intervals prove that a condition holds nowhere.
 
-    >>> from symdim.conditions.condition import Condition
+    >>> from symdim.relations.relation import Relation
     >>> x = Var.fresh("x", 513, 600)
-    >>> surely_fails(Condition("at_most", x, 512)), surely_fails(Condition("divides", 32, x))
+    >>> surely_fails(Relation("at_most", x, 512)), surely_fails(Relation("divides", 32, x))
     (True, False)
     """
-    relation, lhs, rhs = condition
+    relation, lhs, rhs, _ = condition
     if relation == "at_least":
         return at_most(lhs - rhs, -1)
     if relation == "at_most":

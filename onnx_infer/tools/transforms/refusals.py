@@ -19,8 +19,8 @@ from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim import maximum
 from symdim.algebra.dims import variables_of
 from symdim.algebra.origin import ValueOf
-from symdim.conditions.condition import Condition, Relation
-from symdim.conditions.solving import solve
+from symdim.relations.relation import Relation, RelationKind
+from symdim.relations.solving import solve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from onnx_infer.model.graph import Graph, Node
     from onnx_infer.tools.transforms.draft import Draft
 
-    Division = tuple[NodeProto, list[Condition] | None]
+    Division = tuple[NodeProto, list[Relation] | None]
 
 _BY_SIZES = (
     "Abs", "Add", "And", "Cast", "CastLike", "Ceil", "Concat", "Constant", "Cos", "Dropout", "Equal", "Erf", "Exp",
@@ -136,7 +136,7 @@ _STEPS = 4
 """The input of a Slice that has the steps."""
 
 
-def _divides(node: NodeProto, divisor: Value | None, made: Value | None) -> list[Condition] | None:
+def _divides(node: NodeProto, divisor: Value | None, made: Value | None) -> list[Relation] | None:
     elements = _elements(divisor)
     if isinstance(divisor, SymTensor) and divisor.dtype in dt.FLOATS:
         return []
@@ -146,7 +146,7 @@ def _divides(node: NodeProto, divisor: Value | None, made: Value | None) -> list
     return _all_at_least(1, open_ones) if all(at_least(x, 0) for x in open_ones) else None
 
 
-def _steps(node: NodeProto, step: Value | None, made: Value | None) -> list[Condition] | None:
+def _steps(node: NodeProto, step: Value | None, made: Value | None) -> list[Relation] | None:
     """A step is not 0. The rule refuses the number 0 itself."""
     elements = _elements(step)
     if node.op_type == "Slice" and not (len(node.input) > _STEPS and node.input[_STEPS]):
@@ -157,12 +157,12 @@ def _steps(node: NodeProto, step: Value | None, made: Value | None) -> list[Cond
     return None if is_float else _divides(node, step, made)
 
 
-def _expands(node: NodeProto, target: Value | None, made: Value | None) -> list[Condition] | None:
+def _expands(node: NodeProto, target: Value | None, made: Value | None) -> list[Relation] | None:
     elements = _elements(target)
     return None if elements is None else _all_at_least(0, elements)
 
 
-def _reshapes(node: NodeProto, target: Value | None, made: Value | None) -> list[Condition] | None:
+def _reshapes(node: NodeProto, target: Value | None, made: Value | None) -> list[Relation] | None:
     elements = _elements(target)
     sizes = made.shape if isinstance(made, SymTensor) else None
     if elements is None or sizes is None or len(sizes) != len(elements):
@@ -173,7 +173,7 @@ def _reshapes(node: NodeProto, target: Value | None, made: Value | None) -> list
     return None if conditions and any(a.name == "allowzero" and a.i for a in node.attribute) else conditions
 
 
-def _pads(node: NodeProto, pads: Value | None, made: Value | None) -> list[Condition] | None:
+def _pads(node: NodeProto, pads: Value | None, made: Value | None) -> list[Relation] | None:
     """onnxruntime refuses a Pad of which negative pads leave no elements, if its mode copies some.
 
     It does not refuse it if the tensor is empty before, so no rule without assumptions states this.
@@ -189,12 +189,12 @@ def _pads(node: NodeProto, pads: Value | None, made: Value | None) -> list[Condi
     return _all_at_least(1, [size - more for size, more in zip(sizes, added, strict=True)])
 
 
-def _all_at_least(least: int, sizes: Iterable[Dim]) -> list[Condition]:
+def _all_at_least(least: int, sizes: Iterable[Dim]) -> list[Relation]:
     """The conditions that bounds do not prove."""
-    return [Condition("at_least", size, least) for size in sizes if not at_least(size, least)]
+    return [Relation("at_least", size, least) for size in sizes if not at_least(size, least)]
 
 
-_UNSTATED: dict[str, tuple[int, Callable[[NodeProto, Value | None, Value | None], list[Condition] | None]]] = {
+_UNSTATED: dict[str, tuple[int, Callable[[NodeProto, Value | None, Value | None], list[Relation] | None]]] = {
     "Div": (1, _divides), "Mod": (1, _divides), "Range": (2, _steps), "Slice": (_STEPS, _steps),
     "Expand": (1, _expands), "Reshape": (1, _reshapes), "Pad": (1, _pads),
 }  # fmt: skip
@@ -205,22 +205,22 @@ class _Upheld:
     """Conditions that hold in every run that is accepted, because nodes that stay demand them."""
 
     def __init__(self) -> None:
-        self._conditions: set[Condition] = set()
-        self._bounds: dict[tuple[Relation, Dim], int] = {}
+        self._conditions: set[Relation] = set()
+        self._bounds: dict[tuple[RelationKind, Dim], int] = {}
 
-    def add(self, conditions: list[Condition]) -> None:
+    def add(self, conditions: list[Relation]) -> None:
         for condition in conditions:
-            relation, lhs, rhs = condition
+            relation, lhs, rhs, _ = condition
             self._conditions.add(condition)
             if isinstance(rhs, int) and relation in ("at_least", "at_most"):
                 sign = 1 if relation == "at_least" else -1
                 self._bounds[relation, lhs] = sign * max(sign * rhs, sign * self._bounds.get((relation, lhs), rhs))
 
-    def imply(self, conditions: list[Condition]) -> bool:
+    def imply(self, conditions: list[Relation]) -> bool:
         return all(condition in self._conditions or self._bounded(condition) for condition in conditions)
 
-    def _bounded(self, condition: Condition) -> bool:
-        relation, lhs, rhs = condition
+    def _bounded(self, condition: Relation) -> bool:
+        relation, lhs, rhs, _ = condition
         bound = self._bounds.get((relation, lhs))
         if bound is None or not isinstance(rhs, int):
             return False
@@ -230,24 +230,24 @@ class _Upheld:
 class _Law(NamedTuple):
     """A law that a run may break: its conditions, and the first output of the node that states it."""
 
-    conditions: list[Condition]
+    conditions: list[Relation]
     name: str
     is_required: bool
     stays: bool
 
 
-class _Solved(dict[Condition, list[Condition]]):
-    """Condition -> its plain conditions: none if bounds prove it, the condition itself if it never holds."""
+class _Solved(dict[Relation, list[Relation]]):
+    """Relation -> its plain conditions: none if bounds prove it, the condition itself if it never holds."""
 
-    def __missing__(self, condition: Condition) -> list[Condition]:
+    def __missing__(self, condition: Relation) -> list[Relation]:
         plain = solve(condition)
         found = self[condition] = [condition] if plain is None else plain
         return found
 
-    def of(self, statement: Statement) -> list[Condition]:
+    def of(self, statement: Statement) -> list[Relation]:
         """The plain conditions that a statement demands of a run."""
         relation, lhs, rhs, _, kind, _ = statement
-        return [] if relation == "undecided" or kind == "declared" else self[Condition(relation, lhs, rhs)]
+        return [] if relation == "undecided" or kind == "declared" else self[Relation(relation, lhs, rhs)]
 
 
 def _open_laws(engine: Engine) -> list[_Law]:

@@ -1,4 +1,4 @@
-"""Conditions as a person writes them: solved for a symbol if they are monotone in it.
+"""Relations as a person writes them: solved for a symbol if they are monotone in it.
 
 The laws, for integers and d >= 1 (tests check each by brute force; `<=` and the minimum are the mirror images):
 
@@ -33,15 +33,15 @@ from symdim.algebra.sums.monomial import powers_of, terms_of
 from symdim.algebra.sums.polynomial import add, multiply, scale, subtract, sum_of, total
 from symdim.algebra.texts.display import operands_of
 from symdim.algebra.variable import Var, narrowed
-from symdim.conditions.condition import Condition, as_conditions, interval_of, length_of, union_of
-from symdim.conditions.monotone import threshold
 from symdim.errors import DivisionByZero
+from symdim.relations.monotone import threshold
+from symdim.relations.relation import Relation, as_relations, interval_of, length_of, union_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim, Interval
 
-    Conjunction = list[Condition] | None
+    Conjunction = list[Relation] | None
 
 _STEPS = 64  # of one inequality: real conditions take a few
 _PARTS = 4  # a longer conjunction is not easier to read than the original condition
@@ -49,41 +49,54 @@ _VARIABLES = 6  # a broadcast of more variables stays as it is: its parts are no
 _ARGUMENTS = 8  # a maximum of more arguments is not taken apart: a chain of broadcasts makes many of them
 
 
-def solve(condition: Condition) -> list[Condition] | None:
-    """Conditions that together are equivalent to this one: an empty list if it always holds, None if it never holds.
+def solve(relation: Relation) -> list[Relation] | None:
+    """Relations that together are equivalent to this one: an empty list if it always holds, None if it never holds.
+
+    They have the origins of the given one.
 
     >>> from symdim import Var, minimum
     >>> H, S, P = Var("H"), Var("S"), Var("P")
-    >>> def plain(*condition): return "; ".join(map(str, solve(Condition(*condition))))
+    >>> def plain(*relation): return "; ".join(map(str, solve(Relation(*relation))))
     >>> plain("at_least", (H + 1) // 4, 1), plain("equal", S, minimum(S, 64)), plain("broadcast", S, minimum(S, 64))
     ('H >= 3', 'S <= 64', 'S <= 64')
     >>> plain("equal", (S + 31) // 32, 3), plain("equal", 4 * P * (S // 4), P * S), plain("at_least", S // 2, P)
     ('S >= 65; S <= 96', 'S % 4 == 0', 'S >= 2*P')
     """
-    relation, lhs, rhs = condition
-    if relation in ("at_least", "at_most", "equal"):
-        lhs, rhs = cancelled(lhs, rhs)
-        condition = Condition(relation, lhs, rhs)
-    if relation == "at_least":
-        return _shortest(condition, _at_least_0(subtract(lhs, rhs)))
-    if relation == "at_most":
-        return _shortest(condition, _at_least_0(subtract(rhs, lhs)))
-    if relation == "equal":
-        return _shortest(condition, _equal_0(subtract(lhs, rhs)))
-    if relation == "divides":
-        return _shortest(condition, _divides(lhs, rhs))
-    return _broadcast(condition)
+    if not relation.origins:
+        return _solved(relation)
+    found = _solved(relation._replace(origins=frozenset()))
+    return None if found is None else [part._replace(origins=relation.origins) for part in found]
 
 
-def _shortest(condition: Condition, solution: Conjunction) -> Conjunction:
-    """The solution, if it is no longer than the condition or consists of bounds of variables; else the condition."""
-    if not solution or solution == [condition]:
+def _solved(relation: Relation) -> Conjunction:
+    kind, a, b, _ = relation
+    if kind == "divides":
+        return _shortest(relation, _divides(a, b))
+    if kind in ("broadcast", "broadcast_to"):
+        return _broadcast(relation)
+    if kind == "unequal":
+        opposite = _solved(Relation("equal", a, b))
+        return None if opposite == [] else [] if opposite is None else [relation]
+    if kind in ("greater", "less"):
+        kind, b = ("at_least", add(b, 1)) if kind == "greater" else ("at_most", subtract(b, 1))
+    a, b = cancelled(a, b)
+    relation = Relation(kind, a, b)
+    gap = relation.normal().left
+    if kind == "equal":
+        return _shortest(relation, _equal_0(gap))
+    gaps = _gaps(gap)
+    return None if gaps is None else _shortest(relation, _relations(gaps))
+
+
+def _shortest(relation: Relation, solution: Conjunction) -> Conjunction:
+    """The solution, if it is no longer than the relation or consists of bounds of variables; else the relation."""
+    if not solution or solution == [relation]:
         return solution
-    if all(isinstance(c.lhs, Var) and isinstance(c.rhs, int) for c in solution):
+    if all(isinstance(part.left, Var) and isinstance(part.right, int) for part in solution):
         return solution
-    if length_of(solution) <= length_of([condition]):
+    if length_of(solution) <= length_of([relation]):
         return solution
-    return [condition]
+    return [relation]
 
 
 def always(gap: Dim) -> bool | None:
@@ -92,12 +105,6 @@ def always(gap: Dim) -> bool | None:
 
 
 # -- inequalities ---------------------------------------------------------------------------------------------------
-
-
-def _at_least_0(gap: Dim) -> Conjunction:
-    """`gap >= 0`, simplified step by step. A gap that must be both >= 0 and <= 0 becomes an equality."""
-    found = _gaps(gap)
-    return None if found is None else _conditions(found)
 
 
 def _gaps(whole: Dim) -> dict[Expr, None] | None:
@@ -123,13 +130,14 @@ def _gaps(whole: Dim) -> dict[Expr, None] | None:
     return found
 
 
-def _conditions(found: dict[Expr, None]) -> Conjunction:
+def _relations(found: dict[Expr, None]) -> Conjunction:
+    """Gaps that are >= 0, as relations. One that must be both >= 0 and <= 0 becomes an equality."""
     both = [gap for gap in found if scale(gap, -1) in found]
     equalities = [_equality(gap) for i, gap in enumerate(both) if scale(gap, -1) not in both[:i]]
     rest = [_inequality(gap) for gap in found if gap not in both]
     ranges = interval_of(rest)
     if ranges is not None:
-        bounds = as_conditions(*ranges)
+        bounds = as_relations(*ranges)
         return None if bounds is None else [*equalities, *bounds]
     return [*equalities, *rest]
 
@@ -199,17 +207,17 @@ def _threshold(gap: Expr) -> list[Dim] | None:
     return None if found is None or found is gap else [found]
 
 
-def _inequality(gap: Expr) -> Condition:
+def _inequality(gap: Expr) -> Relation:
     """`gap >= 0` with all negative terms on the other side, or only the constant there: the shorter text."""
     terms, const = terms_of(gap)
     low = [scale(unit, -k) for unit, k in terms.items() if k < 0]
     if len(low) == len(terms):
-        return Condition("at_most", total(low), const)
-    whole = Condition("at_least", subtract(gap, const), -const)
+        return Relation("at_most", total(low), const)
+    whole = Relation("at_least", subtract(gap, const), -const)
     if not low:
         return whole
     less = total([*low, max(-const, 0)])
-    return min(Condition("at_least", add(gap, less), less), whole, key=lambda c: length_of([c]))
+    return min(Relation("at_least", add(gap, less), less), whole, key=lambda c: length_of([c]))
 
 
 # -- equalities -----------------------------------------------------------------------------------------------------
@@ -233,7 +241,7 @@ def _equal_0(gap: Dim) -> Conjunction:
     if lower is None or upper is None:
         return None
     are_plain = [not any(part.height for part in parts) for parts in (lower, upper)]  # sums and products of variables
-    low, high = (_conditions(parts) if plain else [] for parts, plain in zip((lower, upper), are_plain, strict=True))
+    low, high = (_relations(parts) if plain else [] for parts, plain in zip((lower, upper), are_plain, strict=True))
     if low is None or high is None:
         return None
     if not all(are_plain):
@@ -241,19 +249,19 @@ def _equal_0(gap: Dim) -> Conjunction:
     both = [*low, *high]
     ranges = interval_of(both)
     if ranges is not None:
-        return as_conditions(*ranges)
+        return as_relations(*ranges)
     return [_equality(gap)] if low and high else both
 
 
-def _equality(gap: Expr) -> Condition:
+def _equality(gap: Expr) -> Relation:
     """`gap == 0` with the negative terms on the right side."""
     terms, const = terms_of(gap)
     if len(terms) == 1:
         ((unit, k),) = terms.items()
-        return Condition("equal", unit, -const // k)
+        return Relation("equal", unit, -const // k)
     high = total([*[scale(unit, k) for unit, k in terms.items() if k > 0], max(const, 0)])
     low = subtract(high, gap)
-    return Condition("equal", low, high) if isinstance(high, int) else Condition("equal", high, low)
+    return Relation("equal", low, high) if isinstance(high, int) else Relation("equal", high, low)
 
 
 # -- divisibility and broadcasting -----------------------------------------------------------------------------------
@@ -267,30 +275,30 @@ def _divides(d: Dim, n: Dim) -> Conjunction:
         if isinstance(n, int):
             return [] if n == 0 and d else None
         shared = gcd(d, *n.terms.values(), n.const) if n.terms is not None else 1
-        return [] if shared == abs(d) else [Condition("divides", d // shared, n // shared)]
+        return [] if shared == abs(d) else [Relation("divides", d // shared, n // shared)]
     d, n = cancelled(d, n)
     if isinstance(d, int):
         return _divides(d, n)
-    return [] if n % d == 0 and always(subtract(d, 1)) else [Condition("divides", d, n)]
+    return [] if n % d == 0 and always(subtract(d, 1)) else [Relation("divides", d, n)]
 
 
-def _broadcast(condition: Condition) -> Conjunction:
+def _broadcast(relation: Relation) -> Conjunction:
     """`a == b or a == 1 (or b == 1)`: without the parts that bounds exclude or another part covers, or an interval."""
-    relation, a, b = condition
-    if len(condition.variables()) > _VARIABLES:
-        return [condition]
-    if relation == "broadcast" and _may_be_1_or_more(a) and _may_be_1_or_more(b) and a is not b:
-        return [condition]  # each part may hold or not, and two variables have no common interval
+    kind, a, b, _ = relation
+    if len(relation.variables()) > _VARIABLES:
+        return [relation]
+    if kind == "broadcast" and _may_be_1_or_more(a) and _may_be_1_or_more(b) and a is not b:
+        return [relation]  # each part may hold or not, and two variables have no common interval
     a, b = (add(side, 1) for side in cancelled(subtract(a, 1), subtract(b, 1)))
-    if relation == "broadcast" and isinstance(a, int):
+    if kind == "broadcast" and isinstance(a, int):
         a, b = b, a
-    if relation == "broadcast" and is_one_where(b, a):
-        relation, a, b = "broadcast_to", b, a
-    elif relation == "broadcast" and is_one_where(a, b):
-        relation = "broadcast_to"
-    if relation == "broadcast_to" and is_one_where(b, a):
-        return solve(Condition("equal", a, b))
-    sides = (a, b) if relation == "broadcast" else (a,)
+    if kind == "broadcast" and is_one_where(b, a):
+        kind, a, b = "broadcast_to", b, a
+    elif kind == "broadcast" and is_one_where(a, b):
+        kind = "broadcast_to"
+    if kind == "broadcast_to" and is_one_where(b, a):
+        return solve(Relation("equal", a, b))
+    sides = (a, b) if kind == "broadcast" else (a,)
     parts = [_equal_0(subtract(a, b)), *(_equal_0(subtract(side, 1)) for side in sides)]
     if any(part == [] for part in parts):
         return []
@@ -298,14 +306,14 @@ def _broadcast(condition: Condition) -> Conjunction:
     if not left:
         return None
     if len(left) == 1:
-        return solve(Condition("equal", a, b)) if parts[0] is not None else _shortest(condition, left[0])
+        return solve(Relation("equal", a, b)) if parts[0] is not None else _shortest(relation, left[0])
     union = union_of([interval_of(part) for part in left])
     if union is not None:
-        return as_conditions(*union)
+        return as_relations(*union)
     if len(sides) == 2 and None in parts[1:]:
         a, b = (a, b) if parts[1] is not None else (b, a)
-        return [Condition("broadcast_to", a, b)]
-    return [Condition(relation, a, b)]
+        return [Relation("broadcast_to", a, b)]
+    return [Relation(kind, a, b)]
 
 
 def _may_be_1_or_more(size: Dim) -> bool:
