@@ -6,8 +6,8 @@ A dimension (`Dim`) is an `int` or an `Expr`. Every expression is an integer pol
 
 over *units*: atoms (a variable, a floor division, a maximum, a minimum) and products of atoms. A unit is an expression
 too; its `terms` are None. `x % k` is stored as `x - k*(x//k)`. So Euclid's identity holds by cancellation, and so does
-`max + min = sum` (basis.py). The class of a node is that of its printed form: `x - 4*(x//4)` is a `Mod`. `args` are its
-parts, and the operator of the class rebuilds the node from them.
+`max + min = sum` (basis.py). The class of a node is that of the stored form: `x % 4` is an `Add`. A reader sees the
+display tree, `x % 4`: match on `e.tree()`, not on the class.
 
 Equal canonical expressions are one object: compare them with `is` or `==`. Nodes are immutable and hash by identity. A
 node has no truth value and no order; `symdim.equal` and `symdim.at_least` answer questions about values.
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from typing import Any, TypeAlias
 
+    from symdim.algebra.texts.tree import Tree
     from symdim.algebra.variable import Var
     from symdim.guarantee import Guarantee
 
@@ -54,7 +55,7 @@ def as_dim(value: object) -> Dim | None:
     if type(value) is int:
         return value
     if isinstance(value, Expr):
-        return value.const if isinstance(value, Const) else value
+        return value
     if type(value).__name__ in ("bool", "bool_") or not hasattr(value, "__index__"):  # NumPy's was an index before 2.0
         return None
     try:
@@ -104,7 +105,6 @@ class Expr(Symbolic):
         "parts",
         "terms",
     )
-    __match_args__: tuple[str, ...] = ("args",)
 
     terms: dict[Expr, int] | None  # unit -> coefficient, never 0; None if this node is a unit
     const: int
@@ -121,10 +121,17 @@ class Expr(Symbolic):
     def __new__(cls, *args: object, **kwargs: object) -> Expr:
         raise TypeError(f"{cls.__name__} nodes are made by operators and functions, not directly")
 
-    @property
-    def args(self) -> tuple[Expr, ...]:
-        """The parts that this node is printed with. The operator of its class rebuilds the node from them."""
-        return canonical.args_of(self)
+    def tree(self) -> Tree:
+        """What a reader sees: a variable, an int, or a tuple `Operation`, `Product` or `Sum` of further dimensions.
+
+        >>> from symdim import Var
+        >>> N, x = Var("N"), Var("x")
+        >>> (N % 4).tree()
+        Operation(operator='%', operands=(N, 4))
+        >>> (2 * N * (x + 1) * (x + 3)).tree()
+        Product(coefficient=2, powers=((N, 1), (x + 1, 1), (x + 3, 1)))
+        """
+        return canonical.tree_of(self)
 
     def __add__(self, other: Dim) -> Dim:
         key = (other, self) if type(other) is int else (self, other)
@@ -288,61 +295,40 @@ class Expr(Symbolic):
     __ceil__ = __trunc__ = __floor__
 
 
-class Const(Expr):
-    """An integer as a leaf of `args`."""
-
-    __slots__ = ()
-    __match_args__ = ("value",)
-
-    def __new__(cls, value: int) -> Const:
-        return canonical.constant(value)
-
-    @property
-    def value(self) -> int:
-        """The integer."""
-        return self.const
-
-
 class Add(Expr):
-    """A sum of at least two `args`."""
+    """A sum of several terms, or of a term and a number."""
 
     __slots__ = ()
 
 
 class Mul(Expr):
-    """A product of at least two `args`; as a unit, `parts` is a dict {atom: exponent} in structural order."""
+    """A product of atoms, of which `parts` is a dict {atom: exponent} in structural order; or a multiple of a unit."""
 
     __slots__ = ()
 
 
 class FloorDiv(Expr):
-    """`floor(args[0] / args[1])`; as a unit, `parts` is (numerator, divisor)."""
+    """A floor division; `parts` is (numerator, divisor)."""
 
     __slots__ = ()
     parts: tuple[Dim, Dim]
 
 
-class Mod(Expr):
-    """`args[0] % args[1]` with Python's sign rule: `a % b == a - b*(a//b)`."""
-
-    __slots__ = ()
-
-
 class Extremum(Expr):
-    """The greatest or the least of at least two `args`; `parts` has these as dimensions."""
+    """The greatest or the least of at least two `parts`."""
 
     __slots__ = ()
     parts: tuple[Dim, ...]
 
 
 class Max(Extremum):
-    """The greatest of at least two `args`."""
+    """The greatest of at least two `parts`."""
 
     __slots__ = ()
 
 
 class Min(Extremum):
-    """The least of at least two `args`."""
+    """The least of at least two `parts`."""
 
     __slots__ = ()
 

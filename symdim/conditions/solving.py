@@ -25,13 +25,13 @@ from math import gcd
 
 from symdim.algebra.bounds.intervals import is_empty, meet
 from symdim.algebra.dims import sign, substituted
+from symdim.algebra.divisions.remainders import as_remainder
 from symdim.algebra.evaluate import postorder
-from symdim.algebra.expr import Expr, FloorDiv, Max, Min, Mod, Mul
+from symdim.algebra.expr import Expr, FloorDiv, Max, Min, Mul
 from symdim.algebra.minmax.lattice import as_extremum
 from symdim.algebra.sums.long_division import cancelled
 from symdim.algebra.sums.monomial import powers_of, terms_of
 from symdim.algebra.sums.polynomial import add, multiply, scale, subtract, sum_of, total
-from symdim.algebra.texts.display import operands_of
 from symdim.algebra.variable import Var, narrowed
 from symdim.conditions.condition import Condition, as_conditions, interval_of, length_of, union_of
 from symdim.conditions.monotone import threshold
@@ -226,9 +226,9 @@ def _equal_0(gap: Dim) -> Conjunction:
     if isinstance(gap, int):
         return None if gap else []
     for side in (gap, scale(gap, -1)):
-        if isinstance(side, Mod):
-            n, d = operands_of(side)
-            return _divides(d, n)
+        remainder = as_remainder(side)
+        if remainder is not None:
+            return _divides(remainder[1], remainder[0])
     lower, upper = _gaps(gap), _gaps(scale(gap, -1))
     if lower is None or upper is None:
         return None

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symdim.algebra.bounds.intervals import contains, meet
 from symdim.algebra.order import dim_order
-from symdim.algebra.texts.brief import shortened
+from symdim.algebra.texts.printing import shortened
 from symdim.algebra.variable import Scope, Var
 from symdim.errors import DivisionByZero
 from symdim.rows import Row, RowVar

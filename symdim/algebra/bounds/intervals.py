@@ -1,6 +1,6 @@
 """Exact integer intervals: `(lo, hi)`, where None stands for no bound.
 
-The interval of a sum is that of its terms, met with that of its patterns: `x - 4*(x//4)` is `x % 4`, so it lies in
+The interval of a sum is that of its terms, met with that of its remainders: `x - 4*(x//4)` is `x % 4`, so it lies in
 0..3. Products (corners.py), divisions (relaxation.py), maxima and minima (choices.py) with common variables are treated
 together. No step recurses, because atoms get their interval when they are made.
 """
@@ -40,7 +40,7 @@ def bounds_of(dim: Dim) -> Interval:
             if corners.is_correlated(dim.terms):
                 found = meet(found, between(corners.least, dim.terms, dim.const))
             if dim.height:
-                found = patterns.met_with_patterns(dim, dim.terms, found)
+                found = remainders.met_with_remainders(dim.terms, dim.const, found)
                 if relaxation.is_correlated(dim.terms):
                     found = meet(found, between(relaxation.least, dim.terms, dim.const))
                 if choices.is_correlated(dim.terms):
@@ -254,6 +254,6 @@ def _rounded_down(n: Dim, d: Dim) -> Interval:
     return max(ends, default=None), hi
 
 
-# patterns consist of units; the functions above give the bounds of these
+# remainders consist of units; the functions above give the bounds of these
 from symdim.algebra.bounds import choices, corners, relaxation  # noqa: E402
-from symdim.algebra.texts import patterns  # noqa: E402
+from symdim.algebra.divisions import remainders  # noqa: E402

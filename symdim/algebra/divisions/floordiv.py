@@ -30,7 +30,7 @@ from symdim.algebra.divisions.merging import (
     remainder_in,
 )
 from symdim.algebra.divisions.small_parts import without_small_parts
-from symdim.algebra.expr import Const, FloorDiv, Mod
+from symdim.algebra.expr import FloorDiv
 from symdim.algebra.forms.stable import stable
 from symdim.algebra.interning import find_unit, publish, sequence_fingerprint
 from symdim.algebra.order import height_of, merged_names, names_of
@@ -63,10 +63,6 @@ def floordiv(n: Dim, d: Dim) -> Dim:
             n, d = scale(n, -1), -d
         if isinstance(n, int) or d == 1:
             return n
-        if type(n) is Mod:
-            known = _constant(n, d)
-            if known is not None:
-                return known
     return sum_of(*stable(once(n, d), (n, d)))
 
 
@@ -326,7 +322,7 @@ def _has_other_half(n: Dim) -> bool:
 
 def quotient_atom(n: Dim, d: Dim) -> Expr:
     """The atom n // d, for a numerator and divisor that are canonical already (unpickling)."""
-    return _atom(n, d.value if isinstance(d, Const) else d)
+    return _atom(n, d)
 
 
 from symdim.algebra.divisions import multiples, signs  # noqa: E402  (they make divisions, too)

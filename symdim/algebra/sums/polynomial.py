@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra.expr import Add, Const, Expr, Mul, as_dim
+from symdim.algebra.expr import Add, Expr, Mul, as_dim
 from symdim.algebra.interning import PRIME, live, publish
 from symdim.algebra.order import dim_order, leading
 from symdim.algebra.sums.monomial import (
@@ -17,7 +17,6 @@ from symdim.algebra.sums.monomial import (
     times,
     unit_of,
 )
-from symdim.algebra.texts.patterns import class_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,11 +77,7 @@ def _interned(terms: Terms, const: int) -> Dim:
 
 
 def _made(terms: Terms, const: int, fingerprint: int, height: int) -> Expr:
-    if height and (len(terms) > 1 or type(next(iter(terms))) is Mul):
-        kind = class_of(terms, const)
-    else:
-        kind = Add if const or len(terms) > 1 else Mul
-    node: Expr = object.__new__(kind)
+    node: Expr = object.__new__(Add if const or len(terms) > 1 else Mul)
     node.terms = terms
     node.const = const
     node.fingerprint = fingerprint
@@ -90,21 +85,6 @@ def _made(terms: Terms, const: int, fingerprint: int, height: int) -> Expr:
     node.flags = 0
     node.parts = node._bounds = node._names = node._named = node._order = node._text = None
     return publish(node)
-
-
-def constant(value: int) -> Const:
-    """The leaf for an integer."""
-    if not isinstance(number := as_dim(value), int):
-        raise TypeError(f"a constant is an int, not {value!r}")
-    value = number
-    node: Const = object.__new__(Const)
-    node.terms = {}
-    node.const = value
-    node.height = node.flags = 0
-    node.fingerprint = value % PRIME
-    node.parts = node._names = node._named = node._order = node._text = None
-    node._bounds = (value, value)
-    return publish(node)  # type: ignore[return-value]
 
 
 def add(a: Dim, b: Dim) -> Dim:
