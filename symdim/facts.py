@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from symdim.algebra.constructors.arithmetic import checked
+from symdim.algebra.constructors.floordiv import mod
 from symdim.algebra.dims import variables_of
-from symdim.algebra.divisions.floordiv import mod
 from symdim.algebra.order import dim_order
-from symdim.algebra.sums.polynomial import checked
 from symdim.errors import refuse_text
 from symdim.prover.budget import Budget, OutOfBudget
 from symdim.prover.hypotheses import Hypothesis, normalised, problem_of

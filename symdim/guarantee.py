@@ -19,14 +19,14 @@ from contextlib import suppress
 from typing import Literal, NamedTuple, TypeAlias
 
 from symdim.algebra.canonical import maximum, minimum, product, total
+from symdim.algebra.constructors.arithmetic import checked
 from symdim.algebra.dims import bounds_of, sign, variables_of
-from symdim.algebra.divisions.remainders import Remainder, remainders
 from symdim.algebra.evaluate import children, parts_first, postorder
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
 from symdim.algebra.origin import Computed, ValueOf, is_given
 from symdim.algebra.pickling import limits_first
-from symdim.algebra.sums.monomial import powers_of
-from symdim.algebra.sums.polynomial import checked
+from symdim.algebra.polynomials import powers_of
+from symdim.algebra.texts.remainders import Remainder, remainders
 from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var, narrowed
 from symdim.conditions.monotone import growth

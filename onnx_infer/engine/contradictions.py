@@ -234,7 +234,7 @@ class _Prover:
 
 def _hypothesis(condition: Condition, place: int) -> Hypothesis | None:
     """A condition as the prover takes it; None for a division by 0 and for long sizes of which one is chosen."""
-    from symdim.algebra.divisions.floordiv import mod
+    from symdim.algebra.constructors.floordiv import mod
     from symdim.prover.hypotheses import Hypothesis, normalised
 
     relation, a, b = condition

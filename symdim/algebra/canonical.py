@@ -11,11 +11,11 @@ but never search for a proof, so each costs microseconds.
 
 from __future__ import annotations
 
-from symdim.algebra.bounds.intervals import bounds_of
-from symdim.algebra.divisions.floordiv import ceildiv, floordiv, mod
+from symdim.algebra.bounds import bounds_of
+from symdim.algebra.constructors.arithmetic import add, multiply, power, product, subtract, total
+from symdim.algebra.constructors.extrema import maximum, minimum
+from symdim.algebra.constructors.floordiv import ceildiv, floordiv, mod
 from symdim.algebra.evaluate import evaluate, evaluated, substitute, to_int, variables_of
-from symdim.algebra.minmax.extrema import maximum, minimum
-from symdim.algebra.sums.polynomial import add, multiply, power, product, subtract, total
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from symdim.algebra.bounds.intervals import is_empty, meet
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.expr import Expr
+from symdim.algebra.intervals import is_empty, meet
 from symdim.algebra.variable import Var
 from symdim.errors import DivisionByZero
 

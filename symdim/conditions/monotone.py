@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from symdim.algebra.bounds.intervals import meet, plus, scaled
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, FloorDiv, Max, Min, Mul
-from symdim.algebra.sums.monomial import accumulate, powers_of, terms_of
+from symdim.algebra.intervals import meet, plus, scaled
+from symdim.algebra.polynomials import accumulate, powers_of, terms_of
 from symdim.algebra.variable import Var
 
 TYPE_CHECKING = False

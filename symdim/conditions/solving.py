@@ -23,15 +23,15 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra.bounds.intervals import is_empty, meet
+from symdim.algebra.constructors.arithmetic import add, multiply, scale, subtract, sum_of, total
+from symdim.algebra.constructors.lattice import as_extremum
+from symdim.algebra.constructors.long_division import cancelled
 from symdim.algebra.dims import sign, substituted
-from symdim.algebra.divisions.remainders import as_remainder
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, FloorDiv, Max, Min, Mul
-from symdim.algebra.minmax.lattice import as_extremum
-from symdim.algebra.sums.long_division import cancelled
-from symdim.algebra.sums.monomial import powers_of, terms_of
-from symdim.algebra.sums.polynomial import add, multiply, scale, subtract, sum_of, total
+from symdim.algebra.intervals import is_empty, meet
+from symdim.algebra.polynomials import powers_of, terms_of
+from symdim.algebra.texts.remainders import as_remainder
 from symdim.algebra.variable import Var, narrowed
 from symdim.conditions.condition import Condition, as_conditions, interval_of, length_of, union_of
 from symdim.conditions.monotone import threshold

@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from symdim.algebra.sums.polynomial import checked
+from symdim.algebra.constructors.arithmetic import checked
 from symdim.algebra.texts.printing import shortened
 from symdim.rows import Row
 

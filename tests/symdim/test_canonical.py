@@ -20,7 +20,7 @@ from symdim import (
     product,
     total,
 )
-from symdim.algebra.sums.polynomial import MAX_TERMS
+from symdim.algebra.constructors.arithmetic import MAX_TERMS
 from symdim.algebra.texts.factoring import factored
 from symdim.algebra.texts.tree import Operation, Product, Sum
 from symdim.algebra.variable import Scope, make_variable

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from itertools import product
 
-from symdim.algebra.bounds.intervals import bounds_of
+from symdim.algebra.bounds import bounds_of
+from symdim.algebra.constructors.arithmetic import add, scale, subtract, sum_of
 from symdim.algebra.expr import Extremum, FloorDiv, Max
 from symdim.algebra.order import dim_order, order
-from symdim.algebra.sums.monomial import split_unit, terms_of
-from symdim.algebra.sums.polynomial import add, scale, subtract, sum_of
+from symdim.algebra.polynomials import split_unit, terms_of
 from symdim.algebra.texts.tree import Operation, value_of
 
 TYPE_CHECKING = False

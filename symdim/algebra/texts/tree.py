@@ -16,14 +16,14 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import NamedTuple
 
-from symdim.algebra.divisions.floordiv import floordiv, mod
-from symdim.algebra.divisions.remainders import Remainder, disjoint, whole
-from symdim.algebra.divisions.signs import is_opposite
+from symdim.algebra.constructors.arithmetic import product, scale, sum_of
+from symdim.algebra.constructors.extrema import maximum, minimum
+from symdim.algebra.constructors.floordiv import floordiv, mod
+from symdim.algebra.constructors.numerators import is_opposite
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Mul
-from symdim.algebra.minmax.extrema import maximum, minimum
 from symdim.algebra.order import dim_order, leading, order
-from symdim.algebra.sums.monomial import powers_of
-from symdim.algebra.sums.polynomial import product, scale, sum_of
+from symdim.algebra.polynomials import powers_of
+from symdim.algebra.texts.remainders import Remainder, disjoint, whole
 from symdim.algebra.variable import Var
 
 TYPE_CHECKING = False

@@ -5,10 +5,10 @@ Both depend on the expression alone, not on caches. So a limit on them always gi
 
 from __future__ import annotations
 
-from symdim.algebra.divisions.remainders import as_remainder
 from symdim.algebra.evaluate import parts_first, parts_of
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Mul
-from symdim.algebra.sums.monomial import terms_of
+from symdim.algebra.polynomials import terms_of
+from symdim.algebra.texts.remainders import as_remainder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

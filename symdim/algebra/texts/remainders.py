@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra.bounds import intervals as bounds
+from symdim.algebra.bounds import bounds_of, linear_bounds
+from symdim.algebra.constructors.arithmetic import sum_of
+from symdim.algebra.constructors.floordiv import floordiv
 from symdim.algebra.expr import FloorDiv
 from symdim.algebra.order import leading, order
-from symdim.algebra.sums.monomial import SPLIT, accumulate, divides, exact_quotient, powers_of, split_unit, terms_of
+from symdim.algebra.polynomials import SPLIT, accumulate, divides, exact_quotient, powers_of, split_unit, terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +67,7 @@ class Remainder:
 
     def interval(self) -> Interval:
         """Bounds of n % d, from the terms of n and d alone."""
-        (n_lo, n_hi), (d_lo, d_hi) = [bounds.linear_bounds(*operand) for operand in self.operands]
+        (n_lo, n_hi), (d_lo, d_hi) = [linear_bounds(*operand) for operand in self.operands]
         if d_lo is None or d_lo < 1:
             return None if d_lo is None else min(d_lo + 1, 0), None if d_hi is None else max(d_hi - 1, 0)
         below = None if d_hi is None else d_hi - 1
@@ -114,20 +116,6 @@ def disjoint(terms: Terms, const: int) -> tuple[list[Remainder], Terms, int]:
             const -= found.const
             taken.append(found)
     return taken, rest, const
-
-
-def met_with_remainders(terms: Terms, const: int, known: Interval) -> Interval:
-    """`known` met with the interval of a sum, where its remainders are taken as such."""
-    found, rest, rest_const = remainders(terms, const)
-    if not found:
-        return known
-    result = bounds.linear_bounds(rest, rest_const)
-    for remainder in found:
-        part = bounds.scaled(remainder.interval(), remainder.coefficient)
-        if remainder.unit is not None:
-            part = bounds.times(part, bounds.bounds_of(remainder.unit))
-        result = bounds.plus(result, part)
-    return bounds.meet(known, result)
 
 
 def _units_with_divisions(terms: Terms, size: int = 0) -> list[Expr]:
@@ -225,7 +213,7 @@ def _is_mirrored(atom: FloorDiv, n_terms: Terms, scale: int) -> bool:
     divisor = atom.parts[1]
     if isinstance(divisor, int):
         return divisor != 2 or not atom.flags & SPLIT
-    lo, _ = bounds.bounds_of(divisor)
+    lo, _ = bounds_of(divisor)
     return lo is not None and lo >= 1 and all(2 * abs(k) != abs(scale) for k in n_terms.values())
 
 
@@ -249,7 +237,7 @@ def _numerators(atom: FloorDiv, coefficient: int, outer: Expr | None, terms: Ter
             continue
         if other.flags & SPLIT:
             some = {other if u is own else u: c for u, c in n_terms.items()}
-            if floordiv.floordiv(sum_of(dict(some), n_const), d) is atom:
+            if floordiv(sum_of(dict(some), n_const), d) is atom:
                 yield some, n_const
 
 
@@ -273,7 +261,3 @@ def _of_quotients(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms, si
         shift, apart = divmod(n_const - inner_const, e)
         if not apart and inner_terms == n_terms:
             yield Remainder(({inner: 1}, shift), ({}, d // e), -coefficient * e // d, outer, atom)
-
-
-from symdim.algebra.divisions import floordiv  # noqa: E402  (it makes sums, whose bounds need remainders)
-from symdim.algebra.sums.polynomial import sum_of  # noqa: E402
