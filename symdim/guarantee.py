@@ -26,7 +26,7 @@ from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
 from symdim.algebra.origin import Computed, ValueOf, is_given
 from symdim.algebra.pickling import limits_first
 from symdim.algebra.polynomials import powers_of
-from symdim.algebra.texts.remainders import Remainder, remainders
+from symdim.algebra.texts.remainders import Remainder, remainders_in
 from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var, narrowed
 from symdim.conditions.monotone import growth
@@ -243,7 +243,7 @@ def _limits(root: Expr, limits: dict[Dim, Limits], budget: Budget) -> Limits:
     def parts_of(node: Dim) -> list[Dim]:
         assert isinstance(node, Expr)
         if node.terms is not None and node not in sums:
-            sums[node] = remainders(node.terms, node.const)
+            sums[node] = remainders_in(node)
         parts = _parts_of(node, sums)
         limits.update({part: (part, part) for part in parts if isinstance(part, int)})
         return parts

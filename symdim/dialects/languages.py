@@ -30,9 +30,13 @@ _EXPONENT = 1 << 62
 
 
 class Language(ABC):
-    """The parts of statements, made of the texts of their operands. `suffix` is that of its files."""
+    """The parts of statements, made of the texts of their operands. `suffix` is that of its files.
+
+    `has_gaps`: a size may have no value, so operands are asked for one.
+    """
 
     suffix: str
+    has_gaps = True
     comment = "//"
 
     @abstractmethod
@@ -179,11 +183,10 @@ class Python(_Operators):
 class RaisingPython(Python):
     """Python in which every size has a value: a division by 0 raises ZeroDivisionError."""
 
+    has_gaps = False
+
     def call(self, operator: Operator, operands: Sequence[str]) -> str:
         return operator.join(operands) if operator == "//" or operator == "%" else super().call(operator, operands)
-
-    def assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
-        return f"{name} = {text}"
 
 
 LANGUAGES: dict[LanguageName, Language] = {"c": C(), "rust": Rust(), "js": JavaScript(), "python": Python()}

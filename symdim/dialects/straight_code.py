@@ -40,13 +40,16 @@ def in_order(dim: Expr, held: Container[Any], read: Callable[[Expr], Tree] = tre
 
     The caller holds each node before it takes the next one, so every node comes once.
     """
-    trees: dict[Expr, Tree] = {}
+    seen: dict[Expr, tuple[Tree, list[Expr]]] = {}
 
-    def parts(node: Expr) -> list[Expr]:
-        tree = trees[node] = read(node)
-        return sorted([part for part in dims_in(tree) if isinstance(part, Expr)], key=order, reverse=True)
+    def parts_of(node: Expr) -> list[Expr]:
+        if node not in seen:
+            tree = read(node)
+            parts = [part for part in dims_in(tree) if isinstance(part, Expr)]
+            seen[node] = tree, sorted(parts, key=order, reverse=True) if len(parts) > 1 else parts
+        return seen[node][1]
 
-    return ((node, trees[node]) for node, _ in parts_first(dim, held, parts))
+    return ((node, seen[node][0]) for node, _ in parts_first(dim, held, parts_of))
 
 
 class StraightCode:
@@ -93,8 +96,9 @@ class StraightCode:
         """
         if isinstance(dim, int):
             return self.language.number(dim)
-        for node, tree in in_order(dim, self._held, self._read):
-            self._held[node] = self._symbol(node, dim) if isinstance(node, Var) else self._computed(tree)
+        if dim not in self._held:
+            for node, tree in in_order(dim, self._held, self._read):
+                self._held[node] = self._symbol(node, dim) if isinstance(node, Var) else self._computed(tree)
         return self._held[dim]
 
     def assign(self, text: str, doubtful: Sequence[str] = (), note: str = "") -> str:
@@ -117,7 +121,7 @@ class StraightCode:
     def _operation(self, operation: Operation) -> str:
         if operation not in self._held:
             operator, operands = operation
-            fails = operator in ("//", "%") and not excludes(operands[1], 0)
+            fails = self.language.has_gaps and operator in ("//", "%") and not excludes(operands[1], 0)
             texts = [self.language.number(x) if isinstance(x, int) else self._held[x] for x in operands]
             self._held[operation] = self._folded(texts, partial(self.language.call, operator), str, str, fails)
         return self._held[operation]
@@ -159,7 +163,8 @@ class StraightCode:
         """The name of an operation on operands. If they are many, each further statement takes in some of them."""
         while True:
             first, operands = operands[:_OPERANDS], operands[_OPERANDS:]
-            doubtful = list(dict.fromkeys(name for x in first if (name := name_of(x)) in self._doubtful))
+            names = map(name_of, first) if self._doubtful else ()
+            doubtful = [name for name in dict.fromkeys(names) if name in self._doubtful]
             result = self.assign(text_of(first), doubtful)
             if doubtful or fails:
                 self._doubtful.add(result)

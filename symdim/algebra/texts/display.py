@@ -33,7 +33,6 @@ MOST_BITS = 13_280
 """The most bits of a number that is printed: its 4,000 digits can be read again (grammar.py)."""
 
 
-@remembered(_KEPT)
 def tree_of(node: Expr) -> Tree:
     """The tree with the fewest names, numbers and signs in its text; the stored form, if others are no shorter.
 
@@ -46,28 +45,37 @@ def tree_of(node: Expr) -> Tree:
     >>> tree_of(minimum(N, x + 3) - x)
     Operation(operator='min', operands=(N - x, 3))
     """
+    return _shown(node)[0]
+
+
+@remembered(_KEPT)
+def _shown(node: Expr) -> tuple[Tree, str | None]:
+    """The tree, and its text if that was made to compare it with others."""
     best = plain_tree(node)
     if not isinstance(best, Sum):
-        return best
+        return best, None
     factors = factored(node)
     if node.height > _SHALLOW:  # a text would be much work
         if factors is None:
-            return best
+            return best, None
         product = _product(factors)
         names = sum([leaf_count(value_of(base)) * exponent for base, exponent in product.powers])
-        return product if names < leaf_count(node) else best
+        return (product if names < leaf_count(node) else best), None
     others: list[Tree] = [] if factors is None else [_product(factors)]
     if node.height:
         size = leaf_count(node)  # the tree of a longer rest may need that of this node
         forms = [form for form in inward_forms(node) if all(part is not node for part in form[1].operands)]
         others += [_beside(*form) for form in forms if leaf_count(form[2]) < size]
-    if others:
-        words, length = least = _length_of(best)
-        for tree in others:
-            short = _length_of(tree)
-            if short < least and short[0] < words and short[1] < length:
-                least, best = short, tree
-    return best
+    if not others:
+        return best, None
+    text = _text_of_tree(best)
+    words, length = least = _length_of(text)
+    for tree in others:
+        other = _text_of_tree(tree)
+        short = _length_of(other)
+        if short < least and short[0] < words and short[1] < length:
+            least, best, text = short, tree, other
+    return best, text
 
 
 def _product(factors: tuple[int, Expr | None, list[Expr]]) -> Product:
@@ -85,16 +93,20 @@ def _beside(k: int, operation: Operation, rest: int | Expr) -> Tree:
     return Sum((term, *others) if first else (*others, term))
 
 
-def _length_of(tree: Tree) -> tuple[int, int]:
+def _length_of(text: str) -> tuple[int, int]:
     """The number of names, numbers and signs in a text, and its length."""
-    text = "".join(pieces_of_tree(tree, piece))  # type: ignore[arg-type]
     return len(_WORD.findall(text)), len(text)
 
 
 @remembered(_KEPT)
 def _text_of(node: Expr) -> str:
     """The text of a shallow node, in which variables of one name look alike."""
-    return "".join(pieces_of_tree(tree_of(node), piece))  # type: ignore[arg-type]
+    tree, text = _shown(node)
+    return _text_of_tree(tree) if text is None else text
+
+
+def _text_of_tree(tree: Tree) -> str:
+    return "".join(pieces_of_tree(tree, piece))  # type: ignore[arg-type]
 
 
 def piece(part: Part, place: int) -> Piece:
@@ -104,7 +116,7 @@ def piece(part: Part, place: int) -> Piece:
     if isinstance(part, Var):
         return quoted(part.name)
     if isinstance(part, Operation):
-        text, tree = "".join(pieces_of_tree(part, piece)), part  # type: ignore[arg-type]
+        text, tree = _text_of_tree(part), part
     elif part.height > _SHALLOW:
         return part, place
     else:

@@ -92,6 +92,8 @@ def _remainders(node: Expr) -> Iterator[Form]:
     for k, d in [(k, c // k) for k in sizes for c in sizes if c > k and c % k == 0]:
         undivided = {u: c for u, c in terms.items() if c % (k * d)}
         quotient = {u: c for u, c in terms.items() if u not in undivided}
+        if not any(u.height for u in quotient):  # n//d has a division or an extremum
+            continue
         parts: list[Terms] = [undivided]
         if len(undivided) > 1:
             parts += [{u: c} for u, c in undivided.items() if isinstance(u, Extremum) and abs(c) == k]

@@ -134,7 +134,7 @@ def _pieces(dim: Expr, whole: bool = True) -> Iterator[str]:
         return
     write, shown = (piece, tree_of) if whole else (_later, plain_tree)
     (told,) = told_apart((dim,)) if whole else (dim,)
-    stack: list[Piece] = pieces_of_tree(shown(told) if isinstance(told, Expr) else told, write)[::-1]
+    stack = [write(told, 0)]
     while stack:
         part = stack.pop()
         if isinstance(part, str):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import gcd
 
 from symdim.algebra.bounds import bounds_of, linear_bounds
+from symdim.algebra.caches import remembered
 from symdim.algebra.constructors.arithmetic import sum_of
 from symdim.algebra.constructors.floordiv import floordiv
 from symdim.algebra.expr import FloorDiv
@@ -76,7 +77,25 @@ class Remainder:
         return 0, below
 
 
-def whole(terms: Terms, const: int) -> Remainder | None:
+@remembered(1 << 12)
+def remainders_in(node: Expr) -> tuple[list[Remainder], Terms, int]:
+    """Disjoint remainders in a sum, and the terms and the constant that are left. Callers must not change them."""
+    terms, const = terms_of(node)
+    all_of_it = _whole(terms, const)
+    if all_of_it is not None:
+        return [all_of_it], {}, 0
+    taken: list[Remainder] = []
+    units = _units_with_divisions(terms)
+    rest = dict(terms) if units else terms
+    for unit in units:
+        for found in _at_unit(unit, rest, const)[:1]:
+            accumulate(rest, found.terms, -1)
+            const -= found.const
+            taken.append(found)
+    return taken, rest, const
+
+
+def _whole(terms: Terms, const: int) -> Remainder | None:
     """The multiple of a remainder that a sum is, if it is one."""
     if len(terms) == 1 and const == 0:
         return None
@@ -95,27 +114,11 @@ def as_remainder(dim: Dim) -> tuple[Dim, Dim] | None:
     >>> as_remainder(N - N // 4 * 4), as_remainder(N % 4 + 1)
     ((N, 4), None)
     """
-    found = whole(*terms_of(dim))
-    return found.dims() if found is not None and found.unit is None and found.coefficient == 1 else None
-
-
-def remainders(terms: Terms, const: int) -> tuple[list[Remainder], Terms, int]:
-    """Disjoint remainders in a sum, and the terms and the constant that are left."""
-    found = whole(terms, const)
-    return disjoint(terms, const) if found is None else ([found], {}, 0)
-
-
-def disjoint(terms: Terms, const: int) -> tuple[list[Remainder], Terms, int]:
-    """The same for a sum that is no remainder as a whole."""
-    taken: list[Remainder] = []
-    units = _units_with_divisions(terms)
-    rest = dict(terms) if units else terms
-    for unit in units:
-        for found in _at_unit(unit, rest, const)[:1]:
-            accumulate(rest, found.terms, -1)
-            const -= found.const
-            taken.append(found)
-    return taken, rest, const
+    if isinstance(dim, int) or not dim.height or dim.terms is None:
+        return None
+    found, rest, const = remainders_in(dim)
+    is_bare = len(found) == 1 and not (rest or const) and found[0].unit is None and found[0].coefficient == 1
+    return found[0].dims() if is_bare else None
 
 
 def _units_with_divisions(terms: Terms, size: int = 0) -> list[Expr]:

@@ -23,7 +23,7 @@ from symdim.algebra.constructors.numerators import is_opposite
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Mul
 from symdim.algebra.order import dim_order, leading, order
 from symdim.algebra.polynomials import powers_of
-from symdim.algebra.texts.remainders import Remainder, disjoint, whole
+from symdim.algebra.texts.remainders import Remainder, remainders_in
 from symdim.algebra.variable import Var
 
 TYPE_CHECKING = False
@@ -101,15 +101,14 @@ def plain_tree(node: Expr) -> Tree:
     terms, const = node.terms, node.const
     if not node.height or terms is None or (len(terms) == 1 and const == 0):
         return stored_tree(node)
-    found = whole(terms, const)
-    if found is not None:
-        is_bare = found.unit is None and found.coefficient == 1
-        return Operation("%", found.dims()) if is_bare else _product(found)
-    parts, rest, const = disjoint(terms, const)
-    if not parts:
+    found, rest, const = remainders_in(node)
+    if not found:
         return stored_tree(node)
+    if not (rest or const or len(found) > 1):
+        is_bare = found[0].unit is None and found[0].coefficient == 1
+        return Operation("%", found[0].dims()) if is_bare else _product(found[0])
     products = [(order(unit), Product(k, factors_of(unit))) for unit, k in rest.items()]
-    products += [(order(leading(part.terms)), _product(part)) for part in parts]
+    products += [(order(leading(remainder.terms)), _product(remainder)) for remainder in found]
     return _sum([product for _, product in sorted(products, key=itemgetter(0))], const)
 
 

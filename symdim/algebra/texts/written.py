@@ -79,7 +79,7 @@ class Written:
 
 def _parts_read(node: Expr) -> list[Expr]:
     """The parts that a node is printed with: x and y of `x % y`, although its sum has x twice."""
-    remainder = as_remainder(node) if node.height and node.terms is not None else None
+    remainder = as_remainder(node)
     return parts_of(node) if remainder is None else [p for p in remainder if isinstance(p, Expr)]
 
 
