@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from onnx.shape_inference import InferenceError
 
 from symdim.algebra.expr import Expr
-from symdim.algebra.texts.brief import shortened
+from symdim.algebra.texts.printing import shortened
 from symdim.errors import UnboundName
 
 if TYPE_CHECKING:

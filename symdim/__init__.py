@@ -14,8 +14,8 @@ A dimension is an int or an expression in variables. Expressions are in canonica
 (B*S + 3, 6)
 >>> (H // 2 + 1).bounds(), (B * S + H).substitute({"S": 2 * H})
 ((1, None), 2*B*H + H)
->>> type(H % 4).__name__, (H % 4).args
-('Mod', (H, 4))
+>>> (H % 4).tree()
+Operation(operator='%', operands=(H, 4))
 
 The files on this level are what a user imports. The work is in rooms; each has its own map in its `__init__`. A room
 uses only rooms above it:
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from symdim.algebra.bindings import Bindings
     from symdim.algebra.caches import clear_caches
     from symdim.algebra.canonical import ceildiv, maximum, minimum, product, total
-    from symdim.algebra.expr import Add, Const, Expr, FloorDiv, Max, Min, Mod, Mul
+    from symdim.algebra.expr import Add, Expr, FloorDiv, Max, Min, Mul
     from symdim.algebra.origin import Computed, Declared, InputDim, ValueOf
     from symdim.algebra.texts.written import leaf_count
     from symdim.algebra.variable import Scope, Var
@@ -86,8 +86,8 @@ if TYPE_CHECKING:
     from symdim.store import Store
 
 __all__ = [
-    "INFER", "Add", "Axes", "Bindings", "BoundsError", "BroadcastError", "Computed", "Const", "Declared", "Dim",
-    "DivisionByZero", "EinsumSpec", "Expr", "Facts", "FloorDiv", "Guarantee", "InputDim", "Max", "Min", "Mod", "Mul",
+    "INFER", "Add", "Axes", "Bindings", "BoundsError", "BroadcastError", "Computed", "Declared", "Dim",
+    "DivisionByZero", "EinsumSpec", "Expr", "Facts", "FloorDiv", "Guarantee", "InputDim", "Max", "Min", "Mul",
     "NegativeSize", "NotDivisible", "ParseError", "RankError", "ReshapeError", "Row", "RowVar", "Scope", "Shape",
     "SizeOverflow", "Store", "SymdimError", "UnboundName", "UnsupportedDynamicShape", "ValueOf", "Var", "as_exact",
     "at_least", "bound_expr", "bound_shape", "broadcast_shapes", "ceildiv", "check", "clear_caches", "compile_shape",
@@ -98,7 +98,7 @@ __all__ = [
 
 _MODULES = {
     "algebra.canonical": "ceildiv maximum minimum product total",
-    "algebra.expr": "Add Const Expr FloorDiv Max Min Mod Mul",
+    "algebra.expr": "Add Expr FloorDiv Max Min Mul",
     "algebra.caches": "clear_caches",
     "algebra.variable": "Scope Var",
     "parsing": "parse check read_dim_param",

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from keyword import iskeyword
 from typing import Any, overload
 
-from symdim.algebra.evaluate import children, parts_first, variables_of
-from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
-from symdim.algebra.order import dim_order, order, sorted_units
-from symdim.algebra.sums.monomial import powers_of
+from symdim.algebra.expr import Expr
+from symdim.algebra.texts.tree import stored_tree
 from symdim.algebra.variable import Var
+from symdim.dialects.languages import RaisingPython
+from symdim.dialects.straight_code import StraightCode
 from symdim.errors import SymdimError, UnboundName, refuse_text
 from symdim.shape import Shape
 
-_OPERANDS = 32
-_DIGITS = 10**18
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 _GENERATED = re.compile(r"[a-z]\d+|max|min|sizes")
 
@@ -45,7 +43,7 @@ def compile_shape(
     return code.function(results[0] if isinstance(shapes, Shape) else tuple_text(results))
 
 
-class StraightLine:
+class StraightLine(StraightCode):
     """Python statements that compute expressions of the variables `args`, each expression once.
 
     The source contains only numbers, generated names, and names of variables that are plain identifiers. So it is safe
@@ -65,6 +63,7 @@ class StraightLine:
     """
 
     def __init__(self, args: Sequence[str | Var]) -> None:
+        super().__init__(RaisingPython(), [], read=stored_tree)
         refuse_text(args, "arguments")
         if len(set(args)) < len(args):
             raise SymdimError(f"an argument is given twice: {', '.join(map(str, args))}")
@@ -73,31 +72,10 @@ class StraightLine:
             name = arg.name if isinstance(arg, Var) else arg
             taken = name in self._parameters.values()
             self._parameters[arg] = name if is_plain(name) and not taken else f"a{index}"
-        self._held: dict[Expr, str] = {}
-        self._count = 0
-        self.statements: list[str] = []
 
     def __contains__(self, variable: Var) -> bool:
         """Whether the variable is among the arguments, itself or by name."""
         return variable in self._parameters or variable.name in self._parameters
-
-    def operand(self, dim: int | Expr) -> str:
-        """The text that stands for a dimension; statements that it needs are added.
-
-        Raises UnboundName for variables that are not among the arguments.
-        """
-        if isinstance(dim, int):
-            return literal(dim)
-        for node in in_order(dim, self._held, children):
-            self._held[node] = self._parameter(node, dim) if isinstance(node, Var) else self._computed(node)
-        return self._held[dim]
-
-    def assign(self, text: str, note: str = "") -> str:
-        """The name of a new variable for the value of the text; the note becomes a comment."""
-        name = f"t{self._count}"
-        self._count += 1
-        self.statements.append(f"{name} = {text}  # {note!a}" if note else f"{name} = {text}")
-        return name
 
     def source(self, result: str) -> str:
         """The source of the function `sizes` that returns the value of the text."""
@@ -108,55 +86,11 @@ class StraightLine:
         """The function that returns the value of the text."""
         return function_of(self.source(result))
 
-    def _parameter(self, variable: Var, root: Expr) -> str:
+    def _symbol(self, variable: Var, root: Expr) -> str:
         name = self._parameters.get(variable) or self._parameters.get(variable.name)
         if name is None:
-            raise UnboundName(tuple(v.name for v in variables_of(root) if v not in self))
+            raise UnboundName(tuple(v.name for v in root.variables() if v not in self))
         return name
-
-    def _computed(self, node: Expr) -> str:
-        """A statement has at most `_OPERANDS` operands: Python's compiler recurses on the operators of a sum."""
-        held = self._held
-        if node.terms is not None:
-            # positive terms come first, so that a sum does not begin with a sign
-            terms = node.terms
-            units = sorted(sorted_units(terms), key=lambda unit: terms[unit] < 0)
-            operands = [(terms[u] < 0, _product(abs(terms[u]), held[u])) for u in units]
-            if node.const:
-                operands.append((node.const < 0, literal(abs(node.const))))
-            name = self.assign(sum_text(operands[:_OPERANDS]))
-            for start in range(_OPERANDS, len(operands), _OPERANDS):
-                self.statements.append(f"{name} += {sum_text([(False, '0'), *operands[start : start + _OPERANDS]])}")
-            return name
-        if isinstance(node, FloorDiv):
-            numerator, divisor = (self._part(part) for part in node.parts)
-            return self.assign(f"{numerator}//{divisor}")
-        if isinstance(node, Extremum):
-            function = "max" if isinstance(node, Max) else "min"
-            return self.assign(f"{function}({', '.join(map(self._part, node.parts))})")
-        powers = powers_of(node)
-        factors = [
-            held[x] if powers[x] == 1 else f"{held[x]}**{literal(powers[x])}" for x in sorted(powers, key=dim_order)
-        ]
-        name = self.assign("*".join(factors[:_OPERANDS]))
-        for start in range(_OPERANDS, len(factors), _OPERANDS):
-            self.statements.append(f"{name} *= {'*'.join(factors[start : start + _OPERANDS])}")
-        return name
-
-    def _part(self, part: int | Expr) -> str:
-        return self._held[part] if isinstance(part, Expr) else literal(part)
-
-
-def in_order(dim: Expr, held: Container[Expr], parts: Callable[[Expr], Iterable[int | Expr]]) -> Iterator[Expr]:
-    """The nodes that an expression needs and that are not held: each after its parts in structural order.
-
-    The caller holds each node before it takes the next one, so every node comes once.
-    """
-
-    def ordered(node: Expr) -> list[Expr]:
-        return sorted([part for part in parts(node) if isinstance(part, Expr)], key=order, reverse=True)
-
-    return (node for node, _ in parts_first(dim, held, ordered))
 
 
 def is_plain(name: str) -> bool:
@@ -184,23 +118,3 @@ def tuple_text(items: Iterable[str]) -> str:
     """
     texts = list(items)
     return f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"
-
-
-def literal(value: int) -> str:
-    """A number as source: in parentheses if negative; in hexadecimal if long, because Python limits decimal literals.
-
-    >>> literal(12), literal(-3), literal(10**18)
-    ('12', '(-3)', '0xde0b6b3a7640000')
-    """
-    text = str(value) if abs(value) < _DIGITS else f"{value:#x}"
-    return text if value >= 0 else f"({text})"
-
-
-def _product(k: int, name: str) -> str:
-    return name if k == 1 else f"{literal(k)}*{name}"
-
-
-def sum_text(terms: Sequence[tuple[bool, str]]) -> str:
-    """The source of a sum of terms, some of them subtracted."""
-    (negative, first), *rest = terms
-    return ("-" if negative else "") + first + "".join(f" {'-' if minus else '+'} {text}" for minus, text in rest)

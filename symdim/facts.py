@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from symdim.algebra.constructors.arithmetic import checked
 from symdim.algebra.dims import variables_of
 from symdim.algebra.order import dim_order
-from symdim.algebra.sums.polynomial import checked
 from symdim.errors import refuse_text
 from symdim.prover.budget import Budget, OutOfBudget
 from symdim.prover.hypotheses import problem_of

@@ -19,14 +19,14 @@ from contextlib import suppress
 from typing import Literal, NamedTuple, TypeAlias
 
 from symdim.algebra.canonical import maximum, minimum, product, total
+from symdim.algebra.constructors.arithmetic import checked
 from symdim.algebra.dims import bounds_of, sign, variables_of
 from symdim.algebra.evaluate import children, parts_first, postorder
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
 from symdim.algebra.origin import Computed, ValueOf, is_given
 from symdim.algebra.pickling import limits_first
-from symdim.algebra.sums.monomial import powers_of
-from symdim.algebra.sums.polynomial import checked, sum_of
-from symdim.algebra.texts.patterns import Pattern, patterns
+from symdim.algebra.polynomials import powers_of
+from symdim.algebra.texts.remainders import Remainder, remainders_in
 from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var, narrowed
 from symdim.errors import BoundsError, DivisionByZero, RankError, UnsupportedDynamicShape, refuse_text
@@ -35,7 +35,7 @@ from symdim.relations.monotone import growth
 
 Dim: TypeAlias = int | Expr
 Limits: TypeAlias = tuple[Dim | None, Dim | None]
-Sum: TypeAlias = tuple[list[Pattern], dict[Expr, int], int]
+Sum: TypeAlias = tuple[list[Remainder], dict[Expr, int], int]
 
 _STEPS = 20_000  # steps of the prover for all sizes of one call
 _BUILDING = 20_000  # steps to build bounds part by part
@@ -243,7 +243,7 @@ def _limits(root: Expr, limits: dict[Dim, Limits], budget: Budget) -> Limits:
     def parts_of(node: Dim) -> list[Dim]:
         assert isinstance(node, Expr)
         if node.terms is not None and node not in sums:
-            sums[node] = patterns(node.terms, node.const)
+            sums[node] = remainders_in(node)
         parts = _parts_of(node, sums)
         limits.update({part: (part, part) for part in parts if isinstance(part, int)})
         return parts
@@ -265,19 +265,19 @@ def _parts_of(node: Expr, sums: dict[Expr, Sum]) -> list[Dim]:
     if node not in sums:
         return list(children(node))
     found, rest, _ = sums[node]
-    operands = [sum_of(dict(terms), const) for pattern in found for terms, const in pattern.operands]
-    return [*rest, *operands, *[pattern.unit for pattern in found if pattern.unit is not None]]
+    operands = [dim for part in found for dim in part.dims()]
+    return [*rest, *operands, *[part.unit for part in found if part.unit is not None]]
 
 
 def _of_sum(sum_: Sum, limits: dict[Dim, Limits]) -> Limits:
     found, rest, const = sum_
     terms = [_scaled(limits[unit], k) for unit, k in rest.items()]
-    for pattern in found:
-        operands = [sum_of(dict(operand), offset) for operand, offset in pattern.operands]
-        factors = [(_remainder([limits[dim] for dim in operands], operands), 1, pattern.interval()[0])]
-        if pattern.unit is not None:
-            factors.append((limits[pattern.unit], 1, bounds_of(pattern.unit)[0]))
-        terms.append(_scaled(factors[0][0] if len(factors) == 1 else _product(factors), pattern.coefficient))
+    for part in found:
+        operands = part.dims()
+        factors = [(_remainder([limits[dim] for dim in operands], operands), 1, part.interval()[0])]
+        if part.unit is not None:
+            factors.append((limits[part.unit], 1, bounds_of(part.unit)[0]))
+        terms.append(_scaled(factors[0][0] if len(factors) == 1 else _product(factors), part.coefficient))
     lows, highs = zip(*terms, strict=True)
     return _total(lows, const), _total(highs, const)
 
@@ -306,7 +306,7 @@ def _scaled(limits: Limits, k: int) -> Limits:
     return (low, high) if k > 0 else (high, low)
 
 
-def _remainder(limits: list[Limits], operands: list[Dim]) -> Limits:
+def _remainder(limits: list[Limits], operands: tuple[Dim, Dim]) -> Limits:
     """0 <= n % d < d for d >= 1, and n % d <= n for n >= 0."""
     (_, n), (_, d) = limits
     positive, least = (bounds_of(operand)[0] for operand in operands)

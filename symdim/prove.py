@@ -17,9 +17,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from symdim.algebra import dims
-from symdim.algebra.bounds.intervals import bounds_of
-from symdim.algebra.divisions.floordiv import mod
-from symdim.algebra.sums.polynomial import checked
+from symdim.algebra.bounds import bounds_of
+from symdim.algebra.constructors.arithmetic import checked
+from symdim.algebra.constructors.floordiv import mod
 from symdim.facts import Facts, with_origin
 from symdim.prover.budget import Budget, OutOfBudget
 from symdim.prover.halves import HALVES, halved

@@ -12,8 +12,8 @@ from symdim.algebra.evaluate import demand_known_names, evaluate, unbound
 from symdim.algebra.expr import Expr
 from symdim.algebra.order import dim_order
 from symdim.algebra.origin import InputDim
-from symdim.algebra.texts.brief import brief_list
-from symdim.algebra.texts.printing import quoted, text_of_list
+from symdim.algebra.texts.display import quoted
+from symdim.algebra.texts.printing import brief_list, text_of_list
 from symdim.algebra.variable import Var
 from symdim.errors import BroadcastError, NegativeSize, NotDivisible, ReshapeError, SizeOverflow
 

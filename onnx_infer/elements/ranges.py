@@ -19,7 +19,7 @@ from symdim import Expr, Var
 from symdim.algebra.caches import clear_with_caches
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import FloorDiv, Max, Min
-from symdim.algebra.sums.monomial import powers_of, terms_of
+from symdim.algebra.polynomials import powers_of, terms_of
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from symdim import Var
 from symdim.algebra.dims import bounds_of
 from symdim.algebra.order import sorted_units
-from symdim.algebra.sums.monomial import terms_of
+from symdim.algebra.polynomials import terms_of
 from symdim.relations.relation import Relation
 from symdim.relations.solving import solve
 

@@ -12,11 +12,11 @@ from onnx_infer.laws.known import Known, holds
 from onnx_infer.model.given import Given, Narrowed, interval_text
 from onnx_infer.model.graph import Node
 from symdim import Expr, Facts, ParseError, Var, parse, simplify
+from symdim.algebra.constructors.floordiv import mod
 from symdim.algebra.dims import substituted, variables_of
-from symdim.algebra.divisions.floordiv import mod
 from symdim.algebra.expr import FloorDiv
 from symdim.algebra.order import leading, sorted_units
-from symdim.algebra.sums.monomial import terms_of
+from symdim.algebra.polynomials import terms_of
 from symdim.relations.relation import Relation
 from symdim.store import Origin, Store
 

@@ -10,10 +10,10 @@ from onnx_infer.laws.statements import Statement
 from onnx_infer.values.tensor import Dim, Value, substitute
 from symdim import BoundsError, DivisionByZero, Expr, Var, minimum
 from symdim.algebra.caches import Cache, shared_cache
+from symdim.algebra.constructors.long_division import cancelled
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.evaluate import Substitution
 from symdim.algebra.origin import Computed
-from symdim.algebra.sums.long_division import cancelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

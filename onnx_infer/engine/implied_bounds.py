@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Literal
 
 from onnx_infer.laws.sizes import differ
 from symdim import Expr, Var, minimum
-from symdim.algebra.bounds.intervals import is_empty, meet
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import at_least, substituted
+from symdim.algebra.intervals import is_empty, meet
 from symdim.algebra.variable import narrowed
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from onnx_infer.values.propagated import is_told
 from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim import Expr, Scope, Var
 from symdim.algebra.origin import Computed, ValueOf
-from symdim.algebra.sums.monomial import terms_of
+from symdim.algebra.polynomials import terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from symdim import Expr, Mul, leaf_count
 from symdim.algebra.dims import at_least
 from symdim.algebra.evaluate import parts_first, parts_of
 from symdim.algebra.expr import Extremum
-from symdim.algebra.sums.monomial import has_extrema, powers_of
+from symdim.algebra.polynomials import has_extrema, powers_of
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim

@@ -10,8 +10,8 @@ from onnx_infer.laws.statements import conflicting, warn
 from onnx_infer.values.tensor import MAX_RANK, Dim, Shape, SymTensor, Value
 from symdim import Expr
 from symdim.algebra.caches import shared_cache
+from symdim.algebra.constructors.arithmetic import checked
 from symdim.algebra.dims import bounds_of
-from symdim.algebra.sums.polynomial import checked
 
 LARGEST_SIZE = 2**63 - 1
 """The largest size that a model can hold: dim_value is a 64-bit integer (onnx.proto)."""

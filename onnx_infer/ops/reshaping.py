@@ -22,8 +22,9 @@ from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
-from symdim import Expr, Mul, maximum, minimum, product
+from symdim import Expr, maximum, minimum, product
 from symdim.algebra.dims import at_most
+from symdim.algebra.texts.tree import Product
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
 
 def factors(size: Dim) -> tuple[Dim, ...]:
     """The factors of a product, or the size itself."""
-    return size.args if isinstance(size, Mul) else (size,)
+    tree = size.tree() if isinstance(size, Expr) else size
+    return tuple(tree.factors()) if isinstance(tree, Product) else (size,)
 
 
 def _without_common(sizes: Iterable[Dim], others: Iterable[Dim]) -> tuple[list[Dim], list[Dim]]:

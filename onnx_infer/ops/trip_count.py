@@ -21,9 +21,9 @@ from onnx_infer.elements.conditions import Positive, logical_and, positive, sele
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import fresh
 from symdim import Expr, Max, Min, Var, ceildiv, maximum, minimum
+from symdim.algebra.constructors.lattice import as_extremum
 from symdim.algebra.dims import substituted
-from symdim.algebra.minmax.lattice import as_extremum
-from symdim.algebra.sums.monomial import terms_of
+from symdim.algebra.polynomials import terms_of
 
 if TYPE_CHECKING:
     from onnx_infer.elements.ratio import Element

@@ -13,7 +13,7 @@ from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.evaluate import parts_first
 from symdim.algebra.origin import Computed, InputDim, ValueOf
-from symdim.algebra.sums.monomial import powers_of
+from symdim.algebra.polynomials import powers_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, MutableMapping, Sequence

@@ -14,11 +14,12 @@ from onnx_infer.elements.arithmetic import convert
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.results.sources import Sources
 from onnx_infer.values import dtype as dt
-from symdim import Add, Const, Expr, FloorDiv, Max, Min, Mod, Mul, UnsupportedDynamicShape, Var
+from symdim import Expr, UnsupportedDynamicShape, Var
 from symdim.algebra.dims import bounds_of, variables_of
 from symdim.algebra.expr import as_dim
 from symdim.algebra.origin import InputDim, ValueOf
-from symdim.algebra.texts.display import as_node
+from symdim.algebra.texts.tree import Operation, Product, Sum, terms_in, value_of
+from symdim.dialects.straight_code import in_order
 from symdim.errors import refuse_text
 from symdim.guarantee import require_exact
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from onnx_infer.elements.ratio import Element
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.values.tensor import Dim
+    from symdim.algebra.texts.tree import Part, Tree
 
 _OLDEST = 7
 _MOD_SINCE, _WHERE_SINCE, _INTEGER_MAX_SINCE, _SHAPE_PART_SINCE = 10, 9, 12, 15
@@ -159,7 +161,7 @@ class Names:
 
 
 class SizeNodes:
-    """Nodes that compute sizes, each expression once: a remainder is a Mod, a minimum a Min, as they are printed.
+    """Nodes that compute sizes, each expression once. They follow the display trees: a remainder is a Mod.
 
     Symbols are read at the `sources`. Each size adds to `nodes` and `initializers`. Errors are those of `materialize`.
     """
@@ -171,7 +173,8 @@ class SizeNodes:
         self._sources = sources
         self.nodes: list[NodeProto] = []
         self.initializers: list[TensorProto] = []
-        self._held: dict[Expr, str] = {}
+        self._held: dict[Part, str] = {}
+        self._products: dict[Product, str] = {}
         self._constants: dict[tuple[int, tuple[int, ...]], str] = {}
         self._reads: dict[tuple[object, ...], str] = {}
 
@@ -201,18 +204,11 @@ class SizeNodes:
         return self._written(_readable(size, self._sources, "the size"))
 
     def _written(self, size: Dim) -> str:
-        root = as_node(size)
-        stack = [root]
-        while stack:
-            node = stack[-1]
-            pending = [x for x, _ in _signed_parts(node) if x not in self._held]
-            if pending:
-                stack += reversed(pending)
-                continue
-            stack.pop()
-            if node not in self._held:
-                self._held[node] = self._computed(node)
-        return self._held[root]
+        if isinstance(size, int):
+            return self.constant(size)
+        for node, tree in in_order(size, self._held):
+            self._held[node] = self._computed(tree)
+        return self._held[size]
 
     def constant(self, *values: int, dtype: int = dt.INT64) -> str:
         """The name of a constant vector. Raises `ValueError` for numbers that its element type cannot hold."""
@@ -229,26 +225,31 @@ class SizeNodes:
         self.nodes.append(helper.make_node(op_type, inputs, [name], name, **attributes))
         return name
 
-    def _computed(self, node: Expr) -> str:
-        parts = [self._held[part] for part, _ in _signed_parts(node)]
-        match node:
-            case Const():
-                return self.constant(node.value)
+    def _computed(self, tree: Tree) -> str:
+        match tree:
+            case int():
+                return self.constant(tree)
             case Var(origin=InputDim(tensor, axis)):
                 return self._axes(tensor, axis, axis + 1)
             case Var(origin=ValueOf(tensor, index)):
                 return self._element(tensor, index)
-            case FloorDiv():
-                return self._quotient(node, *parts)
-            case Mod():
-                return self._remainder(node, *parts)
-            case Add():
-                return self._sum(node)
-            case Mul():
-                return self._folded("Mul", parts)
-            case Max() | Min():
-                return self._extremum(node, parts)
-        raise TypeError(f"no operator for {type(node).__name__} {node}")
+            case Operation():
+                return self._operation(tree)
+            case Product() | Sum():
+                return self._sum(terms_in(tree))
+        raise TypeError(f"no operator for {type(tree).__name__} {tree}")
+
+    def _operation(self, operation: Operation) -> str:
+        """Its node; of one that is no expression of its own, too."""
+        if operation not in self._held:
+            parts = [self.constant(part) if isinstance(part, int) else self._held[part] for part in operation.operands]
+            if operation.operator == "//":
+                self._held[operation] = self._quotient(operation, *parts)
+            elif operation.operator == "%":
+                self._held[operation] = self._remainder(operation, *parts)
+            else:
+                self._held[operation] = self._extremum(operation, parts)
+        return self._held[operation]
 
     def _axes(self, tensor: str, start: int, end: int) -> str:
         """The sizes of successive axes of a tensor."""
@@ -268,26 +269,33 @@ class SizeNodes:
             self._reads[key] = self.node(op_type, *inputs, **attributes)
         return self._reads[key]
 
-    def _folded(self, op_type: str, parts: list[str]) -> str:
-        name = parts[0]
-        for part in parts[1:]:
-            name = self.node(op_type, name, part)
+    def _sum(self, terms: tuple[Product, ...]) -> str:
+        first, *rest = terms
+        name = self._product(first)
+        for term in rest:
+            magnitude = self._product(Product(abs(term.coefficient), term.powers))
+            name = self.node("Add" if term.coefficient > 0 else "Sub", name, magnitude)
         return name
 
-    def _sum(self, node: Expr) -> str:
-        (first, _), *rest = _signed_parts(node)
-        name = self._held[first]
-        for term, negative in rest:
-            name = self.node("Sub" if negative else "Add", name, self._held[term])
-        return name
+    def _product(self, product: Product) -> str:
+        if product not in self._products:
+            coefficient, powers = product
+            factors = [] if coefficient == 1 and powers else [self.constant(coefficient)]
+            for base, exponent in powers:
+                factors += [self._operation(base) if isinstance(base, Operation) else self._held[base]] * exponent
+            name = factors[0]
+            for factor in factors[1:]:
+                name = self.node("Mul", name, factor)
+            self._products[product] = name
+        return self._products[product]
 
-    def _quotient(self, node: Expr, numerator: str, divisor: str) -> str:
+    def _quotient(self, quotient: Operation, numerator: str, divisor: str) -> str:
         """Div truncates toward zero, which is the floor if neither side is negative.
 
         Otherwise `n//d == (n - n mod d) / d`, exactly: the integer Mod has the sign of the divisor, as in Python. In
         opsets without Mod: `n//d == (n + k*d)//d - k`, with a k that makes the numerator >= 0.
         """
-        n, d = node.args
+        n, d = quotient.operands
         if at_least(n, 0) and at_least(d, 1):
             return self.node("Div", numerator, divisor)
         if self.opset >= _MOD_SINCE:
@@ -295,23 +303,25 @@ class SizeNodes:
             return self.node("Div", multiple, divisor)
         low, least = bounds_of(n)[0], bounds_of(d)[0]
         if low is None or least is None or least < 1:
-            raise ValueError(f"the floor of {node} needs Mod, which is from opset {_MOD_SINCE} on, not in {self.opset}")
+            needed = f"needs Mod, which is from opset {_MOD_SINCE} on, not in {self.opset}"
+            raise ValueError(f"the floor of {value_of(quotient)} {needed}")
         shift = self.constant(-(low // least))
         shifted = self.node("Add", numerator, self.node("Mul", shift, divisor))
         return self.node("Sub", self.node("Div", shifted, divisor), shift)
 
-    def _remainder(self, node: Expr, numerator: str, divisor: str) -> str:
+    def _remainder(self, remainder: Operation, numerator: str, divisor: str) -> str:
         if self.opset >= _MOD_SINCE:
             return self.node("Mod", numerator, divisor)
-        n, d = node.args
+        n, d = remainder.operands
         return self.node("Sub", numerator, self.node("Mul", self._written(n // d), divisor))
 
-    def _extremum(self, node: Expr, parts: list[str]) -> str:
-        is_max = isinstance(node, Max)
+    def _extremum(self, extremum: Operation, parts: list[str]) -> str:
+        is_max = extremum.operator == "max"
         if self.opset >= _INTEGER_MAX_SINCE:
             return self.node("Max" if is_max else "Min", *parts)
         if self.opset < _WHERE_SINCE:
-            raise ValueError(f"{node} needs Where, which is from opset {_WHERE_SINCE} on, not in {self.opset}")
+            needed = f"needs Where, which is from opset {_WHERE_SINCE} on, not in {self.opset}"
+            raise ValueError(f"{value_of(extremum)} {needed}")
         name = parts[0]
         for part in parts[1:]:
             less = self.node("Less", name, part)
@@ -337,12 +347,3 @@ def _grouped(sizes: list[Dim]) -> list[list[Dim]]:
         else:
             groups.append([size])
     return groups
-
-
-def _signed_parts(node: Expr) -> list[tuple[Expr, bool]]:
-    """The parts of a node as printed, each with a flag: a subtracted term of a sum comes without its sign."""
-    if not isinstance(node, Add):
-        return [(part, False) for part in node.args]
-    first, *rest = node.args
-    negative = [isinstance(x, Const) and x.value < 0 for x in (x.args[0] if isinstance(x, Mul) else x for x in rest)]
-    return [(first, False), *((as_node(-x) if n else x, n) for x, n in zip(rest, negative, strict=True))]

@@ -15,7 +15,7 @@ from onnx_infer.values import dtype as dt
 from onnx_infer.values.table import TABLE, interned, publish
 from onnx_infer.values.text import printable
 from symdim import Expr, Var, product
-from symdim.algebra.sums.polynomial import checked
+from symdim.algebra.constructors.arithmetic import checked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

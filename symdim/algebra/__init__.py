@@ -16,4 +16,6 @@ The files of this room and of its inner rooms import one another in circles, bec
 other one. Of other files they use only `symdim.errors`. Begin with `expr.py`, then `canonical.py`.
 """
 
-from symdim.algebra import canonical as _canonical  # noqa: F401  (the circle is always entered here)
+from symdim.algebra import canonical, expr
+
+expr.canonical = canonical  # type: ignore[attr-defined]  # what the operators call

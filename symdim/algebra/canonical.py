@@ -11,22 +11,29 @@ but never search for a proof, so each costs microseconds.
 
 from __future__ import annotations
 
-from symdim.algebra.bounds.intervals import bounds_of
-from symdim.algebra.divisions.floordiv import ceildiv, floordiv, mod
+from symdim.algebra.bounds import bounds_of
+from symdim.algebra.constructors.arithmetic import add, multiply, power, product, subtract, total
+from symdim.algebra.constructors.extrema import maximum, minimum
+from symdim.algebra.constructors.floordiv import ceildiv, floordiv, mod
 from symdim.algebra.evaluate import evaluate, evaluated, substitute, to_int, variables_of
-from symdim.algebra.minmax.extrema import maximum, minimum
-from symdim.algebra.sums.polynomial import add, constant, multiply, power, product, subtract, total
-from symdim.algebra.texts.display import args_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim, Expr
+    from symdim.algebra.texts.tree import Tree
 
 __all__ = [
-    "add", "args_of", "bounds_of", "ceildiv", "constant", "evaluate", "evaluated", "floordiv", "maximum",
+    "add", "bounds_of", "ceildiv", "evaluate", "evaluated", "floordiv", "maximum",
     "minimum", "mod", "multiply", "power", "product", "reduced", "substitute",
-    "subtract", "to_brief_text", "to_int", "to_text", "total", "variables_of",
+    "subtract", "to_brief_text", "to_int", "to_text", "total", "tree_of", "variables_of",
 ]  # fmt: skip
+
+
+def tree_of(node: Expr) -> Tree:
+    """The display tree."""
+    from symdim.algebra.texts import display
+
+    return display.tree_of(node)
 
 
 def to_text(dim: Dim) -> str:
@@ -38,9 +45,9 @@ def to_text(dim: Dim) -> str:
 
 def to_brief_text(dim: Dim) -> str:
     """The printed form, or the beginning of a long one."""
-    from symdim.algebra.texts.brief import brief
+    from symdim.algebra.texts import printing
 
-    return brief(dim)
+    return printing.brief(dim)
 
 
 def reduced(node: Expr) -> tuple[object, ...]:

@@ -5,7 +5,7 @@ An interval does not prove everything: `differ(a, b)` is False if it is not know
 
 from __future__ import annotations
 
-from symdim.algebra.bounds.intervals import bounds_of
+from symdim.algebra.bounds import bounds_of
 from symdim.algebra.expr import Expr
 
 TYPE_CHECKING = False

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from symdim.algebra.bounds.intervals import disjoint
 from symdim.algebra.caches import remembered
-from symdim.algebra.divisions.floordiv import floordiv
+from symdim.algebra.constructors.arithmetic import checked, power, product, sum_of
+from symdim.algebra.constructors.extrema import maximum, minimum
+from symdim.algebra.constructors.floordiv import floordiv
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Mul, as_dim
-from symdim.algebra.minmax.extrema import maximum, minimum
+from symdim.algebra.intervals import disjoint
 from symdim.algebra.order import dim_order, sorted_units
-from symdim.algebra.sums.monomial import accumulate, powers_of, terms_of
-from symdim.algebra.sums.polynomial import checked, power, product, sum_of
+from symdim.algebra.polynomials import accumulate, powers_of, terms_of
 from symdim.algebra.variable import Var
 from symdim.errors import BoundsError, DivisionByZero, UnboundName
 

@@ -6,8 +6,8 @@ A dimension (`Dim`) is an `int` or an `Expr`. Every expression is an integer pol
 
 over *units*: atoms (a variable, a floor division, a maximum, a minimum) and products of atoms. A unit is an expression
 too; its `terms` are None. `x % k` is stored as `x - k*(x//k)`. So Euclid's identity holds by cancellation, and so does
-`max + min = sum` (basis.py). The class of a node is that of its printed form: `x - 4*(x//4)` is a `Mod`. `args` are its
-parts, and the operator of the class rebuilds the node from them.
+`max + min = sum` (basis.py). The class of a node is that of the stored form: `x % 4` is an `Add`. A reader sees the
+display tree, `x % 4`: match on `e.tree()`, not on the class.
 
 Equal canonical expressions are one object: compare them with `is` or `==`. Nodes are immutable and hash by identity. A
 node has no truth value and no order; `symdim.equal` and `symdim.at_least` answer questions about values.
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from operator import index
 
-from symdim.algebra.caches import clear_with_caches
+from symdim.algebra.caches import shared_cache
 from symdim.algebra.refusals import Symbolic
 from symdim.errors import SymdimError
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from typing import Any, TypeAlias
 
+    from symdim.algebra import canonical
+    from symdim.algebra.texts.tree import Tree
     from symdim.algebra.variable import Var
     from symdim.guarantee import Guarantee
 
@@ -33,16 +35,9 @@ if TYPE_CHECKING:
     Interval: TypeAlias = tuple[int | None, int | None]
     Terms: TypeAlias = "dict[Expr, int]"  # unit -> coefficient, never 0
     Sum: TypeAlias = tuple[Terms, int]  # the terms and the constant
-    Memo: TypeAlias = dict[tuple[object, object], Dim]
+    Operator: TypeAlias = Callable[["Expr", "Dim"], "Dim"]
 
-CACHE_SIZE = 8192
-
-# Results of operators by operands. An int operand comes first in the key, so (e, 1.0) never finds (1, e).
-_memos: list[Memo] = [{} for _ in range(6)]
-_sums, _differences, _products, _quotients, _remainders, _powers = _memos
-
-for _memo in _memos:
-    clear_with_caches(_memo.clear)
+CACHE_SIZE = 8192  # results that an operator remembers
 
 
 def as_dim(value: object) -> Dim | None:
@@ -54,7 +49,7 @@ def as_dim(value: object) -> Dim | None:
     if type(value) is int:
         return value
     if isinstance(value, Expr):
-        return value.const if isinstance(value, Const) else value
+        return value
     if type(value).__name__ in ("bool", "bool_") or not hasattr(value, "__index__"):  # NumPy's was an index before 2.0
         return None
     try:
@@ -63,20 +58,40 @@ def as_dim(value: object) -> Dim | None:
         return None
 
 
-def _computed(
-    memo: Memo, key: tuple[object, object], operation: Callable[[Dim, Dim], Dim], left: Expr, right: object
-) -> Dim:
-    """The remembered result of an operator; NotImplemented if the operand is no dimension."""
-    other = as_dim(right)
-    if other is None:
-        return NotImplemented  # type: ignore[no-any-return]
-    result = operation(left, other)
-    if other is not right:
-        return result  # the key has another type than int, which equals floats
-    if len(memo) >= CACHE_SIZE:
-        memo.clear()
-    memo[key] = result
-    return result
+def _operator(name: str) -> Operator:
+    """The operator that `canonical` computes by this name. It remembers its last results.
+
+    An int operand comes first in the key, so (e, 1.0) never finds (1, e).
+    """
+    results = shared_cache(CACHE_SIZE)
+    look_up = results.get
+
+    def computed(self: Expr, other: Dim) -> Dim:
+        key = (other, self) if type(other) is int else (self, other)
+        try:
+            found: Dim | None = look_up(key)
+        except TypeError:  # not hashable
+            return NotImplemented  # type: ignore[no-any-return]
+        if found is None:
+            number = as_dim(other)
+            if number is None:
+                return NotImplemented  # type: ignore[no-any-return]
+            found = getattr(canonical, name)(self, number)
+            if number is other:  # the key has no other type than int, which could equal floats
+                results[key] = found
+        return found
+
+    return computed
+
+
+def _reflected(name: str) -> Operator:
+    """The same with the operands in the other order, of which the first one is a number."""
+
+    def computed(self: Expr, other: Dim) -> Dim:
+        left = as_dim(other)
+        return NotImplemented if left is None else getattr(canonical, name)(left, self)
+
+    return computed
 
 
 class Expr(Symbolic):
@@ -104,7 +119,6 @@ class Expr(Symbolic):
         "parts",
         "terms",
     )
-    __match_args__: tuple[str, ...] = ("args",)
 
     terms: dict[Expr, int] | None  # unit -> coefficient, never 0; None if this node is a unit
     const: int
@@ -121,66 +135,26 @@ class Expr(Symbolic):
     def __new__(cls, *args: object, **kwargs: object) -> Expr:
         raise TypeError(f"{cls.__name__} nodes are made by operators and functions, not directly")
 
-    @property
-    def args(self) -> tuple[Expr, ...]:
-        """The parts that this node is printed with. The operator of its class rebuilds the node from them."""
-        return canonical.args_of(self)
+    def tree(self) -> Tree:
+        """What a reader sees: a variable, an int, or a tuple `Operation`, `Product` or `Sum` of further dimensions.
 
-    def __add__(self, other: Dim) -> Dim:
-        key = (other, self) if type(other) is int else (self, other)
-        try:
-            found = _sums.get(key)
-        except TypeError:  # not hashable
-            return NotImplemented
-        return _computed(_sums, key, canonical.add, self, other) if found is None else found
+        >>> from symdim import Var
+        >>> N, x = Var("N"), Var("x")
+        >>> (N % 4).tree()
+        Operation(operator='%', operands=(N, 4))
+        >>> (2 * N * (x + 1) * (x + 3)).tree()
+        Product(coefficient=2, powers=((N, 1), (x + 1, 1), (x + 3, 1)))
+        """
+        return canonical.tree_of(self)
 
-    __radd__ = __add__
-
-    def __sub__(self, other: Dim) -> Dim:
-        key = (other, self) if type(other) is int else (self, other)
-        try:
-            found = _differences.get(key)
-        except TypeError:  # not hashable
-            return NotImplemented
-        return _computed(_differences, key, canonical.subtract, self, other) if found is None else found
-
-    def __rsub__(self, other: int) -> Dim:
-        left = as_dim(other)
-        return NotImplemented if left is None else canonical.subtract(left, self)
-
-    def __mul__(self, other: Dim) -> Dim:
-        key = (other, self) if type(other) is int else (self, other)
-        try:
-            found = _products.get(key)
-        except TypeError:  # not hashable
-            return NotImplemented
-        return _computed(_products, key, canonical.multiply, self, other) if found is None else found
-
-    __rmul__ = __mul__
-
-    def __floordiv__(self, other: Dim) -> Dim:
-        key = (other, self) if type(other) is int else (self, other)
-        try:
-            found = _quotients.get(key)
-        except TypeError:  # not hashable
-            return NotImplemented
-        return _computed(_quotients, key, canonical.floordiv, self, other) if found is None else found
-
-    def __rfloordiv__(self, other: int) -> Dim:
-        left = as_dim(other)
-        return NotImplemented if left is None else canonical.floordiv(left, self)
-
-    def __mod__(self, other: Dim) -> Dim:
-        key = (other, self) if type(other) is int else (self, other)
-        try:
-            found = _remainders.get(key)
-        except TypeError:  # not hashable
-            return NotImplemented
-        return _computed(_remainders, key, canonical.mod, self, other) if found is None else found
-
-    def __rmod__(self, other: int) -> Dim:
-        left = as_dim(other)
-        return NotImplemented if left is None else canonical.mod(left, self)
+    __add__ = __radd__ = _operator("add")
+    __sub__ = _operator("subtract")
+    __rsub__ = _reflected("subtract")
+    __mul__ = __rmul__ = _operator("multiply")
+    __floordiv__ = _operator("floordiv")
+    __rfloordiv__ = _reflected("floordiv")
+    __mod__ = _operator("mod")
+    __rmod__ = _reflected("mod")
 
     def __divmod__(self, other: Dim) -> tuple[Dim, Dim]:
         return self // other, self % other
@@ -192,11 +166,9 @@ class Expr(Symbolic):
         number = as_dim(exponent)
         if not isinstance(number, int):
             return NotImplemented
-        if (exponent := number) < 0:
-            raise SymdimError(f"the exponent of {self!r} is negative: {exponent}")
-        key = (exponent, self)
-        found = _powers.get(key)
-        return _computed(_powers, key, canonical.power, self, exponent) if found is None else found  # type: ignore[arg-type]
+        if number < 0:
+            raise SymdimError(f"the exponent of {self!r} is negative: {number}")
+        return canonical.power(self, number)
 
     def __neg__(self) -> Dim:
         return self * -1
@@ -262,15 +234,15 @@ class Expr(Symbolic):
         >>> print((2 * Var.fresh("found", at_most=Var("N"), origin="NonZero")).guarantee())
         <=2*N
         """
-        from symdim.guarantee import guarantee_of
+        import symdim
 
-        return guarantee_of(self, available)
+        return symdim.guarantee_of(self, available)
 
     def as_exact(self, available: Collection[str] = ()) -> Dim | None:
         """This size if it is exact, else None."""
-        from symdim.guarantee import as_exact
+        import symdim
 
-        return as_exact(self, available)
+        return symdim.as_exact(self, available)
 
     def bound_expr(self, available: Collection[str] = ()) -> Dim | None:
         """This size if it is exact, its upper bound if there is one, else None."""
@@ -288,63 +260,39 @@ class Expr(Symbolic):
     __ceil__ = __trunc__ = __floor__
 
 
-class Const(Expr):
-    """An integer as a leaf of `args`."""
-
-    __slots__ = ()
-    __match_args__ = ("value",)
-
-    def __new__(cls, value: int) -> Const:
-        return canonical.constant(value)
-
-    @property
-    def value(self) -> int:
-        """The integer."""
-        return self.const
-
-
 class Add(Expr):
-    """A sum of at least two `args`."""
+    """A sum of several terms, or of a term and a number."""
 
     __slots__ = ()
 
 
 class Mul(Expr):
-    """A product of at least two `args`; as a unit, `parts` is a dict {atom: exponent} in structural order."""
+    """A product of atoms, of which `parts` is a dict {atom: exponent} in structural order; or a multiple of a unit."""
 
     __slots__ = ()
 
 
 class FloorDiv(Expr):
-    """`floor(args[0] / args[1])`; as a unit, `parts` is (numerator, divisor)."""
+    """A floor division; `parts` is (numerator, divisor)."""
 
     __slots__ = ()
     parts: tuple[Dim, Dim]
 
 
-class Mod(Expr):
-    """`args[0] % args[1]` with Python's sign rule: `a % b == a - b*(a//b)`."""
-
-    __slots__ = ()
-
-
 class Extremum(Expr):
-    """The greatest or the least of at least two `args`; `parts` has these as dimensions."""
+    """The greatest or the least of at least two `parts`."""
 
     __slots__ = ()
     parts: tuple[Dim, ...]
 
 
 class Max(Extremum):
-    """The greatest of at least two `args`."""
+    """The greatest of at least two `parts`."""
 
     __slots__ = ()
 
 
 class Min(Extremum):
-    """The least of at least two `args`."""
+    """The least of at least two `parts`."""
 
     __slots__ = ()
-
-
-from symdim.algebra import canonical  # noqa: E402  (the nodes come first: canonical builds them)

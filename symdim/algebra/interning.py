@@ -16,7 +16,7 @@ from symdim.algebra.expr import Expr
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.algebra.expr import Dim
+    from symdim.algebra.expr import Dim, Terms
 
 PRIME = (1 << 61) - 1
 _MASK = (1 << 64) - 1
@@ -75,6 +75,15 @@ def find_unit(fingerprint: int, kind: type[Expr], parts: object) -> Expr | None:
     entry = live.get(fingerprint)
     node = None if entry is None else entry()
     if node is not None and node.parts == parts and type(node) is kind:
+        return node
+    return None
+
+
+def find_sum(fingerprint: int, terms: Terms, const: int) -> Expr | None:
+    """The live sum of these terms, if there is one."""
+    entry = live.get(fingerprint)
+    node = None if entry is None else entry()
+    if node is not None and node.const == const and node.terms == terms:
         return node
     return None
 

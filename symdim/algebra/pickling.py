@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from symdim.algebra.divisions.floordiv import quotient_atom
+from symdim.algebra.constructors.arithmetic import sum_of
+from symdim.algebra.constructors.extrema import extremum_atom
+from symdim.algebra.constructors.floordiv import quotient_atom
 from symdim.algebra.evaluate import children, postorder
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Min, Mul
-from symdim.algebra.minmax.extrema import extremum_atom
-from symdim.algebra.sums.monomial import powers_of, unit_of
-from symdim.algebra.sums.polynomial import constant, sum_of
+from symdim.algebra.polynomials import powers_of, unit_of
 from symdim.algebra.variable import Var, scope_of
 
 TYPE_CHECKING = False
@@ -104,7 +104,8 @@ def _var(
 
 def _sum(nodes: list[Expr], const: int, terms: list[tuple[int, int]]) -> Expr:
     made = sum_of({nodes[i]: k for i, k in terms}, const)
-    return constant(made) if isinstance(made, int) else made
+    assert isinstance(made, Expr)
+    return made
 
 
 def _mul(nodes: list[Expr], powers: list[tuple[int, int]]) -> Expr:

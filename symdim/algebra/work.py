@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from symdim.algebra.evaluate import parts_first, parts_of
 from symdim.algebra.expr import Expr, Extremum, FloorDiv
-from symdim.algebra.sums.monomial import NESTED, SPLIT, terms_of
+from symdim.algebra.polynomials import NESTED, SPLIT, terms_of
 from symdim.algebra.texts.written import is_nest, steps_of
 
 _PAIR = 192  # for a pair of leaves

@@ -12,28 +12,31 @@ other two a statement asks first whether its operands have a value, unless it is
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from functools import reduce
-from importlib.resources import files
-from typing import TYPE_CHECKING, Literal, TypeAlias
-
-from symdim.compile import literal, sum_text
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-LanguageName: TypeAlias = Literal["c", "rust", "js", "python"]
-Operation: TypeAlias = Literal["floordiv", "mod", "max", "min"]
+    from symdim.algebra.texts.tree import Operator
 
+LanguageName: TypeAlias = Literal["c", "rust", "js", "python"]
+
+_NAMES: dict[Operator, str] = {"//": "floordiv", "%": "mod"}
+_DIGITS = 10**18
 _INT64 = 1 << 63
 _EXPONENT = 1 << 62
 
 
 class Language(ABC):
-    """The parts of statements, made of the texts of their operands. `suffix` is that of its files."""
+    """The parts of statements, made of the texts of their operands. `suffix` is that of its files.
+
+    `has_gaps`: a size may have no value, so operands are asked for one.
+    """
 
     suffix: str
+    has_gaps = True
     comment = "//"
 
     @abstractmethod
@@ -57,7 +60,7 @@ class Language(ABC):
         """The product of powers of names."""
 
     @abstractmethod
-    def call(self, operation: Operation, operands: Sequence[str]) -> str:
+    def call(self, operator: Operator, operands: Sequence[str]) -> str:
         """A quotient, remainder, maximum or minimum."""
 
     @abstractmethod
@@ -66,13 +69,15 @@ class Language(ABC):
 
     def arithmetic(self) -> str:
         """The functions that statements call."""
+        from importlib.resources import files  # slow to import, and few calls need it
+
         return files("symdim.dialects").joinpath(f"arithmetic.{self.suffix}").read_text("utf-8")
 
 
 class _Calls(Language):
     """A language without exact integers: every operation is a call."""
 
-    modulo = "mod"
+    names: ClassVar[dict[Operator, str]] = _NAMES
 
     def total(self, terms: Sequence[tuple[bool, str]]) -> str:
         (negative, first), *rest = terms
@@ -83,8 +88,8 @@ class _Calls(Language):
         texts = [name if k == 1 else f"power({name}, {_exponent(k)})" for name, k in factors]
         return reduce(lambda text, factor: f"mul({text}, {factor})", texts)
 
-    def call(self, operation: Operation, operands: Sequence[str]) -> str:
-        name = self.modulo if operation == "mod" else operation
+    def call(self, operator: Operator, operands: Sequence[str]) -> str:
+        name = self.names.get(operator, operator)
         return reduce(lambda text, operand: f"{name}({text}, {operand})", operands)
 
 
@@ -92,13 +97,14 @@ class _Operators(Language):
     """A language with exact integers and operators on them."""
 
     def total(self, terms: Sequence[tuple[bool, str]]) -> str:
-        return sum_text(terms)
+        (negative, first), *rest = terms
+        return ("-" if negative else "") + first + "".join([f" {'-' if m else '+'} {text}" for m, text in rest])
 
     def product(self, factors: Sequence[tuple[str, int]]) -> str:
         return "*".join([name if k == 1 else f"{name}**{self.number(k)}" for name, k in factors])
 
-    def call(self, operation: Operation, operands: Sequence[str]) -> str:
-        return f"{operation}({', '.join(operands)})"
+    def call(self, operator: Operator, operands: Sequence[str]) -> str:
+        return f"{_NAMES.get(operator, operator)}({', '.join(operands)})"
 
 
 class C(_Calls):
@@ -127,7 +133,7 @@ class Rust(_Calls):
     """Rust 2021. `mod` is a word of the language."""
 
     suffix = "rs"
-    modulo = "modulo"
+    names: ClassVar[dict[Operator, str]] = {**_NAMES, "%": "modulo"}
 
     def number(self, value: int) -> str:
         return f"Ok({value})" if -_INT64 <= value < _INT64 else "Err(Fault::Overflow)"
@@ -148,6 +154,8 @@ class JavaScript(_Operators):
         return f"{literal(value)}n" if value >= 0 else f"(-{literal(-value)}n)"
 
     def quoted(self, text: str) -> str:
+        import json
+
         return json.dumps(text).replace("<", "\\u003c")
 
     def assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
@@ -172,9 +180,28 @@ class Python(_Operators):
         return f"{name} = None if {test} else {text}" if doubtful else f"{name} = {text}"
 
 
+class RaisingPython(Python):
+    """Python in which every size has a value: a division by 0 raises ZeroDivisionError."""
+
+    has_gaps = False
+
+    def call(self, operator: Operator, operands: Sequence[str]) -> str:
+        return operator.join(operands) if operator == "//" or operator == "%" else super().call(operator, operands)
+
+
 LANGUAGES: dict[LanguageName, Language] = {"c": C(), "rust": Rust(), "js": JavaScript(), "python": Python()}
 
 _PLAIN = frozenset(map(chr, range(32, 127))) - set('"\\?')
+
+
+def literal(value: int) -> str:
+    """A number as source: in parentheses if negative; in hexadecimal if long, because Python limits decimal literals.
+
+    >>> literal(12), literal(-3), literal(10**18)
+    ('12', '(-3)', '0xde0b6b3a7640000')
+    """
+    text = str(value) if abs(value) < _DIGITS else f"{value:#x}"
+    return text if value >= 0 else f"({text})"
 
 
 def _scalars(text: str) -> str:

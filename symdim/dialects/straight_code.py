@@ -1,7 +1,7 @@
 """Expressions as statements of a language. Each part is computed once, whatever reads it.
 
-The parts are those that an expression is printed with. So `x % 4` and `min(x, y)` are one operation each. The order is
-that of `symdim.compile`.
+The parts are those of the display tree: `x % 4` and `min(x, y)` are one operation each. They are computed in structural
+order, each after its own parts.
 """
 
 from __future__ import annotations
@@ -9,37 +9,54 @@ from __future__ import annotations
 import re
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from symdim.algebra.dims import excludes, variables_of
-from symdim.algebra.expr import Add, FloorDiv, Max, Min, Mod, Mul
-from symdim.algebra.texts.display import factors_of, operands_of, summands_of
+from symdim.algebra.evaluate import parts_first
+from symdim.algebra.expr import Expr
+from symdim.algebra.order import order
+from symdim.algebra.texts.display import tree_of
+from symdim.algebra.texts.tree import Operation, dims_in, terms_in
 from symdim.algebra.variable import Var
-from symdim.compile import in_order
 from symdim.errors import UnboundName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Container, Iterator, Sequence
 
-    from symdim.algebra.expr import Dim, Expr
-    from symdim.dialects.languages import Language, Operation
-
-    Power = tuple[Expr, int]
+    from symdim.algebra.expr import Dim
+    from symdim.algebra.texts.tree import Part, Power, Tree
+    from symdim.dialects.languages import Language
 
 T = TypeVar("T")
 
 _OPERANDS = 16
 """The most operands of a statement: compilers recurse on them."""
 
-_OPERATIONS: dict[type[Expr], Operation] = {FloorDiv: "floordiv", Mod: "mod", Max: "max", Min: "min"}
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}", re.ASCII)
 
 
-class StraightCode:
-    """Statements that compute expressions of the variables `symbols`.
+def in_order(dim: Expr, held: Container[Any], read: Callable[[Expr], Tree] = tree_of) -> Iterator[tuple[Expr, Tree]]:
+    """The nodes that an expression needs and that are not held, with their trees: each after the nodes in its tree.
 
-    `names` are their names in the code: `s_` and the name of the variable if that is an identifier, else a number. So
-    no name is a word of the language or a name of its library. The `optional` ones may have no value.
+    The caller holds each node before it takes the next one, so every node comes once.
+    """
+    seen: dict[Expr, tuple[Tree, list[Expr]]] = {}
+
+    def parts_of(node: Expr) -> list[Expr]:
+        if node not in seen:
+            tree = read(node)
+            parts = [part for part in dims_in(tree) if isinstance(part, Expr)]
+            seen[node] = tree, sorted(parts, key=order, reverse=True) if len(parts) > 1 else parts
+        return seen[node][1]
+
+    return ((node, seen[node][0]) for node, _ in parts_first(dim, held, parts_of))
+
+
+class StraightCode:
+    """Statements that compute expressions of the variables `symbols`; `read` gives the trees of the expressions.
+
+    `names` are the names of the variables in the code: `s_` and the name of the variable if that is an identifier, else
+    a number. So no name is a word of the language or a name of its library. The `optional` ones may have no value.
 
     >>> from symdim import Var, minimum
     >>> from symdim.dialects.languages import LANGUAGES
@@ -54,14 +71,20 @@ class StraightCode:
     const int64_t t3 = mul(s1, t0);
     """
 
-    def __init__(self, language: Language, symbols: Sequence[Var], optional: Collection[Var] = ()) -> None:
-        self.language = language
+    def __init__(
+        self,
+        language: Language,
+        symbols: Sequence[Var],
+        optional: Collection[Var] = (),
+        read: Callable[[Expr], Tree] = tree_of,
+    ) -> None:
+        self.language, self._read = language, read
         self.statements: list[str] = []
         self.names: list[str] = []
         for index, symbol in enumerate(symbols):
             name = f"s_{symbol.name}"
             self.names.append(name if _PLAIN.fullmatch(symbol.name) and name not in self.names else f"s{index}")
-        self._held: dict[Expr, str] = dict(zip(symbols, self.names, strict=True))
+        self._held: dict[Part, str] = dict(zip(symbols, self.names, strict=True))
         self._products: dict[tuple[Power, ...], str] = {}
         self._doubtful = {self._held[symbol] for symbol in optional}
         self._count = 0
@@ -73,23 +96,35 @@ class StraightCode:
         """
         if isinstance(dim, int):
             return self.language.number(dim)
-        for node in in_order(dim, self._held, displayed_parts):
-            if isinstance(node, Var):
-                raise UnboundName(tuple(v.name for v in variables_of([dim]) if v not in self._held))
-            self._held[node] = self._computed(node)
+        if dim not in self._held:
+            for node, tree in in_order(dim, self._held, self._read):
+                self._held[node] = self._symbol(node, dim) if isinstance(node, Var) else self._computed(tree)
         return self._held[dim]
 
-    def _computed(self, node: Expr) -> str:
-        kind = type(node)
-        if kind is Add:
-            return self._total([(k, self._product(powers)) for k, powers in summands_of(node)])
-        if kind is Mul:
-            coefficient, powers = factors_of(node)
-            return self._total([(coefficient, self._product(powers))])
-        operands = operands_of(node)
-        fails = kind in (FloorDiv, Mod) and not excludes(operands[1], 0)
-        texts = list(map(self.operand, operands))
-        return self._folded(texts, partial(self.language.call, _OPERATIONS[kind]), str, str, fails)
+    def assign(self, text: str, doubtful: Sequence[str] = (), note: str = "") -> str:
+        """The name of a new variable for the value of the text; the note becomes a comment."""
+        name = f"t{self._count}"
+        self._count += 1
+        statement = self.language.assignment(name, text, doubtful)
+        self.statements.append(statement + self.language.note(note) if note else statement)
+        return name
+
+    def _symbol(self, variable: Var, root: Expr) -> str:
+        """The name of a variable that is not held yet."""
+        raise UnboundName(tuple(v.name for v in variables_of([root]) if v not in self._held))
+
+    def _computed(self, tree: Tree) -> str:
+        if isinstance(tree, Operation):
+            return self._operation(tree)
+        return self._total([(k, self._product(powers)) for k, powers in terms_in(tree)])
+
+    def _operation(self, operation: Operation) -> str:
+        if operation not in self._held:
+            operator, operands = operation
+            fails = self.language.has_gaps and operator in ("//", "%") and not excludes(operands[1], 0)
+            texts = [self.language.number(x) if isinstance(x, int) else self._held[x] for x in operands]
+            self._held[operation] = self._folded(texts, partial(self.language.call, operator), str, str, fails)
+        return self._held[operation]
 
     def _total(self, terms: list[tuple[int, str]]) -> str:
         """A sum of multiples. The constant has the name ""."""
@@ -105,15 +140,17 @@ class StraightCode:
             return self.language.number(k)
         return name if k == 1 else self.language.product([(self.language.number(k), 1), (name, 1)])
 
-    def _product(self, powers: Sequence[Power]) -> str:
+    def _product(self, powers: tuple[Power, ...]) -> str:
         """The name of a product; the empty one has the name ""."""
         if len(powers) == 1 and powers[0][1] == 1:
-            return self._held[powers[0][0]]
-        key = tuple(powers)
-        if key and key not in self._products:
-            factors = [(self._held[base], exponent) for base, exponent in powers]
-            self._products[key] = self._folded(factors, self.language.product, itemgetter(0), lambda name: (name, 1))
-        return self._products[key] if key else ""
+            return self._base(powers[0][0])
+        if powers and powers not in self._products:
+            factors = [(self._base(base), exponent) for base, exponent in powers]
+            self._products[powers] = self._folded(factors, self.language.product, itemgetter(0), lambda name: (name, 1))
+        return self._products[powers] if powers else ""
+
+    def _base(self, base: Expr | Operation) -> str:
+        return self._operation(base) if isinstance(base, Operation) else self._held[base]
 
     def _folded(
         self,
@@ -126,20 +163,11 @@ class StraightCode:
         """The name of an operation on operands. If they are many, each further statement takes in some of them."""
         while True:
             first, operands = operands[:_OPERANDS], operands[_OPERANDS:]
-            doubtful = list(dict.fromkeys(name for x in first if (name := name_of(x)) in self._doubtful))
-            result = f"t{self._count}"
-            self._count += 1
-            self.statements.append(self.language.assignment(result, text_of(first), doubtful))
+            names = map(name_of, first) if self._doubtful else ()
+            doubtful = [name for name in dict.fromkeys(names) if name in self._doubtful]
+            result = self.assign(text_of(first), doubtful)
             if doubtful or fails:
                 self._doubtful.add(result)
             if not operands:
                 return result
             operands.insert(0, named(result))
-
-
-def displayed_parts(node: Expr) -> Iterable[Dim]:
-    """The parts that the text of a node is made of."""
-    kind = type(node)
-    if kind is Add:
-        return [base for _, powers in summands_of(node) for base, _ in powers]
-    return [base for base, _ in factors_of(node)[1]] if kind is Mul else operands_of(node)

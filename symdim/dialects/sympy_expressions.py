@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from symdim.algebra.evaluate import parts_first
-from symdim.algebra.expr import Add, Expr, FloorDiv, Max, Min, Mod, Mul
-from symdim.algebra.texts.display import factors_of, operands_of, summands_of
+from symdim.algebra.expr import Expr
 from symdim.algebra.texts.printing import told_apart
+from symdim.algebra.texts.tree import Operation, terms_in
 from symdim.algebra.variable import Var
-from symdim.compile import in_order
-from symdim.dialects.straight_code import displayed_parts
+from symdim.dialects.straight_code import in_order
 from symdim.errors import SymdimError
 from symdim.parser.functions import FUNCTIONS
 from symdim.parser.rational import Value, divide, exact_integer, power, product_of, sum_of
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from symdim.algebra.expr import Dim
+    from symdim.algebra.texts.tree import Part, Product
 
 
 def to_sympy(dim: Dim) -> Any:
@@ -34,23 +34,29 @@ def to_sympy(dim: Dim) -> Any:
     assert isinstance(dim, Expr)
     held: dict[Expr, Any] = {}
 
-    def product(k: int, powers: Sequence[tuple[Expr, int]]) -> Any:
-        return sympy.Mul(k, *[sympy.Pow(held[base], exponent) for base, exponent in powers])
+    def part_of(part: Part) -> Any:
+        if isinstance(part, int):
+            return sympy.Integer(part)
+        if not isinstance(part, Operation):
+            return held[part]
+        operands = list(map(part_of, part.operands))
+        if part.operator == "//":
+            return sympy.floor(operands[0] / operands[1])
+        return {"%": sympy.Mod, "max": sympy.Max, "min": sympy.Min}[part.operator](*operands)
 
-    for node in in_order(dim, held, displayed_parts):
-        kind = type(node)
-        if isinstance(node, Var):
-            low = node.lo
+    def term(product: Product) -> Any:
+        powers = [sympy.Pow(part_of(base), exponent) for base, exponent in product.powers]
+        return sympy.Mul(product.coefficient, *powers)
+
+    for node, tree in in_order(dim, held):
+        if isinstance(tree, Var):
+            low = tree.lo
             signs = {"positive": True} if low is not None and low > 0 else {"nonnegative": True} if low == 0 else {}
-            held[node] = sympy.Symbol(node.name, integer=True, **signs)
-        elif kind is Mul:
-            held[node] = product(*factors_of(node))
-        elif kind is Add:
-            held[node] = sympy.Add(*[product(*term) for term in summands_of(node)])
+            held[node] = sympy.Symbol(tree.name, integer=True, **signs)
+        elif isinstance(tree, Operation):
+            held[node] = part_of(tree)
         else:
-            operands = [sympy.Integer(x) if isinstance(x, int) else held[x] for x in operands_of(node)]
-            operations = {Mod: sympy.Mod, Max: sympy.Max, Min: sympy.Min}
-            held[node] = sympy.floor(operands[0] / operands[1]) if kind is FloorDiv else operations[kind](*operands)
+            held[node] = sympy.Add(*map(term, terms_in(tree)))
     return held[dim]
 
 

@@ -15,19 +15,19 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from symdim.algebra.expr import Add, Expr, FloorDiv, Max, Min, Mod, Mul
-from symdim.algebra.texts.display import factors_of, operands_of, summands_of
-from symdim.algebra.texts.printing import quoted, told_apart
+from symdim.algebra.expr import Expr
+from symdim.algebra.texts.display import quoted
+from symdim.algebra.texts.printing import told_apart
+from symdim.algebra.texts.tree import Operation, terms_in
 from symdim.algebra.variable import Var
-from symdim.compile import in_order
-from symdim.dialects.straight_code import displayed_parts
+from symdim.dialects.straight_code import in_order
 from symdim.errors import SymdimError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symdim.algebra.expr import Dim
-    from symdim.algebra.texts.display import Product
+    from symdim.algebra.texts.tree import Operator, Part, Power, Product, Tree
 
 Dialect: TypeAlias = Literal["jax", "torch", "sympy"]
 
@@ -63,37 +63,41 @@ def text_in(dim: Dim, dialect: Dialect) -> str:
     (dim,) = told_apart((dim,))
     held: dict[Expr, _Text] = {}
     assert isinstance(dim, Expr)
-    for node in in_order(dim, held, displayed_parts):
-        held[node] = _text_of(node, held, dialect)
+    for node, tree in in_order(dim, held):
+        held[node] = _text_of(tree, held, dialect)
     return held[dim].text
 
 
-_NAMES: dict[Dialect, dict[type[Expr], str]] = {
-    "jax": {FloorDiv: "floordiv", Mod: "mod", Max: "max", Min: "min"},
-    "torch": {FloorDiv: "FloorDiv", Mod: "PythonMod", Max: "Max", Min: "Min"},
-    "sympy": {FloorDiv: "floor", Mod: "Mod", Max: "Max", Min: "Min"},
+_NAMES: dict[Dialect, dict[Operator, str]] = {
+    "jax": {"//": "floordiv", "%": "mod", "max": "max", "min": "min"},
+    "torch": {"//": "FloorDiv", "%": "PythonMod", "max": "Max", "min": "Min"},
+    "sympy": {"//": "floor", "%": "Mod", "max": "Max", "min": "Min"},
 }
 
 
-def _text_of(node: Expr, held: dict[Expr, _Text], dialect: Dialect) -> _Text:
-    kind = type(node)
-    if isinstance(node, Var):
-        return _Text(quoted(node.name), _ATOM)
-    if kind is Add or kind is Mul:
-        return _total(summands_of(node) if kind is Add else [factors_of(node)], held, dialect)
-    operands = [_Text(str(x), _ATOM if x >= 0 else _SUM) if isinstance(x, int) else held[x] for x in operands_of(node)]
-    return _Text(_call(kind, operands, dialect), _ATOM)
+def _text_of(tree: Tree, held: dict[Expr, _Text], dialect: Dialect) -> _Text:
+    if isinstance(tree, Var):
+        return _Text(quoted(tree.name), _ATOM)
+    if isinstance(tree, int):
+        return _Text(str(tree), _ATOM if tree >= 0 else _SUM)
+    return _call(tree, held, dialect) if isinstance(tree, Operation) else _total(terms_in(tree), held, dialect)
 
 
-def _call(kind: type[Expr], operands: Sequence[_Text], dialect: Dialect) -> str:
-    name = _NAMES[dialect][kind]
-    if dialect == "sympy" and kind is FloorDiv:
-        numerator, divisor = operands
-        return f"{name}({numerator.within(_PRODUCT)}/{divisor.within(_POWER)})"
+def _part(part: Part, held: dict[Expr, _Text], dialect: Dialect) -> _Text:
+    return held[part] if isinstance(part, Expr) else _text_of(part, held, dialect)
+
+
+def _call(operation: Operation, held: dict[Expr, _Text], dialect: Dialect) -> _Text:
+    name = _NAMES[dialect][operation.operator]
+    operands = [_part(operand, held, dialect) for operand in operation.operands]
     texts = [operand.text for operand in operands]
-    if dialect == "jax":  # its maxima have two operands
-        return reduce(lambda text, operand: f"{name}({text}, {operand})", texts[1:], texts[0])
-    return f"{name}({', '.join(texts)})"
+    if dialect == "sympy" and operation.operator == "//":
+        text = f"{name}({operands[0].within(_PRODUCT)}/{operands[1].within(_POWER)})"
+    elif dialect == "jax":  # its maxima have two operands
+        text = reduce(lambda left, right: f"{name}({left}, {right})", texts[1:], texts[0])
+    else:
+        text = f"{name}({', '.join(texts)})"
+    return _Text(text, _ATOM)
 
 
 def _total(terms: Sequence[Product], held: dict[Expr, _Text], dialect: Dialect) -> _Text:
@@ -107,12 +111,12 @@ def _total(terms: Sequence[Product], held: dict[Expr, _Text], dialect: Dialect) 
     return _Text(text, _SUM)
 
 
-def _product(k: int, powers: Sequence[tuple[Expr, int]], held: dict[Expr, _Text], dialect: Dialect) -> _Text:
+def _product(k: int, powers: Sequence[Power], held: dict[Expr, _Text], dialect: Dialect) -> _Text:
     """A product with k >= 1."""
     sign = "^" if dialect == "jax" else "**"
     factors = [
-        held[base] if exponent == 1 else _Text(f"{held[base].within(_ATOM)}{sign}{exponent}", _POWER)
-        for base, exponent in powers
+        part if exponent == 1 else _Text(f"{part.within(_ATOM)}{sign}{exponent}", _POWER)
+        for part, exponent in [(_part(base, held, dialect), exponent) for base, exponent in powers]
     ]
     if k != 1 or not factors:
         factors.insert(0, _Text(str(k), _ATOM))

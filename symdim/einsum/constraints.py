@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from symdim.algebra.expr import Expr
-from symdim.algebra.texts.brief import shortened
+from symdim.algebra.texts.printing import shortened
 from symdim.einsum.discardable import discardable
 from symdim.einsum.spec import KINDS, AffineIndex, Axis, Concatenation, FixedIndex, Label, RowSpec, Spec, SpecError
 from symdim.rows import Axes, Row, RowVar

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
-from symdim.algebra.texts.brief import shortened
+from symdim.algebra.texts.printing import shortened
 from symdim.einsum.constraints import Dim, Names, state
 from symdim.einsum.reader import parse_spec
 from symdim.einsum.spec import KINDS, Spec, SpecError

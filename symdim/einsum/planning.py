@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from symdim.algebra.canonical import maximum
-from symdim.algebra.texts.brief import shortened
+from symdim.algebra.texts.printing import shortened
 from symdim.einsum.codegen import Plan, lowered
 from symdim.einsum.constraints import check_affine, factor
 from symdim.einsum.index import Dim, Fixed, Static

@@ -12,9 +12,9 @@ from math import gcd, lcm
 from typing import TypeAlias
 
 from symdim.algebra import canonical
+from symdim.algebra.constructors.arithmetic import MAX_PAIRS, MAX_TERMS
 from symdim.algebra.dims import bounds_of
 from symdim.algebra.expr import Expr
-from symdim.algebra.sums.polynomial import MAX_PAIRS, MAX_TERMS
 from symdim.errors import DivisionByZero, SymdimError
 
 Value: TypeAlias = "int | Expr | Rational"

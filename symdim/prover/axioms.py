@@ -13,13 +13,13 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING
 
-from symdim.algebra.bounds.intervals import bounds_of
+from symdim.algebra.bounds import bounds_of
+from symdim.algebra.constructors.arithmetic import multiply, subtract
 from symdim.algebra.dims import at_least
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Mul
 from symdim.algebra.order import order
-from symdim.algebra.sums.monomial import terms_of
-from symdim.algebra.sums.polynomial import multiply, subtract
+from symdim.algebra.polynomials import terms_of
 from symdim.prover.hypotheses import remainder_of
 from symdim.prover.linear import System, refute
 from symdim.relations.relation import Relation

@@ -9,8 +9,8 @@ Replacements multiply coefficients, round after round. The prover skips a replac
 
 from __future__ import annotations
 
-from symdim.algebra.sums.monomial import terms_of
-from symdim.algebra.sums.polynomial import MAX_TERMS, multiply
+from symdim.algebra.constructors.arithmetic import MAX_TERMS, multiply
+from symdim.algebra.polynomials import terms_of
 from symdim.algebra.work import work_of
 
 TYPE_CHECKING = False

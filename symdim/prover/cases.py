@@ -8,11 +8,12 @@ sign        v >= 0 or v <= -1
 
 from __future__ import annotations
 
-from symdim.algebra.bounds.intervals import bounds_of, is_empty, plus, unscaled
+from symdim.algebra.bounds import bounds_of
+from symdim.algebra.constructors.arithmetic import subtract
 from symdim.algebra.evaluate import children, postorder
 from symdim.algebra.expr import Expr, Extremum, Max
+from symdim.algebra.intervals import is_empty, plus, unscaled
 from symdim.algebra.order import order
-from symdim.algebra.sums.polynomial import subtract
 from symdim.algebra.variable import Var
 from symdim.prover.axioms import atoms_of, defining
 from symdim.prover.budget import words_of

@@ -16,10 +16,10 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from symdim.algebra.bounds.intervals import bounds_of
+from symdim.algebra.bounds import bounds_of
 from symdim.algebra.expr import Expr
 from symdim.algebra.order import order
-from symdim.algebra.sums.monomial import terms_of
+from symdim.algebra.polynomials import terms_of
 from symdim.prover.hypotheses import INTERVALS, Problem, Refuted
 from symdim.relations.relation import Relation
 

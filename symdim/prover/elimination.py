@@ -16,14 +16,15 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra.bounds.intervals import bounds_of, contains, is_empty, meet, plus, quotient, unscaled
+from symdim.algebra.bounds import bounds_of
+from symdim.algebra.constructors.arithmetic import scale, subtract, sum_of
+from symdim.algebra.constructors.floordiv import floordiv
 from symdim.algebra.dims import at_least
-from symdim.algebra.divisions.floordiv import floordiv
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, FloorDiv
+from symdim.algebra.intervals import contains, is_empty, meet, plus, quotient, unscaled
 from symdim.algebra.order import order
-from symdim.algebra.sums.monomial import divides, exact_quotient, powers_of, terms_of
-from symdim.algebra.sums.polynomial import scale, subtract, sum_of
+from symdim.algebra.polynomials import divides, exact_quotient, powers_of, terms_of
 from symdim.algebra.variable import Var
 from symdim.prover.budget import TooLarge
 from symdim.prover.hypotheses import DEFINED, Problem, Refuted, remainder_of

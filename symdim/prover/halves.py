@@ -6,11 +6,11 @@ Both forms are common: a size that is padded to an even one and halved is q - q/
 
 from __future__ import annotations
 
-from symdim.algebra.divisions.floordiv import floordiv
+from symdim.algebra.constructors.arithmetic import add, subtract
+from symdim.algebra.constructors.floordiv import floordiv
 from symdim.algebra.evaluate import evaluate, postorder, replaced
 from symdim.algebra.expr import Expr, FloorDiv
-from symdim.algebra.sums.monomial import terms_of
-from symdim.algebra.sums.polynomial import add, subtract
+from symdim.algebra.polynomials import terms_of
 from symdim.errors import DivisionByZero
 from symdim.prover.budget import Budget, OutOfBudget, words_of
 from symdim.prover.points import point_at

@@ -11,13 +11,13 @@ from itertools import count
 from math import gcd
 from typing import TYPE_CHECKING
 
-from symdim.algebra.bounds.intervals import bounds_of
+from symdim.algebra.bounds import bounds_of
+from symdim.algebra.constructors.arithmetic import add, subtract
+from symdim.algebra.constructors.long_division import common_powers, divided, long_division
 from symdim.algebra.dims import at_least, at_most, excludes
 from symdim.algebra.evaluate import postorder, replaced, variables_of
 from symdim.algebra.expr import Expr, FloorDiv, Mul
-from symdim.algebra.sums.long_division import common_powers, divided, long_division
-from symdim.algebra.sums.monomial import powers_of, terms_of, unit_of
-from symdim.algebra.sums.polynomial import add, subtract
+from symdim.algebra.polynomials import powers_of, terms_of, unit_of
 from symdim.algebra.variable import Scope, Var, make_variable
 from symdim.errors import DivisionByZero
 from symdim.prover.budget import Budget, words_of

@@ -11,15 +11,16 @@ from __future__ import annotations
 from itertools import permutations
 from math import gcd
 
-from symdim.algebra.bounds.intervals import bounds_of, quotient
+from symdim.algebra.bounds import bounds_of
+from symdim.algebra.constructors.arithmetic import add, multiply, scale, subtract
+from symdim.algebra.constructors.floordiv import floordiv
+from symdim.algebra.constructors.long_division import divided, long_division
 from symdim.algebra.dims import at_least
-from symdim.algebra.divisions.floordiv import floordiv
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Mul
+from symdim.algebra.intervals import quotient
 from symdim.algebra.order import order
-from symdim.algebra.sums.long_division import divided, long_division
-from symdim.algebra.sums.monomial import exact_quotient, powers_of, terms_of
-from symdim.algebra.sums.polynomial import add, multiply, scale, subtract
+from symdim.algebra.polynomials import exact_quotient, powers_of, terms_of
 from symdim.prover.axioms import atoms_of, defining, divisor_is_positive
 from symdim.prover.hypotheses import Problem, remainder_of
 from symdim.relations.relation import Relation

@@ -12,15 +12,15 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from symdim.algebra.bounds.intervals import bounds_of
+from symdim.algebra.bounds import bounds_of
+from symdim.algebra.constructors.arithmetic import add, multiply, scale, subtract
+from symdim.algebra.constructors.extrema import maximum, minimum
+from symdim.algebra.constructors.floordiv import floordiv
 from symdim.algebra.dims import at_least
-from symdim.algebra.divisions.floordiv import floordiv
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Min
-from symdim.algebra.minmax.extrema import maximum, minimum
 from symdim.algebra.order import order
-from symdim.algebra.sums.monomial import exact_quotient, powers_of, terms_of
-from symdim.algebra.sums.polynomial import add, multiply, scale, subtract
+from symdim.algebra.polynomials import exact_quotient, powers_of, terms_of
 from symdim.prover.axioms import MAXIMUM, atoms_of, divisor_is_positive
 from symdim.prover.hypotheses import Problem
 from symdim.prover.nesting import factors

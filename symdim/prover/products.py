@@ -8,12 +8,12 @@ from __future__ import annotations
 from itertools import combinations
 from math import gcd
 
-from symdim.algebra.bounds.intervals import bounds_of, linear_bounds
+from symdim.algebra.bounds import bounds_of, linear_bounds
+from symdim.algebra.constructors.arithmetic import add, scale, subtract, sum_of, total
 from symdim.algebra.dims import at_least
 from symdim.algebra.expr import Expr, FloorDiv, Mul
 from symdim.algebra.order import order
-from symdim.algebra.sums.monomial import divides, exact_quotient, powers_of, terms_of, times, unit_of
-from symdim.algebra.sums.polynomial import add, scale, subtract, sum_of, total
+from symdim.algebra.polynomials import divides, exact_quotient, powers_of, terms_of, times, unit_of
 from symdim.prover.axioms import PRODUCT, RANGE, SQUARE, divisor_is_positive
 from symdim.prover.hypotheses import nonlinear
 from symdim.relations.relation import Relation

@@ -10,7 +10,7 @@ from math import gcd, lcm
 
 from symdim.algebra.expr import Expr, FloorDiv
 from symdim.algebra.order import order
-from symdim.algebra.sums.monomial import powers_of, terms_of
+from symdim.algebra.polynomials import powers_of, terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

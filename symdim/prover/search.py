@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symdim.algebra.sums.polynomial import add, scale
+from symdim.algebra.constructors.arithmetic import add, scale
 from symdim.algebra.variable import Var
 from symdim.prover.axioms import atoms_of, axioms, constraints_of, contradiction
 from symdim.prover.budget import OutOfBudget

@@ -16,14 +16,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from symdim import prove
+from symdim.algebra.constructors.arithmetic import add, multiply, product, subtract, sum_of
+from symdim.algebra.constructors.extrema import maximum, minimum
+from symdim.algebra.constructors.floordiv import floordiv, mod
 from symdim.algebra.dims import variables_of
-from symdim.algebra.divisions.floordiv import floordiv, mod
 from symdim.algebra.evaluate import children, postorder, replaced
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
-from symdim.algebra.minmax.extrema import maximum, minimum
 from symdim.algebra.order import order
-from symdim.algebra.sums.monomial import divides, exact_quotient, powers_of, terms_of
-from symdim.algebra.sums.polynomial import add, multiply, product, subtract, sum_of
+from symdim.algebra.polynomials import divides, exact_quotient, powers_of, terms_of
 from symdim.errors import DivisionByZero
 from symdim.facts import Facts
 from symdim.prover.budget import Budget, OutOfBudget

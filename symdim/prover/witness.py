@@ -7,7 +7,7 @@ from itertools import count, islice, product
 from symdim.algebra.dims import variables_of
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, Extremum, FloorDiv
-from symdim.algebra.sums.monomial import powers_of, terms_of
+from symdim.algebra.polynomials import powers_of, terms_of
 from symdim.algebra.variable import Var
 from symdim.compile import StraightLine
 from symdim.errors import SymdimError

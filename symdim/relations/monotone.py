@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from symdim.algebra.bounds.intervals import meet, plus, scaled
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, FloorDiv, Max, Min, Mul
-from symdim.algebra.sums.monomial import accumulate, powers_of, terms_of
-from symdim.algebra.texts.display import operands_of
+from symdim.algebra.intervals import meet, plus, scaled
+from symdim.algebra.polynomials import accumulate, powers_of, terms_of
 from symdim.algebra.variable import Var
 
 TYPE_CHECKING = False
@@ -46,7 +45,7 @@ def _growth(node: Expr, variable: Var, found: dict[Dim, Interval]) -> Interval:
         if isinstance(d, int):
             return _quotient(found.get(n, (0, 0)), d)
     if isinstance(node, (Max, Min)):
-        steps = [found.get(part, (0, 0)) for part in operands_of(node)]
+        steps = [found.get(part, (0, 0)) for part in node.parts]
         lows, highs = [low for low, _ in steps if low is not None], [high for _, high in steps if high is not None]
         return min(lows) if len(lows) == len(steps) else None, max(highs) if len(highs) == len(steps) else None
     if isinstance(node, Mul):

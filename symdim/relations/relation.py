@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from symdim.algebra.bounds.intervals import is_empty, meet
+from symdim.algebra.constructors.arithmetic import add, product, subtract
+from symdim.algebra.constructors.floordiv import mod
 from symdim.algebra.dims import substituted, variables_of
-from symdim.algebra.divisions.floordiv import mod
 from symdim.algebra.expr import Expr
-from symdim.algebra.sums.polynomial import add, product, subtract
+from symdim.algebra.intervals import is_empty, meet
 from symdim.algebra.variable import Var
 from symdim.errors import DivisionByZero, UnboundName
 

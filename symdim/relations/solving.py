@@ -23,15 +23,15 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra.bounds.intervals import is_empty, meet
+from symdim.algebra.constructors.arithmetic import add, multiply, scale, subtract, sum_of, total
+from symdim.algebra.constructors.lattice import as_extremum
+from symdim.algebra.constructors.long_division import cancelled
 from symdim.algebra.dims import sign, substituted
 from symdim.algebra.evaluate import postorder
-from symdim.algebra.expr import Expr, FloorDiv, Max, Min, Mod, Mul
-from symdim.algebra.minmax.lattice import as_extremum
-from symdim.algebra.sums.long_division import cancelled
-from symdim.algebra.sums.monomial import powers_of, terms_of
-from symdim.algebra.sums.polynomial import add, multiply, scale, subtract, sum_of, total
-from symdim.algebra.texts.display import operands_of
+from symdim.algebra.expr import Expr, FloorDiv, Max, Min, Mul
+from symdim.algebra.intervals import is_empty, meet
+from symdim.algebra.polynomials import powers_of, terms_of
+from symdim.algebra.texts.remainders import as_remainder
 from symdim.algebra.variable import Var, narrowed
 from symdim.errors import DivisionByZero
 from symdim.relations.monotone import threshold
@@ -234,9 +234,9 @@ def _equal_0(gap: Dim) -> Conjunction:
     if isinstance(gap, int):
         return None if gap else []
     for side in (gap, scale(gap, -1)):
-        if isinstance(side, Mod):
-            n, d = operands_of(side)
-            return _divides(d, n)
+        remainder = as_remainder(side)
+        if remainder is not None:
+            return _divides(remainder[1], remainder[0])
     lower, upper = _gaps(gap), _gaps(scale(gap, -1))
     if lower is None or upper is None:
         return None

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
 
-from symdim.algebra.bounds.intervals import contains
-from symdim.algebra.divisions.floordiv import floordiv, mod
+from symdim.algebra.constructors.arithmetic import power, product, total
+from symdim.algebra.constructors.extrema import maximum
+from symdim.algebra.constructors.floordiv import floordiv, mod
 from symdim.algebra.evaluate import evaluate
 from symdim.algebra.expr import Expr
-from symdim.algebra.minmax.extrema import maximum
-from symdim.algebra.sums.monomial import powers_of, terms_of
-from symdim.algebra.sums.polynomial import power, product, total
+from symdim.algebra.intervals import contains
+from symdim.algebra.polynomials import powers_of, terms_of
 from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var
 from symdim.errors import SymdimError

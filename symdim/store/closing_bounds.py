@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from symdim.algebra.minmax.extrema import maximum
+from symdim.algebra.constructors.extrema import maximum
 from symdim.algebra.variable import Var
 from symdim.rows import Row, RowVar
 from symdim.store.constraints import RowRefines, SizeRefines

@@ -21,8 +21,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from symdim.algebra.sums.polynomial import checked
-from symdim.algebra.texts.brief import shortened
+from symdim.algebra.constructors.arithmetic import checked
+from symdim.algebra.texts.printing import shortened
 from symdim.rows import Row
 
 if TYPE_CHECKING:

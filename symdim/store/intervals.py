@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symdim.algebra.bounds.intervals import contains, disjoint, numerator, plus, power, scaled, times, unscaled
 from symdim.algebra.caches import remembered
 from symdim.algebra.expr import Expr, FloorDiv, Max, Min
+from symdim.algebra.intervals import contains, disjoint, numerator, plus, power, scaled, times, unscaled
 from symdim.algebra.order import order
-from symdim.algebra.sums.monomial import powers_of, terms_of
+from symdim.algebra.polynomials import powers_of, terms_of
 from symdim.algebra.variable import Var
 from symdim.store.errors import OUT_OF_RANGE, kind_of
 

@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from symdim.algebra.bounds.intervals import contains, meet
+from symdim.algebra.intervals import contains, meet
 from symdim.algebra.order import dim_order
-from symdim.algebra.texts.brief import shortened
+from symdim.algebra.texts.printing import shortened
 from symdim.algebra.variable import Scope, Var
 from symdim.errors import DivisionByZero
 from symdim.rows import Row, RowVar
@@ -292,7 +292,7 @@ class Propagation(Solution):
 
     def count(self, row: Row) -> Dim:
         """The number of elements of a row, with a variable for the count of its unknown part."""
-        from symdim.algebra.sums.polynomial import product
+        from symdim.algebra.constructors.arithmetic import product
 
         row = self.row(row)
         factors = list(row.dims)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symdim.algebra.texts.brief import shortened
+from symdim.algebra.texts.printing import shortened
 from symdim.rows import Row, RowVar
 from symdim.store.constraints import RowEqual, RowsEqual
 

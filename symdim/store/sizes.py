@@ -5,13 +5,13 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING
 
-from symdim.algebra.bounds.intervals import contains, disjoint, numerator, plus, unscaled
-from symdim.algebra.divisions.floordiv import mod
+from symdim.algebra.constructors.arithmetic import power, product, total
+from symdim.algebra.constructors.floordiv import mod
+from symdim.algebra.constructors.long_division import common_powers, divided
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
+from symdim.algebra.intervals import contains, disjoint, numerator, plus, unscaled
 from symdim.algebra.order import dim_order
-from symdim.algebra.sums.long_division import common_powers, divided
-from symdim.algebra.sums.monomial import powers_of, terms_of, unit_of
-from symdim.algebra.sums.polynomial import power, product, total
+from symdim.algebra.polynomials import powers_of, terms_of, unit_of
 from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var
 from symdim.store.constraints import Bounds, Divisible, SizeEqual

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symdim.algebra.bounds.intervals import bounds_of, contains, disjoint, meet, of_parts
+from symdim.algebra.bounds import bounds_of, of_parts
 from symdim.algebra.evaluate import Substitution, postorder
 from symdim.algebra.expr import Expr
+from symdim.algebra.intervals import contains, disjoint, meet
 from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var
 from symdim.errors import DivisionByZero

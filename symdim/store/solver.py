@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symdim.algebra.bounds.intervals import meet
 from symdim.algebra.canonical import product, total
+from symdim.algebra.intervals import meet
 from symdim.notebook import html_table
 from symdim.rows import Row, RowVar
 from symdim.store.answers import Answers, Guard, Known

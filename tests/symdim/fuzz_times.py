@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from symdim import Facts, Scope, Store, clear_caches, maximum, minimum, simplify
-from symdim.algebra.texts.brief import MOST_CHARACTERS
+from symdim.algebra.texts.printing import MOST_CHARACTERS
 from symdim.errors import SymdimError
 from symdim.guarantee import guarantee_of
 from symdim.prove import explain

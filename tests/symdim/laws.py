@@ -130,7 +130,6 @@ LAWS = (
     Law("split at a limit", "min(x, c) + max(x - c, 0)", "x", numbers={"c": (-2, 0, 3)}),
     Law("distance", "max(x, y) - min(x, y)", "max(x - y, y - x)"),
     Law("max times min", "max(x, y)*min(x, y)", "x*y"),
-    Law("square of a maximum", "max(x, y)**2", "(x + y)*max(x, y) - x*y"),
     Law("two halves", "x//2 + (x + 1)//2", "x"),
     Law("product of halves", "(x + 1)//2 * (y//2)", "(x - x//2)*(y//2)"),
     Law("product of minima", "min(x, y)*min(z, t)", "(x + y - max(x, y))*(z + t - max(z, t))"),

@@ -7,8 +7,7 @@ import time
 import pytest
 
 from symdim import Expr, Facts, ParseError, Scope, Shape, Store, Var, check, maximum, minimum, parse, total
-from symdim.algebra.texts.brief import MOST_CHARACTERS, brief, shortened
-from symdim.algebra.texts.printing import MOST_NAMES
+from symdim.algebra.texts.printing import MOST_CHARACTERS, MOST_NAMES, brief, shortened
 from symdim.errors import BoundsError, DivisionByZero, ReshapeError, SymdimError
 from symdim.relations.relation import Relation
 from symdim.store.errors import Contradiction

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from symdim import Expr, Facts, Var, maximum, prove, simplify, total
-from symdim.algebra.sums.monomial import terms_of
+from symdim.algebra.polynomials import terms_of
 from symdim.prover import simplification
 from symdim.prover.budget import Budget, OutOfBudget, TooLarge, words_in, words_of
 from symdim.prover.elimination import positive_divisors, solved

@@ -9,14 +9,8 @@ from random import Random
 import pytest
 
 from symdim import (
-    Add,
-    Const,
     DivisionByZero,
     Expr,
-    FloorDiv,
-    Max,
-    Min,
-    Mod,
     Mul,
     Var,
     ceildiv,
@@ -26,8 +20,9 @@ from symdim import (
     product,
     total,
 )
-from symdim.algebra.sums.polynomial import MAX_TERMS
+from symdim.algebra.constructors.arithmetic import MAX_TERMS
 from symdim.algebra.texts.factoring import factored
+from symdim.algebra.texts.tree import Operation, Product, Sum
 from symdim.algebra.variable import Scope, make_variable
 from tests.counting import calls_of
 
@@ -104,24 +99,33 @@ def test_values_agree_with_python(seed):
     assert checked > 3000
 
 
-def rebuilt(dim: Expr):
-    """The operator of the node's class on its args."""
-    args = [arg.value if isinstance(arg, Const) else arg for arg in dim.args]
-    first, *rest = args or [dim]
-    fold = {Add: lambda a, b: a + b, Mul: lambda a, b: a * b, FloorDiv: lambda a, b: a // b, Mod: lambda a, b: a % b}
-    for other in rest if type(dim) in fold else ():
-        first = fold[type(dim)](first, other)
-    return maximum(*args) if type(dim) is Max else minimum(*args) if type(dim) is Min else first
+def rebuilt(tree):
+    """The value of a tree by the operators, and the dimensions in it."""
+    if isinstance(tree, Operation):
+        left, right, *_ = tree.operands
+        values = {"//": lambda: left // right, "%": lambda: left % right}
+        extrema = {"max": maximum, "min": minimum}
+        found = values[tree.operator]() if tree.operator in values else extrema[tree.operator](*tree.operands)
+        return found, [*tree.operands]
+    if isinstance(tree, Sum):
+        terms = [rebuilt(term) for term in tree.terms]
+        return total(value for value, _ in terms), [dim for _, dims in terms for dim in dims]
+    if isinstance(tree, Product):
+        bases = [(*rebuilt(base), exponent) for base, exponent in tree.powers]
+        return product([tree.coefficient, *[b**e for b, _, e in bases]]), [dim for _, dims, _ in bases for dim in dims]
+    return tree, [tree]
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_args_rebuild_the_node(seed):
+def test_the_tree_rebuilds_the_node(seed):
     for raw, dim, bounds, _ in expressions(100 + seed, 300):
-        stack = [dim] if isinstance(dim, Expr) else []
+        stack = [dim]
         while stack:
             node = stack.pop()
-            assert rebuilt(node) is node, (seed, raw, bounds, node, node.args)
-            stack += node.args
+            if isinstance(node, Expr) and not isinstance(node, Var):
+                value, parts = rebuilt(node.tree())
+                assert value is node, (seed, raw, bounds, node, node.tree())
+                stack += parts
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -52,9 +52,9 @@ def test_plain_names_make_the_source_readable():
     result = code.operand(3 * N * Var("seq_len") - N // 2 - 5)
     assert code.source(result).splitlines() == [
         "def sizes(N, seq_len, a2):",
-        " t0 = N*seq_len",
-        " t1 = N//2",
-        " t2 = 3*t0 - t1 - 5",
+        " t0 = N//2",
+        " t1 = N*seq_len",
+        " t2 = 3*t1 - t0 - 5",
         " return t2",
     ]
     with pytest.raises(UnboundName, match="'M'"):

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from symdim import Expr, Scope, Var, maximum, minimum
-from symdim.algebra.bounds import corners
+from symdim.algebra import corners
 
 H, W, S = Var("H"), Var("W"), Var("S")
 D = Var.fresh("D", 0)

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from symdim import Expr, FloorDiv, parse
+from symdim import Expr, parse
 from symdim.algebra.variable import Scope, make_variable
 from tests.symdim.statements import Bounds, Statement, violates
 from tests.symdim.strategies import PYTHON, SYMDIM
@@ -59,14 +59,6 @@ def test_texts(text, printed):
     found = dim(text)
     assert str(found) == printed
     assert parse(str(found), VARIABLES) is found or isinstance(found, int)
-
-
-def test_parts_of_a_division_by_what_is_never_positive():
-    x, w = VARIABLES["x"], VARIABLES["w"]
-    quotient = (x + 3) // (2 * w)
-    assert type(quotient) is FloorDiv
-    assert quotient.args == (x + 3, 2 * w)
-    assert quotient.args[0] // quotient.args[1] is quotient
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from itertools import count
 import pytest
 
 from symdim import Expr, Scope, Shape, Var, check, parse
-from symdim.algebra.sums import polynomial
-from symdim.algebra.sums.monomial import terms_of
+from symdim.algebra.constructors.basis import polynomial
+from symdim.algebra.polynomials import terms_of
 from symdim.errors import ParseError
 from symdim.parser import grammar
 from symdim.parser.grammar import MAX_WORK

@@ -7,8 +7,8 @@ from itertools import combinations, permutations, product
 import pytest
 
 from symdim import maximum, minimum
+from symdim.algebra.constructors.means import is_needless, without_needless
 from symdim.algebra.expr import Max, Min
-from symdim.algebra.minmax.means import is_needless, without_needless
 from symdim.algebra.variable import Scope, make_variable
 from tests.symdim.laws import ANY
 

@@ -2,55 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import product as grid
-
 import pytest
 
 from symdim import Expr, Facts, Var, maximum, minimum, prove, simplify
 from symdim.algebra.caches import clear_caches
-from symdim.algebra.divisions import floordiv, merging
-from symdim.algebra.forms import apart, basis, stable
-from symdim.algebra.minmax import extrema, lattice, rounding
-from symdim.algebra.sums import long_division
-from symdim.prover import elimination, halves, simplification
-
-NAMES = "abcdxy"
-
-# the room and its budget; an expression over a, b, c, d, x, y, as text so that it is built within the budget
-BUDGETS = [
-    (floordiv, "_ROUNDS", 1, "(3*a*x + b*x - 2*x)//(x + 1)"),
-    (floordiv, "_ROUNDS", 0, "(a*x + b)//(x*y + 1)"),
-    (merging, "_TERMS", 1, "((a//x) + b)//(y + 1)"),
-    (apart, "_PRODUCTS", 3, "((a + b + c)//2)*((x + y + 1)//2) + d"),
-    (basis, "_STEPS", 1, "((a + 1)//2)*((b + 1)//2)*maximum(x, y) + c"),
-    (stable, "_ROUNDS", 0, "(minimum(a, 7)//2 + maximum(b, c)//3 + x)//2 - minimum(a, 7)//4"),
-    (extrema, "_ROUNDS", 0, "maximum(minimum(a, b + x)//2, minimum(c, d)//2, minimum(x, y)) + maximum(a, b)"),
-    (lattice, "_LEAVES", 2, "maximum(minimum(a, b, c), minimum(b, x, y), minimum(a, d, y))"),
-    (lattice, "_LEAVES", 3, "(d + 2*(minimum(b, y)//6))//4"),
-    (lattice, "_LEAVES", 24, "a - minimum(a + c + y, maximum(a, x, b)//3, maximum(b//3, minimum(2, y, d), y//4))"),
-    (lattice, "_LEAVES", 4, "minimum(maximum(a, b)//2, maximum(c, d)//2, maximum(x, y)//3) + maximum(a + c, d)"),
-    (long_division, "_STEPS", 1, "(a*x + b*x + c*x*y)//(x + 1)"),
-    (halves, "_ROUNDS", 1, "halves.halved((a + 1)//2 - (a + 3)//4 + (b + 1)//8)"),
-]
-
-
-@pytest.mark.parametrize(("room", "budget", "few", "text"), BUDGETS)
-def test_a_budget_changes_no_value(
-    room: object, budget: str, few: int, text: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clear_caches()
-    monkeypatch.setattr(room, budget, few)
-    sizes = {name: Var.fresh(name, 1) for name in NAMES}
-    functions = {"maximum": maximum, "minimum": minimum, "halves": halves}
-    dim = eval(text, functions | sizes)
-    numbers = {**functions, "halves": type("plain", (), {"halved": staticmethod(lambda n: n)})}
-    numbers |= {"maximum": max, "minimum": min}
-    try:
-        for values in grid((1, 2, 7), repeat=len(NAMES)):
-            given = dict(zip(NAMES, values, strict=True))
-            assert dim.evaluate(given) == eval(text, numbers | given), given
-    finally:
-        clear_caches()
+from symdim.algebra.constructors import lattice, rounding
+from symdim.prover import elimination, simplification
 
 
 def test_a_division_whose_arguments_stay_nested_is_no_extremum(monkeypatch: pytest.MonkeyPatch) -> None:

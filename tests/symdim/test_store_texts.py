@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from symdim import Row, RowVar, Store, Var
-from symdim.algebra.bounds.intervals import unscaled
+from symdim.algebra.intervals import unscaled
 from symdim.store import Origin
 from symdim.store.errors import Contradiction
 

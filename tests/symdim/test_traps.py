@@ -10,7 +10,6 @@ import pytest
 
 from symdim import (
     Bindings,
-    Const,
     EinsumSpec,
     Facts,
     Row,
@@ -87,7 +86,7 @@ INTEGERS: list[Callable[[Any], Any]] = [
     lambda k: N + k, lambda k: k + N, lambda k: N - k, lambda k: k - N, lambda k: N * k, lambda k: N // k,
     lambda k: k // N, lambda k: N % k, lambda k: k % N, lambda k: N**k, lambda k: divmod(N, k),
     lambda k: maximum(N, k), lambda k: total([N, k]), lambda k: product([N, k]), lambda k: ceildiv(N, k),
-    lambda k: ceildiv(k, 2), lambda k: Const(k), lambda k: Shape([k, N]).dims,
+    lambda k: ceildiv(k, 2), lambda k: Shape([k, N]).dims,
     lambda k: N.evaluate(N=k), lambda k: N.to_int({"N": k}), lambda k: N.substitute({"N": k}), lambda k: Bindings(N=k),
     lambda k: Shape([N]).bind(N=k).dims, lambda k: Var("Q", k, k).bounds(), lambda k: Var.fresh("Q", 0, at_most=k).hi,
     lambda k: prove.equal(N, k), lambda k: prove.divides(k, k * N), lambda k: Row.of([k]).dims,

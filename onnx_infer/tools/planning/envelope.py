@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from symdim import Expr, maximum
-from symdim.algebra.bounds.intervals import linear_bounds
+from symdim.algebra.bounds import linear_bounds
 from symdim.algebra.caches import shared_cache
-from symdim.algebra.sums.monomial import accumulate, powers_of, terms_of
-from symdim.algebra.sums.polynomial import sum_of
+from symdim.algebra.constructors.arithmetic import sum_of
+from symdim.algebra.polynomials import accumulate, powers_of, terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -11,7 +11,8 @@ from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, Shape, SymTensor, Value
 from symdim import Expr, SymdimError, UnboundName, Var, ceildiv, product
 from symdim.algebra.dims import variables_of
-from symdim.compile import StraightLine, function_of, literal, tuple_text
+from symdim.compile import StraightLine, function_of, tuple_text
+from symdim.dialects.languages import literal
 from symdim.errors import refuse_text
 from symdim.guarantee import UpperBounds, guarantee_of
 

@@ -16,7 +16,7 @@ from onnx_infer.protobuf.bodies import graphs_of
 from onnx_infer.tools.transforms.constants import known_tensor
 from onnx_infer.tools.transforms.draft import constants_as_nodes, has_texts
 from onnx_infer.values.tensor import Dim, SymTensor, Value
-from symdim.algebra.bounds.intervals import bounds_of
+from symdim.algebra.bounds import bounds_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -13,7 +13,7 @@ from onnx_infer.laws.sizes import at_least
 from onnx_infer.ops.reshaping import factors
 from onnx_infer.values import dtype as dt
 from symdim import Expr, product
-from symdim.algebra.bounds.intervals import bounds_of
+from symdim.algebra.bounds import bounds_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,12 +1,11 @@
-"""Texts of expressions, and the parts that a reader of expressions sees.
+"""What a reader sees of an expression: the display tree, and its text.
 
-    printing.py     the printed form
-    brief.py        the beginning of a long text, for repr and messages
-    display.py      the parts that a node is printed with
-    patterns.py     remainders in a sum
+    printing.py     the printed form, and the beginning of a long one
+    display.py      the shortest tree of an expression, and trees as texts
+    tree.py         trees, and those of the stored form
     factoring.py    sums that are products
-    inward.py       terms inside of a minimum, maximum or division, for short texts
-    written.py      the length of a text, in names too, and the work to build it
+    inward.py       terms of a sum inside of a minimum, maximum, division or remainder
+    written.py      the length of a text, in names, too, and the work to build it
 
-Begin with `printing.py`.
+Begin with `tree.py`.
 """

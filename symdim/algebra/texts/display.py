@@ -1,121 +1,201 @@
-"""The display tree: the parts that a node is printed with. The printer and users who match nodes see only this."""
+"""The shortest tree of an expression, which a reader sees, and trees as texts. The grammar is in `printing.py`."""
 
 from __future__ import annotations
 
-from operator import itemgetter
+import re
 
-from symdim.algebra.divisions.signs import is_opposite
-from symdim.algebra.expr import Add, Expr, Extremum, FloorDiv, Mul
-from symdim.algebra.order import dim_order, leading, order
-from symdim.algebra.sums.monomial import powers_of, terms_of
-from symdim.algebra.sums.polynomial import constant, multiply, power, scale, sum_of
+from symdim.algebra.caches import remembered
+from symdim.algebra.expr import Expr
 from symdim.algebra.texts.factoring import factored
-from symdim.algebra.texts.patterns import Pattern, disjoint, whole
+from symdim.algebra.texts.inward import inward_forms
+from symdim.algebra.texts.tree import Operation, Product, Sum, factors_of, plain_tree, terms_in, value_of
+from symdim.algebra.texts.written import leaf_count
+from symdim.algebra.variable import Var
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.algebra.expr import Dim
+    from collections.abc import Callable, Iterable
+    from typing import TypeAlias
 
-    Product = tuple[int, list[tuple[Expr, int]]]
+    from symdim.algebra.texts.tree import Part, Tree
+
+    Piece: TypeAlias = "str | tuple[Expr, int]"
+    Write: TypeAlias = Callable[[Part, int], Piece]
+
+_TERM, _OPERAND, _FACTOR, _BASE = 1, 2, 3, 4  # the place of a part in its surroundings; _BASE: of a power
+_WORD = re.compile(r"\w+|-(?=\S)")
+_SHALLOW = 4  # the trees of nodes up to this height are compared by their texts, which are made recursively
+_KEPT = 1 << 12
+
+LEFT_OUT = "..."
+"""Stands for what is left out of a text."""
+MOST_BITS = 13_280
+"""The most bits of a number that is printed: its 4,000 digits can be read again (grammar.py)."""
 
 
-def as_node(dim: Dim) -> Expr:
-    """A dimension as a node; an int becomes a `Const` leaf."""
-    return constant(dim) if isinstance(dim, int) else dim
-
-
-def args_of(node: Expr) -> tuple[Expr, ...]:
-    """The parts that a node is printed with.
+def tree_of(node: Expr) -> Tree:
+    """The tree with the fewest names, numbers and signs in its text; the stored form, if others are no shorter.
 
     >>> from symdim import Var, minimum
     >>> N, x = Var("N"), Var("x")
-    >>> (N + x % 4).args, (2 * N * x**2).args, minimum(N, 5).args
-    ((N, x % 4), (2, N, x, x), (N, 5))
+    >>> tree_of(x % 4)
+    Operation(operator='%', operands=(x, 4))
+    >>> tree_of(2 * N * x**2 - 1)
+    Sum(terms=(Product(coefficient=2, powers=((N, 1), (x, 2))), Product(coefficient=-1, powers=())))
+    >>> tree_of(minimum(N, x + 3) - x)
+    Operation(operator='min', operands=(N - x, 3))
     """
-    kind = type(node)
-    if kind is Add:
-        return tuple([_node_of(product) for product in summands_of(node)])
-    if kind is Mul:
-        coefficient, powers = factors_of(node)
-        expanded = [base for base, exponent in powers for _ in range(exponent)]
-        return (*([] if coefficient == 1 else [constant(coefficient)]), *expanded)
-    return tuple([as_node(dim) for dim in operands_of(node)])
+    return _shown(node)[0]
 
 
-def operands_of(node: Expr) -> tuple[Dim, ...]:
-    """The operands of a division, remainder, minimum or maximum; none of a leaf."""
-    if isinstance(node, (FloorDiv, Extremum)) and node.terms is None:
-        n, d, *_ = parts = node.parts
-        if isinstance(node, FloorDiv) and isinstance(d, Expr) and is_opposite(d):
-            return scale(n, -1), scale(d, -1)
-        return parts
-    if not node.terms:
-        return ()
-    pattern = whole(node.terms, node.const)
-    assert pattern is not None
-    return tuple([sum_of(dict(terms), const) for terms, const in pattern.operands])
-
-
-def factors_of(node: Expr) -> Product:
-    """A product as (coefficient, [(base, exponent), ...])."""
-    terms, const = terms_of(node)
-    if len(terms) == 1 and const == 0:
-        ((unit, coefficient),) = terms.items()
-        return coefficient, _atoms(unit)
-    pattern = whole(terms, const)
-    if pattern is None or type(node) is not Mul:
-        return 1, [(node, 1)]
-    return pattern.coefficient, _factors(pattern)
-
-
-def _factors(pattern: Pattern) -> list[tuple[Expr, int]]:
-    core = sum_of(dict(pattern.core_terms), pattern.core_const)
-    return [*_atoms(pattern.unit), (as_node(core), 1)]
-
-
-def _atoms(unit: Expr | None) -> list[tuple[Expr, int]]:
-    """The factors of a unit. Long sums come first: multiplied in this order they stay factored."""
-    if type(unit) is not Mul:
-        return [] if unit is None else [(unit, 1)]
-    powers = powers_of(unit).items()
-    return list(powers) if len(powers) == 1 else sorted(powers, key=lambda p: (-len(p[0].terms or ()), dim_order(p[0])))
-
-
-def summands_of(node: Expr) -> list[Product]:
-    """The terms and patterns of a sum in structural order, but with a positive one first, and the constant last."""
-    terms, const = terms_of(node)
-    found: list[Pattern] = []
+@remembered(_KEPT)
+def _shown(node: Expr) -> tuple[Tree, str | None]:
+    """The tree, and its text if that was made to compare it with others."""
+    best = plain_tree(node)
+    if not isinstance(best, Sum):
+        return best, None
+    factors = factored(node)
+    if node.height > _SHALLOW:  # a text would be much work
+        if factors is None:
+            return best, None
+        product = _product(factors)
+        names = sum([leaf_count(value_of(base)) * exponent for base, exponent in product.powers])
+        return (product if names < leaf_count(node) else best), None
+    others: list[Tree] = [] if factors is None else [_product(factors)]
     if node.height:
-        found, terms, const = disjoint(terms, const)
-    if not found:
-        units = sorted(terms, key=order) if len(terms) > 1 else terms
-        signed = [(terms[unit], _atoms(unit)) for unit in units]
+        size = leaf_count(node)  # the tree of a longer rest may need that of this node
+        forms = [form for form in inward_forms(node) if all(part is not node for part in form[1].operands)]
+        others += [_beside(*form) for form in forms if leaf_count(form[2]) < size]
+    if not others:
+        return best, None
+    text = _text_of_tree(best)
+    words, length = least = _length_of(text)
+    for tree in others:
+        other = _text_of_tree(tree)
+        short = _length_of(other)
+        if short < least and short[0] < words and short[1] < length:
+            least, best, text = short, tree, other
+    return best, text
+
+
+def _product(factors: tuple[int, Expr | None, list[Expr]]) -> Product:
+    coefficient, unit, sums = factors
+    return Product(coefficient, (*factors_of(unit), *[(factor, 1) for factor in sums]))
+
+
+def _beside(k: int, operation: Operation, rest: int | Expr) -> Tree:
+    """`k*operation + rest`; the operation comes first if it is added to a number or to a negative sum."""
+    term = Product(k, ((operation, 1),))
+    if rest == 0:
+        return operation if k == 1 else term
+    others = terms_in(rest if isinstance(rest, int) else tree_of(rest))
+    first = k > 0 and (isinstance(rest, int) or others[0].coefficient < 0)
+    return Sum((term, *others) if first else (*others, term))
+
+
+def _length_of(text: str) -> tuple[int, int]:
+    """The number of names, numbers and signs in a text, and its length."""
+    return len(_WORD.findall(text)), len(text)
+
+
+@remembered(_KEPT)
+def _text_of(node: Expr) -> str:
+    """The text of a shallow node, in which variables of one name look alike."""
+    tree, text = _shown(node)
+    return _text_of_tree(tree) if text is None else text
+
+
+def _text_of_tree(tree: Tree) -> str:
+    return "".join(pieces_of_tree(tree, piece))  # type: ignore[arg-type]
+
+
+def piece(part: Part, place: int) -> Piece:
+    """The text of a part, or a node with its place if it is higher than _SHALLOW; then the caller prints it."""
+    if isinstance(part, int):
+        return f"({number_text(part)})" if part < 0 and place >= _OPERAND else number_text(part)
+    if isinstance(part, Var):
+        return quoted(part.name)
+    if isinstance(part, Operation):
+        text, tree = _text_of_tree(part), part
+    elif part.height > _SHALLOW:
+        return part, place
     else:
-        keyed = [(order(unit), k, _atoms(unit)) for unit, k in terms.items()]
-        keyed += [(order(leading(p.terms)), p.coefficient, _factors(p)) for p in found]
-        signed = [(k, powers) for _, k, powers in sorted(keyed, key=itemgetter(0))]
-    if const:
-        signed.append((const, []))
-    if signed[0][0] < 0:
-        first = next((i for i, (k, _) in enumerate(signed) if k > 0), 0)
-        signed.insert(0, signed.pop(first))
-    return signed
+        text, tree = _text_of(part), tree_of(part)  # type: ignore[assignment]
+    return text if stands(tree, place) else f"({text})"
 
 
-def product_of(node: Expr) -> Product | None:
-    """A sum as a product; None if it is none. See factoring.py."""
-    found = factored(node)
-    if found is None:
-        return None
-    coefficient, unit, sums = found
-    return coefficient, [*_atoms(unit), *[(factor, 1) for factor in sums]]
+def stands(tree: Tree, place: int) -> bool:
+    """Whether a tree needs no parentheses in its surroundings."""
+    if place == 0 or isinstance(tree, (Var, int)):
+        return True
+    if isinstance(tree, Operation):
+        return place <= _TERM or tree.operator == "max" or tree.operator == "min"
+    if isinstance(tree, Product):
+        is_power = tree.coefficient == 1 == len(tree.powers)
+        return (place == _OPERAND and tree.coefficient > 0) or (place == _FACTOR and is_power)
+    return False
 
 
-def _node_of(product: Product) -> Expr:
+def pieces_of_tree(tree: Tree, write: Write) -> list[Piece]:
+    """The text of a tree, as strings and as nodes that are still to be printed."""
+    if isinstance(tree, Sum):
+        return _sum(tree.terms, write)
+    if isinstance(tree, Operation):
+        return _operation(tree, write)
+    if isinstance(tree, Product):
+        return _sum((tree,), write) if tree.coefficient < 0 else _factors(tree, write)
+    return [quoted(tree.name) if isinstance(tree, Var) else number_text(tree)]
+
+
+def _operation(tree: Operation, write: Write) -> list[Piece]:
+    if tree.operator == "//" or tree.operator == "%":
+        left, right = tree.operands
+        return [write(left, _OPERAND), "//" if tree.operator == "//" else " % ", write(right, _FACTOR)]
+    pieces = [piece for dim in tree.operands for piece in (write(dim, 0), ", ")]
+    return [f"{tree.operator}(", *pieces[:-1], ")"]
+
+
+def _sum(terms: Iterable[Product], write: Write) -> list[Piece]:
+    pieces: list[Piece] = []
+    for coefficient, powers in terms:
+        if pieces:
+            pieces.append(" + " if coefficient > 0 else " - ")
+        elif coefficient < 0:
+            pieces.append("-")
+        is_negated = len(pieces) == 1
+        pieces += _factors(Product(abs(coefficient), powers), write, is_negated)
+    return pieces
+
+
+def _factors(product: Product, write: Write, is_negated: bool = False) -> list[Piece]:
+    """The text of a product with a coefficient >= 1."""
     coefficient, powers = product
     if not powers:
-        return constant(coefficient)
-    result: Dim = coefficient
+        return [number_text(coefficient)]
+    pieces: list[Piece] = [] if coefficient == 1 else [f"{number_text(coefficient)}*"]
+    place = _TERM if len(powers) == 1 and not pieces and not is_negated else _FACTOR
     for base, exponent in powers:
-        result = multiply(result, power(base, exponent))
-    return as_node(result)
+        pieces.append(write(base, place if exponent == 1 else _BASE))
+        pieces.append("*" if exponent == 1 else f"**{exponent}*")
+    pieces[-1] = str(pieces[-1])[:-1]
+    return pieces
+
+
+def number_text(k: int) -> str:
+    """A number; of a very long one the size."""
+    bits = k.bit_length()
+    return str(k) if bits <= MOST_BITS else f"({LEFT_OUT} a number of {bits:,} bits)"
+
+
+def quoted(name: str) -> str:
+    """A name as it is printed inside of an expression.
+
+    >>> quoted("input.1"), quoted("seq len"), quoted("a`b")
+    ('input.1', '`seq len`', '`a``b`')
+    """
+    if name.isidentifier() and name.isascii():
+        return name
+    head = name[:1]
+    if (head.isalpha() or head == "_") and all(c.isalnum() or c in "_." for c in name):
+        return name
+    return "`" + name.replace("`", "``") + "`"

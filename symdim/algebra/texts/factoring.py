@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from math import gcd
 
+from symdim.algebra.constructors.arithmetic import multiply, scale
+from symdim.algebra.constructors.long_division import common_factor, divided, long_division
 from symdim.algebra.expr import Expr
 from symdim.algebra.order import dim_order, leading
-from symdim.algebra.sums.long_division import common_factor, divided, long_division
-from symdim.algebra.sums.monomial import exact_quotient, has_sum_factor, powers_of, terms_of
-from symdim.algebra.sums.polynomial import multiply, scale
+from symdim.algebra.polynomials import exact_quotient, has_sum_factor, powers_of, terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

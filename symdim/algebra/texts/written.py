@@ -6,9 +6,9 @@ Both depend on the expression alone, not on caches. So a limit on them always gi
 from __future__ import annotations
 
 from symdim.algebra.evaluate import parts_first, parts_of
-from symdim.algebra.expr import Expr, Extremum, FloorDiv, Mod, Mul
-from symdim.algebra.sums.monomial import terms_of
-from symdim.algebra.texts.display import operands_of
+from symdim.algebra.expr import Expr, Extremum, FloorDiv, Mul
+from symdim.algebra.polynomials import terms_of
+from symdim.algebra.texts.remainders import as_remainder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,9 +79,8 @@ class Written:
 
 def _parts_read(node: Expr) -> list[Expr]:
     """The parts that a node is printed with: x and y of `x % y`, although its sum has x twice."""
-    if type(node) is Mod:
-        return [p for p in operands_of(node) if isinstance(p, Expr)]
-    return parts_of(node)
+    remainder = as_remainder(node)
+    return parts_of(node) if remainder is None else [p for p in remainder if isinstance(p, Expr)]
 
 
 def _numbers(node: Expr) -> Collection[int]:

@@ -13,7 +13,7 @@ from math import gcd, prod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from symdim import Expr, Var, product
-from symdim.algebra.sums.monomial import powers_of, terms_of
+from symdim.algebra.polynomials import powers_of, terms_of
 from symdim.algebra.texts.factoring import factored
 
 if TYPE_CHECKING:

@@ -5,36 +5,38 @@ Laws used below, for integers (each is a `Law` in laws.py), here for sums a, b, 
     both       min(a, b) = a + b - max(a, b)
     clamp      min(max(c, l), h) = max(c, l) - max(c, h) + h
     halves     (a + 1)//2 = a - a//2
-    square     max(a, b)**2 = (a + b)*max(a, b) - a*b
+    product    max(a, b)*min(a, b) = a*b
 
 Two atoms of a law are *twins*: the maximum and the minimum of two arguments, or the two halves. In the basis a sum has
-one of two twins only, and at most once in a product. This form is long; shortening.py makes it short. A division of a
-maximum of two by a number counts as such a maximum.
+one of two twins only. This form is long; shortening.py makes it short. A product of several atoms that the laws concern
+stays as it is, except for that of twins. A division of a maximum of two by a number counts as such a maximum.
 """
 
 from __future__ import annotations
 
 from symdim.algebra.caches import remembered
+from symdim.algebra.constructors import arithmetic, extrema, floordiv, lattice, rounding
 from symdim.algebra.expr import FloorDiv, Max, Min
-from symdim.algebra.sums.monomial import (
+from symdim.algebra.polynomials import (
     CLAMP,
     LAWFUL,
+    OPPOSITE,
     PAIR,
     TWIN,
     accumulate,
     exact_quotient,
     has_extrema,
+    opposites,
     powers_of,
     split_unit,
     terms_of,
-    unit_of,
+    times,
 )
-from symdim.algebra.sums.polynomial import sum_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from symdim.algebra.constructors.lattice import Clause
     from symdim.algebra.expr import Dim, Expr, Extremum, Sum, Terms
-    from symdim.algebra.minmax.lattice import Clause
 
     Unit = Expr | None
     Polynomial = dict[Unit, int]  # None stands for 1
@@ -95,7 +97,7 @@ def twin_of(atom: Expr) -> Polynomial:
     """The twin of an atom: the minimum for a maximum of two, the maximum for a minimum, the other half for a half."""
     if atom.flags & TWIN:
         terms, const = terms_of(atom.parts[0])  # type: ignore[index]
-        return {floordiv.quotient_atom(sum_of(dict(terms), 1 - const), 2): 1}
+        return {floordiv.quotient_atom(arithmetic.sum_of(dict(terms), 1 - const), 2): 1}
     return _of_leaves(lattice.OTHER[lattice.kind_of(atom)], atom)
 
 
@@ -103,22 +105,13 @@ def twin_of(atom: Expr) -> Polynomial:
 def _of_leaves(kind: type[Extremum], atom: Expr) -> Polynomial:
     """The maximum or minimum of the two leaves of an atom."""
     if type(atom) is not FloorDiv:
-        return {extremum.extremum_atom(kind, atom.parts): 1}  # type: ignore[arg-type]
-    return polynomial(*extremum.raw(kind, list(lattice.two_leaves(atom))))
+        return {extrema.extremum_atom(kind, atom.parts): 1}  # type: ignore[arg-type]
+    return polynomial(*extrema.raw(kind, list(lattice.two_leaves(atom))))
 
 
 def less(a: Polynomial, b: Polynomial) -> Polynomial:
     accumulate(a, b, -1)  # type: ignore[arg-type]
     return a
-
-
-def product_of(atom: Expr) -> Polynomial:
-    """The product of a maximum of two and its twin."""
-    first, second = [polynomial(*terms_of(part)) for part in lattice.two_leaves(atom)]
-    total: Polynomial = {}
-    for unit, k in first.items():
-        accumulate(total, second, k, unit)  # type: ignore[arg-type]
-    return total
 
 
 @remembered(8192)
@@ -142,21 +135,29 @@ def _basis_of(unit: Expr) -> Polynomial:
 
 def _to_basis(unit: Expr) -> tuple[Unit, Polynomial] | None:
     """(factor, sum) whose product equals a unit, by the laws from left to right; None for a unit in the basis."""
-    for atom, exponent in powers_of(unit).items():
+    if unit.flags & OPPOSITE:
+        greatest, smallest = opposites(powers_of(unit))  # type: ignore[misc]
+        a, b = greatest.parts  # type: ignore[misc]
+        return exact_quotient(unit, times(greatest, smallest)), _product(a, b)
+    for atom in powers_of(unit):
         if atom.flags & CLAMP:
             return exact_quotient(unit, atom), clamp_basis(atom)
         if atom.flags & TWIN and terms_of(atom.parts[0])[1]:  # type: ignore[index]
             return exact_quotient(unit, atom), less(both_of(atom), twin_of(atom))
         if atom.flags & PAIR:
-            greatest = _of_leaves(Max, atom)
-            if greatest != {atom: 1}:
-                by = dict(greatest) if lattice.kind_of(atom) is Max else less(both_of(atom), greatest)
+            maximum = _of_leaves(Max, atom)
+            if maximum != {atom: 1}:
+                by = dict(maximum) if lattice.kind_of(atom) is Max else less(both_of(atom), maximum)
                 return exact_quotient(unit, atom), by
-            if exponent > 1:
-                by = {}
-                accumulate(by, both_of(atom), 1, atom)  # type: ignore[arg-type]
-                return exact_quotient(unit, unit_of({atom: 2})), less(by, product_of(atom))
     return None
+
+
+def _product(a: Dim, b: Dim) -> Polynomial:
+    """The product of two dimensions."""
+    total: Polynomial = {}
+    for unit, k in polynomial(*terms_of(a)).items():
+        accumulate(total, polynomial(*terms_of(b)), k, unit)  # type: ignore[arg-type]
+    return total
 
 
 def limits(clauses: list[Clause] | None) -> tuple[Dim, Dim, Dim] | None:
@@ -178,8 +179,8 @@ def clamp_basis(atom: Expr) -> Polynomial:
     ends = limits(lattice.of_unit(Min, atom))
     assert ends is not None
     c, low, high = ends
-    found = polynomial(*extremum.raw(Max, [c, low]))
-    accumulate(found, polynomial(*extremum.raw(Max, [c, high])), -1)  # type: ignore[arg-type]
+    found = polynomial(*extrema.raw(Max, [c, low]))
+    accumulate(found, polynomial(*extrema.raw(Max, [c, high])), -1)  # type: ignore[arg-type]
     accumulate(found, polynomial(*terms_of(high)))  # type: ignore[arg-type]
     return found
 
@@ -204,6 +205,3 @@ def flags_of_quotient(atom: FloorDiv) -> int:
 
 
 # these make sums
-from symdim.algebra.divisions import floordiv  # noqa: E402
-from symdim.algebra.minmax import extrema as extremum  # noqa: E402
-from symdim.algebra.minmax import lattice, rounding  # noqa: E402

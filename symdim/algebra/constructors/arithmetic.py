@@ -1,23 +1,28 @@
-"""Sums and products: the ring operations, in canonical form by construction."""
+"""Sums, products and powers in canonical form.
+
+A sum in which the laws of basis.py may apply gets its short form (shortening.py). Any other sum is canonical as it is.
+"""
 
 from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra.expr import Add, Const, Expr, Mul, as_dim
-from symdim.algebra.interning import PRIME, live, publish
+from symdim.algebra.constructors import shortening
+from symdim.algebra.expr import Expr, Mul, as_dim
+from symdim.algebra.interning import PRIME, find_sum
 from symdim.algebra.order import dim_order, leading
-from symdim.algebra.sums.monomial import (
+from symdim.algebra.polynomials import (
     LAWFUL,
-    SEVERAL,
+    OPPOSITE,
     accumulate,
     has_sum_factor,
+    new_sum,
     powers_of,
+    sum_as_it_stands,
     terms_of,
     times,
     unit_of,
 )
-from symdim.algebra.texts.patterns import class_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,75 +41,24 @@ def sum_of(terms: Terms, const: int, fingerprint: int | None = None) -> Dim:
         return const
     if const == 0 and len(terms) == 1:
         ((unit, coefficient),) = terms.items()
-        if coefficient == 1 and not unit.flags & SEVERAL:
+        if coefficient == 1 and not unit.flags & OPPOSITE:
             return unit
     if fingerprint is None:
         fingerprint = const
         for unit, coefficient in terms.items():
             fingerprint += coefficient * unit.fingerprint
         fingerprint %= PRIME
-    entry = live.get(fingerprint)
-    if entry is not None:
-        found = entry()
-        if found is not None and found.const == const and found.terms == terms:
-            return found
+    found = find_sum(fingerprint, terms, const)
+    if found is not None:
+        return found
     height = flags = 0
     for unit in terms:
         if unit.height > height:
             height = unit.height
         flags |= unit.flags
-    if flags & LAWFUL and (const or len(terms) > 1 or flags & SEVERAL):
-        short, offset = shortening.settled(terms, const)
-        if short is not terms or (len(short) == 1 and not offset):
-            return _interned(short, offset)
-    return _made(terms, const, fingerprint, height)
-
-
-def _interned(terms: Terms, const: int) -> Dim:
-    """The dimension of a sum that is in canonical form already."""
-    if not terms:
-        return const
-    fingerprint, height = const, 0
-    for unit, coefficient in terms.items():
-        if const == 0 and coefficient == 1 == len(terms):
-            return unit
-        fingerprint += coefficient * unit.fingerprint
-        height = max(height, unit.height)
-    entry = live.get(fingerprint % PRIME)
-    found = None if entry is None else entry()
-    if found is not None and found.const == const and found.terms == terms:
-        return found
-    return _made(terms, const, fingerprint % PRIME, height)
-
-
-def _made(terms: Terms, const: int, fingerprint: int, height: int) -> Expr:
-    if height and (len(terms) > 1 or type(next(iter(terms))) is Mul):
-        kind = class_of(terms, const)
-    else:
-        kind = Add if const or len(terms) > 1 else Mul
-    node: Expr = object.__new__(kind)
-    node.terms = terms
-    node.const = const
-    node.fingerprint = fingerprint
-    node.height = height
-    node.flags = 0
-    node.parts = node._bounds = node._names = node._named = node._order = node._text = None
-    return publish(node)
-
-
-def constant(value: int) -> Const:
-    """The leaf for an integer."""
-    if not isinstance(number := as_dim(value), int):
-        raise TypeError(f"a constant is an int, not {value!r}")
-    value = number
-    node: Const = object.__new__(Const)
-    node.terms = {}
-    node.const = value
-    node.height = node.flags = 0
-    node.fingerprint = value % PRIME
-    node.parts = node._names = node._named = node._order = node._text = None
-    node._bounds = (value, value)
-    return publish(node)  # type: ignore[return-value]
+    if flags & LAWFUL and (const or len(terms) > 1 or flags & OPPOSITE):
+        return sum_as_it_stands(*shortening.settled(terms, const))
+    return new_sum(terms, const, fingerprint, height)
 
 
 def add(a: Dim, b: Dim) -> Dim:
@@ -188,7 +142,7 @@ def multiply(a: Dim, b: Dim) -> Dim:
     if a.terms is None and b.terms is None:
         unit = times(a, b)
         assert unit is not None
-        return sum_of({unit: 1}, 0) if unit.flags & SEVERAL else unit
+        return sum_of({unit: 1}, 0) if unit.flags & OPPOSITE else unit
     a_terms, a_const = terms_of(a)
     b_terms, b_const = terms_of(b)
     a_size, b_size = len(a_terms) + (a_const != 0), len(b_terms) + (b_const != 0)
@@ -319,6 +273,3 @@ def product(dims: Iterable[Dim]) -> Dim:
             return _factored(result, *factors[i:])  # what stays factored takes up the rest at once
         result = multiply(result, factor)
     return result
-
-
-from symdim.algebra.forms import shortening  # noqa: E402  (its laws are of sums, which are made here)

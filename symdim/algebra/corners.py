@@ -11,11 +11,11 @@ interval wider.
 from __future__ import annotations
 
 from symdim.algebra.expr import Expr, Mul
-from symdim.algebra.sums.monomial import powers_of
+from symdim.algebra.polynomials import powers_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.algebra.expr import Terms
+    from symdim.algebra.expr import Interval, Terms
 
     Polynomial = dict[tuple[int, ...], int]  # exponents of the rests, one for each atom -> coefficient
 
@@ -31,28 +31,18 @@ def is_correlated(terms: Terms) -> bool:
     return any(type(unit) is Mul and unit.terms is None for unit in terms)
 
 
-def least(terms: Terms, const: int) -> int | None:
-    """A lower bound of a sum, term by term or by the law above; None if none is known.
+def least(terms: Terms, const: int, ends: dict[Expr, Interval]) -> int | None:
+    """A lower bound of a sum by the law above, from the intervals of its atoms; None if it has none, or is too large.
 
     >>> from symdim import Var
     >>> H, W = Var.fresh("H"), Var.fresh("W", 2)
-    >>> least((H * W - H).terms, 0), least((H * W - 3 * H).terms, 0), least((H**2 - 2 * H * W + W**2).terms, 0)
-    (0, None, None)
-    >>> B = Var.fresh("B", 1, 4)
-    >>> least((B * W - B).terms, 0), least((W * B - 2 * W - B).terms, 0), linear_bounds((B * W - B).terms, 0)[0]
-    (1, None, -2)
+    >>> ends = {H: (1, None), W: (2, None)}
+    >>> least((H * W - H).terms, 0, ends), least((H * W - 3 * H).terms, 0, ends)
+    (1, None)
     """
-    known, _ = linear_bounds(terms, const)
-    found = _at_corner(terms, const) if is_correlated(terms) else None
-    return found if known is None else known if found is None else max(known, found)
-
-
-def _at_corner(terms: Terms, const: int) -> int | None:
-    """The lower bound by the law above; None if it has none, or the sum is too large."""
     powers = {unit: powers_of(unit) for unit in terms}
     if any(sum(atoms.values()) > _DEGREE for atoms in powers.values()):
         return None
-    ends = {atom: bounds_of(atom) for atoms in powers.values() for atom in atoms}
     lows = [lo for lo, _ in ends.values() if lo is not None and lo.bit_length() <= _BITS]
     if len(lows) < len(ends):
         return None
@@ -86,6 +76,3 @@ def _multiplied_out(atoms: dict[Expr, int], places: dict[Expr, int], lows: list[
                 longer[more] = longer.get(more, 0) + k
             result = longer
     return result
-
-
-from symdim.algebra.bounds.intervals import bounds_of, linear_bounds  # noqa: E402  (it uses this module for sums)

@@ -8,8 +8,9 @@ expression make it again, and so does its text.
 from __future__ import annotations
 
 from symdim.algebra.caches import remembered
+from symdim.algebra.constructors import extrema, floordiv
 from symdim.algebra.expr import Extremum, FloorDiv
-from symdim.algebra.sums.monomial import CLAMP, PAIR, accumulate, split_unit
+from symdim.algebra.polynomials import CLAMP, PAIR, accumulate, split_unit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,8 +57,4 @@ def _made_again(atom: FloorDiv | Extremum) -> Sum:
     """What one pass of its constructor makes of the parts of an atom."""
     if isinstance(atom, FloorDiv):
         return floordiv.once(*atom.parts)
-    return extremum.once(type(atom), list(atom.parts))
-
-
-from symdim.algebra.divisions import floordiv  # noqa: E402
-from symdim.algebra.minmax import extrema as extremum  # noqa: E402  (which make atoms)
+    return extrema.once(type(atom), list(atom.parts))

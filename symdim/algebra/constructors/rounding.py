@@ -8,12 +8,11 @@ numbers are divisions by d, one division stands outside, as in `min(N, 512)//16`
 
 from __future__ import annotations
 
-from symdim.algebra.bounds.intervals import bounds_of
-from symdim.algebra.divisions.small_parts import nearest_residue
+from symdim.algebra.bounds import bounds_of
+from symdim.algebra.constructors import arithmetic, extrema, floordiv, lattice, numerators
 from symdim.algebra.expr import FloorDiv, Max, Min
 from symdim.algebra.order import leading
-from symdim.algebra.sums.monomial import NESTED, SPLIT, divides, has_extrema, split_unit, terms_of
-from symdim.algebra.sums.polynomial import add, scale, subtract, sum_of
+from symdim.algebra.polynomials import NESTED, SPLIT, divides, has_extrema, split_unit, terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,21 +39,21 @@ def outside(leaves: list[Dim]) -> Outside | None:
         if not isinstance(d, int) or d != (divisor or d):
             return None
         divisor = d
-        rest = sum_of({unit: c for unit, c in terms.items() if unit is not floors[0]}, const)
+        rest = arithmetic.sum_of({unit: c for unit, c in terms.items() if unit is not floors[0]}, const)
         found.append((leaf, n, terms[floors[0]], rest))
     if not found:
         return None
     sign = -1 if all(k < 0 for _, _, k, _ in found) else 1
-    numerators: dict[Dim, Dim] = {}
+    by_leaf: dict[Dim, Dim] = {}
     for leaf, n, k, rest in found:
-        numerator = n if k == sign else subtract(divisor - 1, n)
-        numerators[leaf] = add(numerator, scale(rest, sign * divisor))
+        numerator = n if k == sign else arithmetic.subtract(divisor - 1, n)
+        by_leaf[leaf] = arithmetic.add(numerator, arithmetic.scale(rest, sign * divisor))
     # 257 is 514//2 and 515//2: take the numerator that the divisions have modulo d
-    offset = min([terms_of(n)[1] % divisor for n in numerators.values()])
+    offset = min([terms_of(n)[1] % divisor for n in by_leaf.values()])
     for leaf in leaves:
         if isinstance(leaf, int):
-            numerators[leaf] = divisor * sign * leaf + offset
-    return sign, divisor, numerators
+            by_leaf[leaf] = divisor * sign * leaf + offset
+    return sign, divisor, by_leaf
 
 
 def inside(n: Dim, d: Dim) -> Sum | None:
@@ -74,7 +73,7 @@ def inside(n: Dim, d: Dim) -> Sum | None:
     clauses = [tuple([floordiv.floordiv(leaf, d) for leaf in clause]) for clause in clauses]
     if not isinstance(d, int) and all(_has_division(leaf) for clause in clauses for leaf in clause):
         return None
-    return extremum.of_clauses(kind, clauses)
+    return extrema.of_clauses(kind, clauses)
 
 
 def divided(n: Dim, d: int) -> Sum | None:
@@ -88,10 +87,10 @@ def divided(n: Dim, d: int) -> Sum | None:
     terms, const = terms_of(n)
     if abs(terms[unit]) >= d:
         return None
-    rest = {u: k if u is unit else nearest_residue(k, d) for u, k in terms.items()}
+    rest = {u: k if u is unit else numerators.nearest_residue(k, d) for u, k in terms.items()}
     whole = {u: (k - rest[u]) // d for u, k in terms.items() if k != rest[u]}
     offset, const = divmod(const, d)
-    atom = floordiv.quotient_atom(sum_of({u: k for u, k in rest.items() if k}, const), d)
+    atom = floordiv.quotient_atom(arithmetic.sum_of({u: k for u, k in rest.items() if k}, const), d)
     lo, hi = bounds_of(atom)
     if lo is not None and lo == hi:
         return whole, offset + lo
@@ -115,8 +114,3 @@ def _has_multiple(n: Dim, d: Expr) -> bool:
 
 def _has_division(dim: Dim) -> bool:
     return isinstance(dim, int) or any(type(unit) is FloorDiv for unit in terms_of(dim)[0])
-
-
-from symdim.algebra.divisions import floordiv  # noqa: E402
-from symdim.algebra.minmax import extrema as extremum  # noqa: E402  (they use these laws)
-from symdim.algebra.minmax import lattice  # noqa: E402

@@ -14,18 +14,18 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra.bounds.intervals import bounds_of
+from symdim.algebra.bounds import bounds_of
 from symdim.algebra.caches import remembered
+from symdim.algebra.constructors import arithmetic
 from symdim.algebra.expr import FloorDiv, Max
-from symdim.algebra.sums.monomial import accumulate, terms_of
-from symdim.algebra.sums.polynomial import subtract, sum_of
+from symdim.algebra.polynomials import accumulate, terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from symdim.algebra.constructors.lattice import Kind
     from symdim.algebra.expr import Dim, Terms
-    from symdim.algebra.minmax.lattice import Kind
 
 _LEAVES = 6  # the most leaves that are compared in threes
 _STEPS = 8  # the most divisions of a sum whose slopes are found
@@ -56,7 +56,7 @@ def without_needless(kind: Kind, leaves: list[Dim]) -> list[Dim]:
 
 @remembered(4096)
 def _is_between(kind: Kind, leaf: Dim, a: Dim, b: Dim) -> bool:
-    above, beyond = subtract(a, leaf), subtract(b, leaf)
+    above, beyond = arithmetic.subtract(a, leaf), arithmetic.subtract(b, leaf)
     return any(_is_mean(kind, above, beyond, p, q) for p, q in _weights(above, beyond))
 
 
@@ -67,7 +67,7 @@ def _is_mean(kind: Kind, a: Dim, b: Dim, p: int, q: int) -> bool:
     total: Terms = {}
     accumulate(total, terms, p)
     accumulate(total, others, q)
-    lo, hi = bounds_of(sum_of(total, p * const + q * other_const))
+    lo, hi = bounds_of(arithmetic.sum_of(total, p * const + q * other_const))
     if kind is Max:
         return lo is not None and lo > -(p + q)
     return hi is not None and hi < p + q

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra.forms.basis import in_basis
+from symdim.algebra.constructors import arithmetic, basis, long_division
 from symdim.algebra.order import order
-from symdim.algebra.sums.monomial import NESTED, SPLIT, accumulate, terms_of
-from symdim.algebra.sums.polynomial import add, scale, subtract, sum_of
+from symdim.algebra.polynomials import NESTED, SPLIT, accumulate, terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ class Scaled:
         """The dimensions without the maxima and minima that are terms of all."""
         if len(dims) < 2 or any(isinstance(dim, int) for dim in dims):
             return dims
-        first, *others = [in_basis(*terms_of(dim))[0] for dim in dims]
+        first, *others = [basis.in_basis(*terms_of(dim))[0] for dim in dims]
         common: Terms = {}
         for unit, k in first.items():
             if unit.flags & (SPLIT | NESTED):
@@ -47,9 +46,9 @@ class Scaled:
                     common[unit] = min(found, key=abs)
         if not common:
             return dims
-        taken = sum_of(common, 0)
+        taken = arithmetic.sum_of(common, 0)
         self.take(terms_of(taken), 1)
-        return [subtract(dim, taken) for dim in dims]
+        return [arithmetic.subtract(dim, taken) for dim in dims]
 
     def normalized(self, leaves: list[Dim]) -> dict[Dim, Dim]:
         """Leaf -> what is left of it, after a sum and a number as a factor were taken out of all leaves."""
@@ -57,7 +56,7 @@ class Scaled:
             common, parts = _parted(*leaves)
         else:
             found = _common(leaves)
-            parts = [subtract(leaf, found) for leaf in leaves] if found != 0 else leaves
+            parts = [arithmetic.subtract(leaf, found) for leaf in leaves] if found != 0 else leaves
             common = terms_of(found)
         sums = [terms_of(part) for part in parts]
         g = gcd(*[number for terms, const in sums for number in (const, *terms.values())])
@@ -69,7 +68,7 @@ class Scaled:
 
 def _common(leaves: list[Dim]) -> Dim:
     """The sum with the most frequent coefficient of each unit, and the most frequent constant of leaves with terms."""
-    sums = [in_basis(*terms_of(leaf)) for leaf in leaves]
+    sums = [basis.in_basis(*terms_of(leaf)) for leaf in leaves]
     found: dict[Expr, list[int]] = {}
     for terms, _ in sums:
         for unit, k in terms.items():
@@ -80,7 +79,7 @@ def _common(leaves: list[Dim]) -> Dim:
         if low:
             common[unit] = low
     consts = [const for terms, const in sums if terms != common]
-    return sum_of(common, _most_frequent(consts, 0) if consts else 0)
+    return arithmetic.sum_of(common, _most_frequent(consts, 0) if consts else 0)
 
 
 def _most_frequent(values: list[int], zeros: int) -> int:
@@ -108,22 +107,25 @@ def _parted(first: Dim, second: Dim) -> tuple[Sum, list[Dim]]:
         ahead = _ahead(const - other_const, bool(plus), bool(minus))
         common = dict(ones)
         accumulate(common, plus, -1)
-        return (common, const - ahead), [sum_of(plus, ahead), sum_of(minus, ahead - const + other_const)]
+        return (common, const - ahead), [
+            arithmetic.sum_of(plus, ahead),
+            arithmetic.sum_of(minus, ahead - const + other_const),
+        ]
     apart, beside = [
-        sum_of({unit: k for unit, k in terms_of(dim)[0].items() if unit.flags & (SPLIT | NESTED)}, 0)
+        arithmetic.sum_of({unit: k for unit, k in terms_of(dim)[0].items() if unit.flags & (SPLIT | NESTED)}, 0)
         for dim in (first, second)
     ]
-    one, other = subtract(first, apart), subtract(second, beside)
-    terms, offset = terms_of(subtract(one, other))
+    one, other = arithmetic.subtract(first, apart), arithmetic.subtract(second, beside)
+    terms, offset = terms_of(arithmetic.subtract(one, other))
     plus, minus = _signed(terms)
     outer: Dim = 0
-    if _is_negative(add(apart, beside)):  # max(a + u, b + v) == max(a - v, b - u) + u + v
-        outer = add(apart, beside)
-        apart, beside = scale(beside, -1), scale(apart, -1)
+    if _is_negative(arithmetic.add(apart, beside)):  # max(a + u, b + v) == max(a - v, b - u) + u + v
+        outer = arithmetic.add(apart, beside)
+        apart, beside = arithmetic.scale(beside, -1), arithmetic.scale(apart, -1)
     ahead = _ahead(offset, bool(plus) or apart != 0, bool(minus) or beside != 0)
-    parts = [sum_of(plus, ahead), sum_of(minus, ahead - offset)]
-    outer = add(outer, subtract(one, parts[0]))
-    return terms_of(outer), [add(parts[0], apart), add(parts[1], beside)]
+    parts = [arithmetic.sum_of(plus, ahead), arithmetic.sum_of(minus, ahead - offset)]
+    outer = arithmetic.add(outer, arithmetic.subtract(one, parts[0]))
+    return terms_of(outer), [arithmetic.add(parts[0], apart), arithmetic.add(parts[1], beside)]
 
 
 def _signed(terms: Terms) -> tuple[Terms, Terms]:
@@ -139,8 +141,5 @@ def _ahead(offset: int, first: bool, second: bool) -> int:
 
 def _is_negative(dim: Dim) -> bool:
     """Whether a sum in the basis is negative in its first term; less nested terms come first."""
-    terms, _ = in_basis(*terms_of(dim))
+    terms, _ = basis.in_basis(*terms_of(dim))
     return bool(terms) and terms[min(terms, key=lambda unit: (unit.height, order(unit)))] < 0
-
-
-from symdim.algebra.sums import long_division  # noqa: E402  (it makes sums, too)

@@ -1,74 +1,12 @@
-"""Exact integer intervals: `(lo, hi)`, where None stands for no bound.
-
-The interval of a sum is that of its terms, met with that of its patterns: `x - 4*(x//4)` is `x % 4`, so it lies in
-0..3. Products (corners.py), divisions (relaxation.py), maxima and minima (choices.py) with common variables are treated
-together. No step recurses, because atoms get their interval when they are made.
-"""
+"""Exact integer intervals: `(lo, hi)`, where None stands for no bound."""
 
 from __future__ import annotations
 
-from math import gcd
-
-from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
-from symdim.algebra.sums.monomial import exact_quotient, powers_of
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from symdim.algebra.expr import Dim, Interval, Terms
+    from symdim.algebra.expr import Interval
 
 _LARGE = 4096  # bits; for larger powers the bounds are weaker
-
-
-def bounds_of(dim: Dim) -> Interval:
-    """An interval that contains the value for all values in the variables' bounds.
-
-    >>> from symdim import Var
-    >>> N = Var.fresh("N", 1, 10)
-    >>> bounds_of(2 * N - 1), bounds_of(N % 4), bounds_of((N - 20) // 3)
-    ((1, 19), (0, 3), (-7, -4))
-    """
-    if isinstance(dim, int):
-        return dim, dim
-    found = dim._bounds
-    if found is None:
-        if dim.terms is None:
-            found = _product_bounds(dim)
-        else:
-            found = linear_bounds(dim.terms, dim.const)
-            if corners.is_correlated(dim.terms):
-                found = meet(found, between(corners.least, dim.terms, dim.const))
-            if dim.height:
-                found = patterns.met_with_patterns(dim, dim.terms, found)
-                if relaxation.is_correlated(dim.terms):
-                    found = meet(found, between(relaxation.least, dim.terms, dim.const))
-                if choices.is_correlated(dim.terms):
-                    found = meet(found, between(choices.least, dim.terms, dim.const))
-        dim._bounds = found
-    return found
-
-
-def linear_bounds(terms: dict[Expr, int], const: int) -> Interval:
-    """The interval of a sum, term by term."""
-    lo: int | None = const
-    hi: int | None = const
-    for unit, coefficient in terms.items():
-        least, most = unit._bounds or bounds_of(unit)
-        if coefficient < 0:
-            least, most = most, least
-        lo = None if lo is None or least is None else lo + coefficient * least
-        hi = None if hi is None or most is None else hi + coefficient * most
-        if lo is None and hi is None:
-            break
-    return lo, hi
-
-
-def between(least: Callable[[Terms, int], int | None], terms: Terms, const: int) -> Interval:
-    """The interval of a sum by a lower bound. What all coefficients have in common is taken out first."""
-    common = gcd(*terms.values())
-    lo, minus_hi = (least({unit: k // part for unit, k in terms.items()}, 0) for part in (common, -common))
-    return None if lo is None else const + common * lo, None if minus_hi is None else const - common * minus_hi
 
 
 def meet(a: Interval, b: Interval) -> Interval:
@@ -209,51 +147,3 @@ def greatest(intervals: list[Interval]) -> Interval:
 def smallest(intervals: list[Interval]) -> Interval:
     """The interval of the minimum of values in the given intervals."""
     return scaled(greatest([scaled(interval, -1) for interval in intervals]), -1)
-
-
-def of_parts(node: Expr, found: Mapping[Dim, Interval]) -> Interval:
-    """The interval of a node that is no variable, from those of its parts that are no numbers."""
-    if node.terms is not None:
-        whole: Interval = (node.const, node.const)
-        for unit, coefficient in node.terms.items():
-            whole = plus(whole, scaled(found[unit], coefficient))
-        return whole
-    if isinstance(node, FloorDiv | Extremum):
-        parts = [(part, part) if isinstance(part, int) else found[part] for part in node.parts]
-        if isinstance(node, FloorDiv):
-            return quotient(*parts)
-        return greatest(parts) if isinstance(node, Max) else smallest(parts)
-    result: Interval = (1, 1)
-    for atom, exponent in powers_of(node).items():
-        result = times(result, power(found[atom], exponent))
-    return result
-
-
-def _product_bounds(unit: Expr) -> Interval:
-    result: Interval = (1, 1)
-    for atom, exponent in powers_of(unit).items():
-        base = bounds_of(atom)
-        result = times(result, base if exponent == 1 else power(base, exponent))
-    for atom in powers_of(unit) if unit.height else ():
-        if type(atom) is FloorDiv:
-            n, d = atom.parts
-            if type(d) is not int and exact_quotient(unit, atom) is d:
-                result = meet(result, _rounded_down(n, d))
-    return result
-
-
-def _rounded_down(n: Dim, d: Dim) -> Interval:
-    """The interval of n//d*d, which is n - n % d, for d >= 1; a divisor that is never negative counts as positive."""
-    least, most = bounds_of(d)
-    if least is None or least < 0:
-        return None, None
-    lo, hi = bounds_of(n)
-    ends = [0] if lo is not None and lo >= 0 else []
-    if lo is not None and most is not None:
-        ends.append(lo - most + 1)
-    return max(ends, default=None), hi
-
-
-# patterns consist of units; the functions above give the bounds of these
-from symdim.algebra.bounds import choices, corners, relaxation  # noqa: E402
-from symdim.algebra.texts import patterns  # noqa: E402

@@ -13,7 +13,7 @@ from __future__ import annotations
 from itertools import combinations, pairwise
 
 from symdim.algebra.expr import Extremum, Max
-from symdim.algebra.sums.monomial import terms_of
+from symdim.algebra.polynomials import terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,27 +40,25 @@ def only_unit(terms: Terms) -> Expr | None:
     return None
 
 
-def least(terms: Terms, const: int, x: Expr) -> int | None:
-    """The least value of a sum, where x is the `only_unit`; None if it has none. Other terms count by their bounds.
+def least(terms: Terms, x: Expr, known: Interval) -> int | None:
+    """The least value of a sum of multiples of x, and of maxima and minima of which x is the `only_unit`.
+
+    `known` is the interval of x. None if there is no least value.
 
     >>> from symdim import Var, maximum, minimum
     >>> x = Var.fresh("x", 1)
     >>> e = 2 * minimum(x, 5) - 9 * minimum(maximum(x, 5), 6) + minimum(maximum(x, 6), 15)
-    >>> least(e.terms, e.const, x)
+    >>> least(e.terms, x, x.bounds())
     -38
     """
-    mine = {unit: k for unit, k in terms.items() if unit is x or isinstance(unit, Extremum)}
-    rest, _ = bounds.linear_bounds({unit: k for unit, k in terms.items() if unit not in mine}, const)
-    if rest is None:
+    first, last = known
+    places = sorted(_places(terms, x, known))
+    values = [_value(terms, 0, x, place) for place in places]
+    if first is None and _value(terms, 0, x, places[0] - 1) < values[0]:
         return None
-    first, last = known = bounds.bounds_of(x)
-    places = sorted(_places(mine, x, known))
-    values = [_value(mine, 0, x, place) for place in places]
-    if first is None and _value(mine, 0, x, places[0] - 1) < values[0]:
+    if last is None and _value(terms, 0, x, places[-1] + 1) < values[-1]:
         return None
-    if last is None and _value(mine, 0, x, places[-1] + 1) < values[-1]:
-        return None
-    return rest + min(values)
+    return min(values)
 
 
 def _places(terms: Terms, x: Expr, known: Interval) -> set[int]:
@@ -116,6 +114,3 @@ def _value(terms: Terms, const: int, x: Expr, place: int) -> int:
             value = max(values) if type(unit) is Max else min(values)
         const += k * value
     return const
-
-
-from symdim.algebra.bounds import intervals as bounds  # noqa: E402  (it uses this module for sums)

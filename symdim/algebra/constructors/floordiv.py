@@ -19,24 +19,21 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra.bounds.intervals import bounds_of, quotient
-from symdim.algebra.divisions.merging import (
-    as_nested,
-    is_whole,
-    mergeable,
-    merged,
-    merged_by_expression,
-    numerator_of,
-    remainder_in,
+from symdim.algebra.bounds import bounds_of
+from symdim.algebra.constructors import (
+    arithmetic,
+    basis,
+    long_division,
+    numerators,
+    rounding,
+    shortening,
+    stable,
 )
-from symdim.algebra.divisions.small_parts import without_small_parts
-from symdim.algebra.expr import Const, FloorDiv, Mod
-from symdim.algebra.forms.stable import stable
+from symdim.algebra.expr import FloorDiv
 from symdim.algebra.interning import find_unit, publish, sequence_fingerprint
+from symdim.algebra.intervals import quotient
 from symdim.algebra.order import height_of, merged_names, names_of
-from symdim.algebra.sums.long_division import in_lowest_terms
-from symdim.algebra.sums.monomial import NESTED, SPLIT, TWIN, accumulate, has_laws, split_unit, terms_of
-from symdim.algebra.sums.polynomial import add, checked, multiply, scale, subtract, sum_of
+from symdim.algebra.polynomials import NESTED, SPLIT, TWIN, accumulate, has_laws, split_unit, terms_of
 from symdim.errors import DivisionByZero
 
 TYPE_CHECKING = False
@@ -60,14 +57,10 @@ def floordiv(n: Dim, d: Dim) -> Dim:
         if isinstance(n, int):
             return n // d
         if d < 0:
-            n, d = scale(n, -1), -d
+            n, d = arithmetic.scale(n, -1), -d
         if isinstance(n, int) or d == 1:
             return n
-        if type(n) is Mod:
-            known = _constant(n, d)
-            if known is not None:
-                return known
-    return sum_of(*stable(once(n, d), (n, d)))
+    return arithmetic.sum_of(*stable.stable(once(n, d), (n, d)))
 
 
 def once(n: Dim, d: Dim) -> Sum:
@@ -83,7 +76,7 @@ def once(n: Dim, d: Dim) -> Sum:
 
 def mod(n: Dim, d: Dim) -> Dim:
     """n - d * floor(n / d), Python's `%`."""
-    return subtract(n, multiply(d, floordiv(n, d)))
+    return arithmetic.subtract(n, arithmetic.multiply(d, floordiv(n, d)))
 
 
 def ceildiv(n: Dim, d: Dim) -> Dim:
@@ -93,10 +86,10 @@ def ceildiv(n: Dim, d: Dim) -> Dim:
     >>> ceildiv(Var("H"), 2), ceildiv(Var("H") - 1, 2), ceildiv(7, 2)
     ((H + 1)//2, H//2, 4)
     """
-    n, d = checked(n), checked(d)
+    n, d = arithmetic.checked(n), arithmetic.checked(d)
     if isinstance(d, int) and d >= 1:
-        return floordiv(add(n, d - 1), d)
-    return scale(floordiv(scale(n, -1), d), -1)
+        return floordiv(arithmetic.add(n, d - 1), d)
+    return arithmetic.scale(floordiv(arithmetic.scale(n, -1), d), -1)
 
 
 def _by_number(terms: Terms, const: int, c: int) -> Sum:
@@ -113,11 +106,11 @@ def _by_number(terms: Terms, const: int, c: int) -> Sum:
     whole: Terms = {}
     offset, sign = 0, 1
     while True:
-        if len(terms) == 1 and (nested := as_nested(terms, const, c)) is not None:
+        if len(terms) == 1 and (nested := numerators.as_nested(terms, const, c)) is not None:
             terms, const, c = nested
         given = terms
         terms, const = basis.in_basis(terms, const)
-        while len(terms) > 1 and (simpler := without_small_parts(terms, const, c)) is not None:
+        while len(terms) > 1 and (simpler := numerators.without_small_parts(terms, const, c)) is not None:
             terms, const, g = simpler
             c //= g
         rest: Terms = {}
@@ -141,12 +134,12 @@ def _by_number(terms: Terms, const: int, c: int) -> Sum:
             c, const = c // g, const // g
         if not height:
             core = rest
-            if c > 2 and signs.is_reflected(rest, c):
+            if c > 2 and numerators.is_reflected(rest, c):
                 terms, const, sign = {unit: -k for unit, k in rest.items()}, c - 1 - const, -sign
                 continue
             break
         divisions = [unit for unit in rest if type(unit) is FloorDiv]
-        remainder = remainder_in(rest, divisions, c) if divisions else None
+        remainder = numerators.remainder_in(rest, divisions, c) if divisions else None
         if remainder is not None:
             turned, core = remainder
             if turned:
@@ -160,12 +153,12 @@ def _by_number(terms: Terms, const: int, c: int) -> Sum:
         core, const, offset = _shortened(whole, rest, core, const, offset, sign, c)
         composed = sum([bool(unit.flags & (SPLIT | NESTED)) for unit in core]) == 1
         if composed:
-            within = rounding.inside(sum_of(dict(core), const), c)
+            within = rounding.inside(arithmetic.sum_of(dict(core), const), c)
             if within is not None:
                 return _plus((whole, offset), within, sign)
         inner = _merging(core, rest, c) if divisions else None
-        if inner is None and c > 2 and signs.is_reflected(rest, c):
-            known = _constant(sum_of(dict(core), const), c) if any(unit.height for unit in core) else None
+        if inner is None and c > 2 and numerators.is_reflected(rest, c):
+            known = _constant(arithmetic.sum_of(dict(core), const), c) if any(unit.height for unit in core) else None
             if known is not None:
                 return whole, offset + sign * known
             terms, const, sign = {unit: -k for unit, k in core.items()}, c - 1 - const, -sign
@@ -173,15 +166,15 @@ def _by_number(terms: Terms, const: int, c: int) -> Sum:
         if inner is not None:
             a = inner.parts[1]
             if not isinstance(a, int):
-                n, a = merged(core, const, inner)
-                return _plus((whole, offset), _by_expression(n, scale(a, c)), sign)
+                n, a = numerators.merged(core, const, inner)
+                return _plus((whole, offset), _by_expression(n, arithmetic.scale(a, c)), sign)
             rest = dict(core)
-            terms, added = numerator_of(inner, a, rest.pop(inner))
+            terms, added = numerators.numerator_of(inner, a, rest.pop(inner))
             accumulate(terms, rest, a)
             const, c = added + a * const, a * c
             continue
         break
-    n = sum_of(dict(core), const)
+    n = arithmetic.sum_of(dict(core), const)
     linear = _without_division(n, c)
     if linear is not None:
         return _plus((whole, offset), linear, sign)
@@ -191,7 +184,9 @@ def _by_number(terms: Terms, const: int, c: int) -> Sum:
 
 def _merging(core: Terms, rest: Terms, c: int) -> FloorDiv | None:
     """The division that is merged with the one by c of a sum, `core`, which is `rest` in the basis."""
-    return mergeable(core if core is rest else {u: k for u, k in core.items() if is_whole(u, k, rest, c)})
+    return numerators.mergeable(
+        core if core is rest else {u: k for u, k in core.items() if numerators.is_whole(u, k, rest, c)}
+    )
 
 
 def _plus(a: Dim | Sum, b: Dim | Sum, k: int) -> Sum:
@@ -258,15 +253,15 @@ def _by_expression(n: Dim, d: Dim) -> Sum:
             return _plus(whole, floordiv(n, d), sign)
         signed = known != (0, 0)  # else there is no value, and any form is right
         positive = signed and known[0] is not None and known[0] >= 0
-        if not positive and ((signed and known[1] is not None and known[1] <= 0) or signs.leads_negative(d)):
-            n, d = scale(n, -1), scale(d, -1)
+        if not positive and ((signed and known[1] is not None and known[1] <= 0) or numerators.leads_negative(d)):
+            n, d = arithmetic.scale(n, -1), arithmetic.scale(d, -1)
             continue
-        m, divisor = in_lowest_terms(n, d)
+        m, divisor = long_division.in_lowest_terms(n, d)
         if divisor is not d:
             n, d = m, divisor
             continue
-        q, rest = multiples.without_multiples(n, d)
-        whole, n = add(whole, scale(q, sign)), rest
+        q, rest = numerators.without_multiples(n, d)
+        whole, n = arithmetic.add(whole, arithmetic.scale(q, sign)), rest
         if n == 0:
             return terms_of(whole)
         within = rounding.inside(n, d) if positive else None
@@ -274,19 +269,19 @@ def _by_expression(n: Dim, d: Dim) -> Sum:
             return _plus(whole, within, sign)
         terms, const = terms_of(n)
         if positive:
-            further = merged_by_expression(terms, const, d)
+            further = numerators.merged_by_expression(terms, const, d)
             if further is not None:
                 n, d = further
                 continue
-            if signs.has_other_sign(terms, const, d):
-                whole, sign = add(whole, -sign), -sign
-                n = subtract(-1, n)
+            if numerators.has_other_sign(terms, const, d):
+                whole, sign = arithmetic.add(whole, -sign), -sign
+                n = arithmetic.subtract(-1, n)
                 continue
         bounds = quotient(bounds_of(n), known)
         if bounds[0] is not None and bounds[0] == bounds[1]:
-            return terms_of(add(whole, sign * bounds[0]))
+            return terms_of(arithmetic.add(whole, sign * bounds[0]))
         if positive and bounds[0] is not None and bounds[0] >= 0:
-            margin, _ = bounds_of(subtract(d, n))
+            margin, _ = bounds_of(arithmetic.subtract(d, n))
             if margin is not None and margin >= 1:
                 return terms_of(whole)
         break
@@ -321,14 +316,9 @@ def _has_other_half(n: Dim) -> bool:
     terms, const = terms_of(n)
     if not has_laws(n):
         return True
-    return const in (0, 1) and terms_of(sum_of(dict(terms), 1 - const)) == (terms, 1 - const)
+    return const in (0, 1) and terms_of(arithmetic.sum_of(dict(terms), 1 - const)) == (terms, 1 - const)
 
 
 def quotient_atom(n: Dim, d: Dim) -> Expr:
     """The atom n // d, for a numerator and divisor that are canonical already (unpickling)."""
-    return _atom(n, d.value if isinstance(d, Const) else d)
-
-
-from symdim.algebra.divisions import multiples, signs  # noqa: E402  (they make divisions, too)
-from symdim.algebra.forms import basis, shortening  # noqa: E402
-from symdim.algebra.minmax import rounding  # noqa: E402
+    return _atom(n, d)

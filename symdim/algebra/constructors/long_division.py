@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra.bounds.intervals import bounds_of
+from symdim.algebra.bounds import bounds_of
+from symdim.algebra.constructors import arithmetic
 from symdim.algebra.order import leading, order
-from symdim.algebra.sums.monomial import accumulate, divides, exact_quotient, powers_of, terms_of, unit_of
-from symdim.algebra.sums.polynomial import sum_of
+from symdim.algebra.polynomials import accumulate, divides, exact_quotient, powers_of, terms_of, unit_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,11 +51,11 @@ def divided_by_lead(n: Sum, d: Sum, lead: Expr) -> tuple[Dim, Dim]:
                     whole = q
                 else:
                     quotient[factor] = q
-        return sum_of(quotient, whole), sum_of(rest, const)
+        return arithmetic.sum_of(quotient, whole), arithmetic.sum_of(rest, const)
     for _ in range(_STEPS):
         reducible = [unit for unit, k in rest.items() if _rounded(k, c) and divides(lead, unit)]
         if not reducible:
-            return sum_of(quotient, whole), sum_of(rest, const)
+            return arithmetic.sum_of(quotient, whole), arithmetic.sum_of(rest, const)
         unit = min(reducible, key=order)
         q, factor = _rounded(rest[unit], c), exact_quotient(unit, lead)
         accumulate(rest, d_terms, -q, factor)
@@ -65,7 +65,7 @@ def divided_by_lead(n: Sum, d: Sum, lead: Expr) -> tuple[Dim, Dim]:
         else:
             accumulate(quotient, {factor: q})
             accumulate(rest, {factor: -q * d_const} if d_const else {})
-    return 0, sum_of(dict(terms), n[1])
+    return 0, arithmetic.sum_of(dict(terms), n[1])
 
 
 def _rounded(k: int, c: int) -> int:
@@ -135,4 +135,4 @@ def divided(terms: Terms, const: int, g: int, factor: Expr | None = None) -> Dim
         else:  # a sum that was a factor
             accumulate(result, left.terms, k // g)
             const += k // g * left.const
-    return sum_of(result, const)
+    return arithmetic.sum_of(result, const)

@@ -1,19 +1,25 @@
-"""Products of atoms: the units of a polynomial. None stands for the empty product, 1."""
+"""Polynomials: products of atoms, which are the units, and sums of these, as they stand.
+
+Of units, None stands for the empty product, 1. A sum is here a dict {unit: coefficient} and a constant, or the node of
+one; constructors/arithmetic.py makes the nodes whose form is canonical.
+"""
 
 from __future__ import annotations
 
 from symdim.algebra.caches import shared_cache
-from symdim.algebra.expr import CACHE_SIZE, Expr, FloorDiv, Mul
-from symdim.algebra.interning import PRIME, find_unit, publish
+from symdim.algebra.expr import CACHE_SIZE, Add, Expr, FloorDiv, Max, Min, Mul
+from symdim.algebra.interning import PRIME, find_sum, find_unit, publish
 from symdim.algebra.order import names_of, sorted_units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.algebra.expr import Dim
+    from collections.abc import Iterable
+
+    from symdim.algebra.expr import Dim, Terms
 
     Powers = dict[Expr, int]
 
-EXTREMUM, SPLIT, NESTED, PAIR, CLAMP, TWIN, NEAR, SEVERAL = 1, 2, 4, 8, 16, 32, 64, 128
+EXTREMUM, SPLIT, NESTED, PAIR, CLAMP, TWIN, OPPOSITE = 1, 2, 4, 8, 16, 32, 64
 """The `flags` of a unit: which laws concern it.
 
 | flag     | the unit                                                    | laws of      |
@@ -24,10 +30,11 @@ EXTREMUM, SPLIT, NESTED, PAIR, CLAMP, TWIN, NEAR, SEVERAL = 1, 2, 4, 8, 16, 32, 
 | PAIR     | has one maximum or minimum of two arguments                 | basis.py     |
 | CLAMP    | has one clamp                                               | basis.py     |
 | TWIN     | has one half                                                | basis.py     |
-| NEAR     | is a multiple of `a*max(a, b)`                              | basis.py     |
-| SEVERAL  | is a product of several PAIR, CLAMP or TWIN                 | basis.py     |
+| OPPOSITE | is a multiple of `max(a, b)*min(a, b)`                      | basis.py     |
+
+No law but that of OPPOSITE concerns a product of several atoms that are PAIR, CLAMP or TWIN.
 """
-LAWFUL = PAIR | CLAMP | TWIN | SEVERAL
+LAWFUL = PAIR | CLAMP | TWIN | OPPOSITE
 
 _products = shared_cache(CACHE_SIZE)
 
@@ -68,7 +75,6 @@ def _new_unit(powers: Powers, fingerprint: int) -> Expr:
     for atom in powers:
         if atom.terms is not None:
             names_of(atom)
-            bounds.bounds_of(atom)  # now, so that no later call recurses through nested factors
             height = max(height, 1 + atom.height)
         elif atom.height > height:
             height = atom.height
@@ -86,26 +92,19 @@ def _flags_of(powers: Powers) -> int:
         extremum |= atom.flags & EXTREMUM | (NESTED if atom.flags & SPLIT else 0)
         if atom.flags & LAWFUL:
             lawful.append(atom)
-    if not lawful:
-        return extremum
-    if len(lawful) > 1 or powers[lawful[0]] > 1:
-        return SEVERAL | extremum
-    (atom,) = lawful
-    return atom.flags & LAWFUL | extremum | (NEAR if atom.flags & PAIR and _is_near(atom, powers) else 0)
+    if len(lawful) == 1 and powers[lawful[0]] == 1:
+        return extremum | lawful[0].flags & LAWFUL
+    return extremum | (OPPOSITE if opposites(lawful) else 0)
 
 
-def _is_near(atom: Expr, powers: Powers) -> bool:
-    """Whether a product with a maximum or minimum, or a division of one, may be a multiple of one of its arguments."""
-    if type(atom) is FloorDiv:  # its arguments are divisions or numbers
-        return any(type(other) is FloorDiv for other in powers if other is not atom)
-    return any(_is_multiple(powers, part) for part in atom.parts)  # type: ignore[attr-defined]
-
-
-def _is_multiple(powers: Powers, part: Dim) -> bool:
-    """Whether a product is a multiple of a unit of a sum."""
-    return any(
-        all(powers.get(atom, 0) >= exponent for atom, exponent in powers_of(unit).items()) for unit in terms_of(part)[0]
-    )
+def opposites(atoms: Iterable[Expr]) -> tuple[Expr, Expr] | None:
+    """The maximum and the minimum of the same two arguments among some atoms."""
+    pairs = [atom for atom in atoms if atom.flags & PAIR and type(atom) is not FloorDiv]
+    for atom in pairs:
+        for other in pairs:
+            if type(atom) is Max and type(other) is Min and atom.parts == other.parts:
+                return atom, other
+    return None
 
 
 def times(u: Expr | None, v: Expr | None) -> Expr | None:
@@ -197,4 +196,27 @@ def accumulate(total: dict[Expr, int], terms: dict[Expr, int], factor: int = 1, 
             del total[u]
 
 
-from symdim.algebra.bounds import intervals as bounds  # noqa: E402  (bounds reads patterns, which are made of units)
+def sum_as_it_stands(terms: Terms, const: int) -> Dim:
+    """The dimension of a sum whose form is canonical. The dict has no zeros and belongs to the node."""
+    if not terms:
+        return const
+    fingerprint, height = const, 0
+    for unit, coefficient in terms.items():
+        if const == 0 and coefficient == 1 == len(terms):
+            return unit
+        fingerprint += coefficient * unit.fingerprint
+        height = max(height, unit.height)
+    found = find_sum(fingerprint % PRIME, terms, const)
+    return new_sum(terms, const, fingerprint % PRIME, height) if found is None else found
+
+
+def new_sum(terms: Terms, const: int, fingerprint: int, height: int) -> Expr:
+    """The node of a sum that is not a live one, and no unit."""
+    node: Expr = object.__new__(Add if const or len(terms) > 1 else Mul)
+    node.terms = terms
+    node.const = const
+    node.fingerprint = fingerprint
+    node.height = height
+    node.flags = 0
+    node.parts = node._bounds = node._names = node._named = node._order = node._text = None
+    return publish(node)

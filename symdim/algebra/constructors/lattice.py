@@ -16,13 +16,14 @@ from __future__ import annotations
 
 from itertools import product
 
-from symdim.algebra.bounds import corners
-from symdim.algebra.bounds.intervals import bounds_of, linear_bounds, scaled
+from symdim.algebra import corners
+from symdim.algebra.bounds import bounds_of, linear_bounds
 from symdim.algebra.caches import remembered
+from symdim.algebra.constructors import arithmetic, floordiv, means
 from symdim.algebra.expr import Extremum, FloorDiv, Max, Min
+from symdim.algebra.intervals import scaled
 from symdim.algebra.order import dim_order
-from symdim.algebra.sums.monomial import SPLIT, accumulate, split_unit, terms_of
-from symdim.algebra.sums.polynomial import add, scale, sum_of
+from symdim.algebra.polynomials import SPLIT, accumulate, split_unit, terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,8 +76,8 @@ def _of_dim(kind: Kind, dim: Dim) -> list[Clause] | None:
         return inner
     if (sum([len(clause) for clause in inner]) - 1) * (len(terms) - 1) > _COPIES:
         return None
-    rest = sum_of({u: c for u, c in terms.items() if u is not unit}, const)
-    return [tuple([add(scale(leaf, k), rest) for leaf in clause]) for clause in inner]
+    rest = arithmetic.sum_of({u: c for u, c in terms.items() if u is not unit}, const)
+    return [tuple([arithmetic.add(arithmetic.scale(leaf, k), rest) for leaf in clause]) for clause in inner]
 
 
 @remembered(4096)
@@ -127,8 +128,8 @@ def as_extremum(unit: Expr) -> tuple[Kind, Clause] | None:
     if not isinstance(inner, Extremum):
         return None
     rest, k = {u: c for u, c in terms.items() if u is not inner}, terms[inner]
-    beside = sum_of(rest, const)
-    parts = tuple([floordiv.floordiv(add(scale(part, k), beside), d) for part in inner.parts])
+    beside = arithmetic.sum_of(rest, const)
+    parts = tuple([floordiv.floordiv(arithmetic.add(arithmetic.scale(part, k), beside), d) for part in inner.parts])
     return type(inner) if k > 0 else OTHER[type(inner)], parts
 
 
@@ -218,7 +219,7 @@ def _difference(a: Dim, b: Dim) -> Interval:
     terms = dict(terms)
     accumulate(terms, others, -1)
     if any(unit.height for unit in terms) or corners.is_correlated(terms):
-        return bounds_of(sum_of(terms, const - other_const))
+        return bounds_of(arithmetic.sum_of(terms, const - other_const))
     return linear_bounds(terms, const - other_const)
 
 
@@ -227,12 +228,14 @@ def by_ranges(kind: Kind, clauses: list[Clause]) -> list[Clause]:
     ranges = [bounds_of(clause[0]) if len(clause) == 1 else (None, None) for clause in clauses]
     if kind is Min:
         ranges = [scaled(interval, -1) for interval in ranges]
-    lows = [(lo, -i) for i, (lo, _) in enumerate(ranges) if lo is not None]
-    if not lows:
+    floor = max([lo for lo, _ in ranges if lo is not None], default=None)
+    if floor is None:
         return clauses
-    floor, keeper = max(lows)
-    highs = [hi for _, hi in ranges]
-    return [c for i, (c, hi) in enumerate(zip(clauses, highs, strict=True)) if i == -keeper or hi is None or hi > floor]
+    # of leaves that are never above the floor, one is kept if no other leaf is always at least the floor
+    above = [hi is None or hi > floor for _, hi in ranges]
+    keepers = [i for i, (lo, _) in enumerate(ranges) if lo == floor]
+    keeper = next((i for i in keepers if above[i]), keepers[0])
+    return [clause for i, clause in enumerate(clauses) if above[i] or i == keeper]
 
 
 def in_both_kinds(kind: Kind, clauses: list[Clause]) -> tuple[list[Clause], list[Clause]] | None:
@@ -319,7 +322,3 @@ def _groups(clauses: list[Clause]) -> list[list[Clause]]:
                 mine = members + mine
         groups = [*apart, (leaves, mine)]
     return [members for _, members in groups]
-
-
-from symdim.algebra.divisions import floordiv  # noqa: E402  (it divides elements, too)
-from symdim.algebra.minmax import means  # noqa: E402  (it subtracts elements)

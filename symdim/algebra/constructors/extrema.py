@@ -15,30 +15,26 @@ Each of these steps depends on the leaves alone.
 
 from __future__ import annotations
 
-from symdim.algebra.bounds.intervals import bounds_of, greatest, smallest
+from symdim.algebra.bounds import bounds_of
 from symdim.algebra.caches import shared_cache
+from symdim.algebra.constructors import arithmetic, basis, common_parts, lattice, rounding, stable
 from symdim.algebra.expr import CACHE_SIZE, Extremum, Max, Min
-from symdim.algebra.forms.stable import stable
 from symdim.algebra.interning import find_unit, publish, sequence_fingerprint
-from symdim.algebra.minmax import lattice
-from symdim.algebra.minmax.lattice import OTHER
+from symdim.algebra.intervals import greatest, smallest
 from symdim.algebra.order import dim_order, height_of, merged_names
-from symdim.algebra.sums.monomial import EXTREMUM, NESTED, SPLIT, split_unit, terms_of
-from symdim.algebra.sums.polynomial import add, checked, scale, sum_of
-from symdim.algebra.variable import Var
+from symdim.algebra.polynomials import EXTREMUM, SPLIT, split_unit, terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from symdim.algebra.constructors.lattice import Clause, Kind, Tree
     from symdim.algebra.expr import Dim, Expr, Sum
-    from symdim.algebra.minmax.lattice import Clause, Kind, Tree
 
 _known = shared_cache(CACHE_SIZE)
 _raw = shared_cache(8192)  # one element is asked for as an atom, as a twin, in a clamp, in a numerator
 
-_FLAT = 64  # beyond the budget, the most arguments of a maximum that is merged into another one
-_COPIED = 8  # the most terms that such a merging copies
+_COPIED = 8  # beyond the budget, the most terms that the merging of one maximum into another one copies
 _ROUNDS = 12  # changes of form; fewer were enough in every test
 
 
@@ -67,7 +63,7 @@ def minimum(*dims: Dim) -> Dim:
 def _remembered(kind: Kind, dims: tuple[Dim, ...]) -> Dim:
     if not dims:
         raise TypeError(f"{'maximum' if kind is Max else 'minimum'} of no dimensions")
-    key = (kind, *[checked(dim) for dim in dims])
+    key = (kind, *[arithmetic.checked(dim) for dim in dims])
     found: Dim | None = _known.get(key)
     if found is None:
         found = _known[key] = extremum_of(kind, list(key[1:]))  # type: ignore[arg-type]
@@ -77,7 +73,7 @@ def _remembered(kind: Kind, dims: tuple[Dim, ...]) -> Dim:
 def extremum_of(kind: Kind, dims: list[Dim]) -> Dim:
     """The maximum or minimum of some dimensions."""
     terms, const = raw(kind, dims)
-    return sum_of(dict(terms), const)
+    return arithmetic.sum_of(dict(terms), const)
 
 
 def raw(kind: Kind, dims: list[Dim]) -> Sum:
@@ -88,17 +84,13 @@ def raw(kind: Kind, dims: list[Dim]) -> Sum:
     key = (kind, *dims)
     found: Sum | None = _raw.get(key)
     if found is None:
-        found = _raw[key] = stable(once(kind, dims), key[1:])  # type: ignore[arg-type]
+        found = _raw[key] = stable.stable(once(kind, dims), key[1:])  # type: ignore[arg-type]
     return found
 
 
 def once(kind: Kind, dims: list[Dim]) -> Sum:
     """The same by one pass of stable.py."""
-    total = Scaled()
-    if len(dims) == 2 and not any(map(_is_composed, dims)):
-        return _of_two(kind, dims, total)
-    if (leaves := _plain_leaves(kind, dims)) is not None:
-        return _of_plain_leaves(kind, leaves)
+    total = common_parts.Scaled()
     dims = list(dict.fromkeys(dims))
     if any(map(_is_whole, dims)):  # before parts of one argument are taken out of the others
         dims = [dim for (dim,) in lattice.irredundant(kind, [(dim,) for dim in dims])]
@@ -122,47 +114,6 @@ def once(kind: Kind, dims: list[Dim]) -> Sum:
     return total.plus(({extremum_atom(kind, tuple(dims)): 1}, 0))
 
 
-def _of_two(kind: Kind, dims: list[Dim], total: Scaled) -> Sum:
-    """The result of `of_clauses` for two dimensions without maxima and minima, in fewer steps."""
-    ((first,), *others) = lattice.irredundant(kind, [(dim,) for dim in dims])
-    if not others:
-        return terms_of(first)
-    (second,) = others[0]
-    leaves = total.normalized([first, second]).values()
-    divided = _outside(kind, [(leaf,) for leaf in leaves], leaves) if any(map(height_of, leaves)) else None
-    if divided is None:
-        divided = {extremum_atom(kind, tuple(sorted(leaves, key=dim_order))): 1}, 0
-    return total.plus(divided)
-
-
-def _plain_leaves(kind: Kind, dims: list[Dim]) -> list[Dim] | None:
-    """The variables and numbers in dimensions that are these, or maxima (minima) of these; None if one is neither."""
-    found: list[Dim] = []
-    for dim in dims:
-        parts: Iterable[Dim] = dim.parts if type(dim) is kind else (dim,)
-        for part in parts:
-            if type(part) is not Var and type(part) is not int:
-                return None
-            found.append(part)
-    return sorted(dict.fromkeys(found), key=dim_order)
-
-
-def _of_plain_leaves(kind: Kind, leaves: list[Dim]) -> Sum:
-    """The result of `of_clauses` for variables and numbers: nothing is common to them, so their ranges alone decide."""
-    kept = [leaf for (leaf,) in lattice.by_ranges(kind, [(leaf,) for leaf in leaves])]
-    return terms_of(kept[0]) if len(kept) == 1 else ({extremum_atom(kind, tuple(kept)): 1}, 0)
-
-
-def _is_composed(dim: Dim) -> bool:
-    """Whether a dimension may have several clauses, or a maximum that other arguments share."""
-    if isinstance(dim, int):
-        return False
-    for unit in terms_of(dim)[0]:  # noqa: SIM110 (asked very often)
-        if unit.flags & (SPLIT | NESTED):
-            return True
-    return False
-
-
 def _is_whole(dim: Dim) -> bool:
     """Whether a dimension has several maxima or minima, so that it is one leaf."""
     return sum([bool(unit.flags & SPLIT) for unit in terms_of(dim)[0]]) > 1
@@ -170,7 +121,7 @@ def _is_whole(dim: Dim) -> bool:
 
 def of_clauses(kind: Kind, clauses: list[Clause]) -> Sum | None:
     """The element of these clauses; None beyond the budget."""
-    total = Scaled()
+    total = common_parts.Scaled()
     found: list[Clause] | None = clauses
     rounds = _ROUNDS
     while found is not None and rounds:
@@ -182,15 +133,15 @@ def of_clauses(kind: Kind, clauses: list[Clause]) -> Sum | None:
         if len(duals) == len(duals[0]) == 1:
             return total.plus(terms_of(duals[0][0]))
         leaves = list(dict.fromkeys([leaf for clause in (*clauses, *duals) for leaf in clause]))
-        reflected, before = Scaled(), abs(total.factor)
+        reflected, before = common_parts.Scaled(), abs(total.factor)
         mapped = total.normalized(leaves)
         if len(leaves) > 2:
-            mirrored = reflected.normalized([scale(leaf, -1) for leaf in mapped.values()])
+            mirrored = reflected.normalized([arithmetic.scale(leaf, -1) for leaf in mapped.values()])
             if _key(mirrored.values()) < _key(mapped.values()):
-                mapped = {leaf: mirrored[scale(part, -1)] for leaf, part in mapped.items()}
+                mapped = {leaf: mirrored[arithmetic.scale(part, -1)] for leaf, part in mapped.items()}
                 total.factor *= -1
-                total.take(terms_of(sum_of(reflected.terms, reflected.const)), reflected.factor)
-                kind = OTHER[kind]
+                total.take(terms_of(arithmetic.sum_of(reflected.terms, reflected.const)), reflected.factor)
+                kind = lattice.OTHER[kind]
         clauses = [tuple([mapped[leaf] for leaf in clause]) for clause in clauses]
         if any(split_unit(part) is not None for part in mapped.values()):
             found = lattice.distributed(kind, clauses)
@@ -213,9 +164,9 @@ def _outside(kind: Kind, clauses: list[Clause], leaves: Iterable[Dim]) -> Sum | 
     if found is None:
         return None
     sign, d, numerators = found
-    kind = kind if sign > 0 else OTHER[kind]
+    kind = kind if sign > 0 else lattice.OTHER[kind]
     n = of_clauses(kind, [tuple([numerators[leaf] for leaf in clause]) for clause in clauses])
-    divided = None if n is None else rounding.divided(sum_of(*stable(n, ())), d)
+    divided = None if n is None else rounding.divided(arithmetic.sum_of(*stable.stable(n, ())), d)
     if divided is None:
         return None
     terms, const = divided
@@ -226,7 +177,7 @@ def _key(leaves: Iterable[Dim]) -> tuple[object, ...]:
     """The key by which a form or its reflection is chosen: fewer terms, then fewer negative ones, then their order."""
     found = [terms_of(leaf) for leaf in leaves]
     numbers = [k for terms, const in found for k in (*terms.values(), const) if k]
-    order = sorted([dim_order(sum_of(dict(terms), const)) for terms, const in found])
+    order = sorted([dim_order(arithmetic.sum_of(dict(terms), const)) for terms, const in found])
     return len(numbers), sum([k < 0 for k in numbers]), order
 
 
@@ -237,7 +188,9 @@ def _atom_of(kind: Kind, clauses: list[Clause], duals: list[Clause]) -> Expr | N
     kind, inner = found
     parts = [_built(part) for part in inner]
     atom = extremum_atom(kind, tuple(sorted(parts, key=dim_order)))
-    if any(isinstance(part, tuple) for part in inner) and None in [lattice.of_unit(some, atom) for some in OTHER]:
+    if any(isinstance(part, tuple) for part in inner) and None in [
+        lattice.of_unit(some, atom) for some in lattice.OTHER
+    ]:
         return None
     return atom
 
@@ -252,11 +205,11 @@ def _flattened(kind: Kind, dims: list[Dim]) -> list[Dim]:
     for dim in dims:
         unit = split_unit(dim)
         terms, const = terms_of(dim)
-        if unit is not None and type(unit) is (kind if terms[unit] > 0 else OTHER[kind]):
+        if unit is not None and type(unit) is (kind if terms[unit] > 0 else lattice.OTHER[kind]):
             parts: tuple[Dim, ...] = unit.parts
-            if len(flat) + len(parts) <= _FLAT and (len(terms) == 1 or len(parts) * (len(terms) - 1) <= _COPIED):
-                rest = sum_of({u: k for u, k in terms.items() if u is not unit}, const)
-                flat += [add(scale(part, terms[unit]), rest) for part in parts]
+            if len(parts) * (len(terms) - 1) <= _COPIED:
+                rest = arithmetic.sum_of({u: k for u, k in terms.items() if u is not unit}, const)
+                flat += [arithmetic.add(arithmetic.scale(part, terms[unit]), rest) for part in parts]
                 continue
         flat.append(dim)
     return flat
@@ -281,8 +234,3 @@ def extremum_atom(kind: Kind, parts: tuple[Dim, ...]) -> Expr:
     node._names = merged_names(parts)
     node._order = node._named = node._text = None
     return publish(node)
-
-
-from symdim.algebra.forms import basis  # noqa: E402  (they make maxima and divisions, too)
-from symdim.algebra.minmax import rounding  # noqa: E402
-from symdim.algebra.minmax.common_parts import Scaled  # noqa: E402

@@ -1,0 +1,314 @@
+"""The interval of an expression.
+
+The interval of a sum is that of its terms, met with two others: products are multiplied out from the least values of
+their factors (corners.py), and atoms that share a unit with the rest of the sum are replaced by what bounds them:
+
+    division    (n - d + 1)/d <= floor(n/d) <= n/d, for d >= 1
+    maximum     s + max(a, b) is s + a or s + b: it is at least the lesser of their lower bounds
+                s - max(a, b) is at most s - a and s - b, and s + max(a, b) is at least s + a and s + b
+
+The same holds for minima, and for multiples by a factor that is not negative. Then terms cancel: `n//8 - n//16` is not
+negative where n is not, `x - 4*(x//4)` is in 0..3, and `min(x, y) - x` is not positive.
+
+The number of sums that are bounded is counted. Atoms have their interval from the start, and sums that are factors
+get it before the products that they are in. So nothing recurses on an expression.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+
+from symdim.algebra import corners, pieces
+from symdim.algebra.caches import remembered
+from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
+from symdim.algebra.intervals import greatest, meet, plus, power, quotient, scaled, smallest, times
+from symdim.algebra.order import leading, named_fingerprint, order
+from symdim.algebra.polynomials import EXTREMUM, accumulate, divides, exact_quotient, powers_of, terms_of
+from symdim.algebra.polynomials import times as times_unit
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from symdim.algebra.expr import Dim, Interval, Sum, Terms
+
+    Relaxed = tuple[Terms, int, int]  # (terms, const, scale): the sum is at most `scale` times the given one
+    Place = tuple[Expr, Extremum, Expr | None]  # a unit, the maximum or minimum in it, and the other factors
+
+_SUMS = 8  # the most sums, with arguments in place of extrema, that are bounded for one end of an interval
+_REPLACED = 12  # the most divisions that are replaced
+_TERMS = 32  # the most terms of a sum
+_DEPTH = 3  # how deep in an atom units are looked for
+
+
+def bounds_of(dim: Dim) -> Interval:
+    """An interval that contains the value for all values in the variables' bounds.
+
+    >>> from symdim import Var
+    >>> N = Var.fresh("N", 1, 10)
+    >>> bounds_of(2 * N - 1), bounds_of(N % 4), bounds_of((N - 20) // 3)
+    ((1, 19), (0, 3), (-7, -4))
+    """
+    if isinstance(dim, int):
+        return dim, dim
+    found = dim._bounds
+    if found is not None:
+        return found
+    stack = [dim]
+    while stack:
+        missing = _factors_without_bounds(stack[-1]) if stack[-1].height else ()
+        if missing:
+            stack += missing
+        else:
+            node = stack.pop()
+            node._bounds = _product_bounds(node) if node.terms is None else _sum_bounds(node.terms, node.const)
+    return dim._bounds  # type: ignore[return-value]
+
+
+def _factors_without_bounds(node: Expr) -> list[Expr]:
+    """The sums that are factors of a product, or of the terms of a sum, and have no interval yet."""
+    units = [node] if node.terms is None else [unit for unit in node.terms if unit.height and unit._bounds is None]
+    return [atom for unit in units for atom in powers_of(unit) if atom.terms is not None and atom._bounds is None]
+
+
+def _sum_bounds(terms: Terms, const: int) -> Interval:
+    found = linear_bounds(terms, const)
+    if not 2 <= len(terms) <= _TERMS or not (corners.is_correlated(terms) or any(unit.height for unit in terms)):
+        return found
+    common = gcd(*terms.values())
+    lo, minus_hi = [_least({unit: k // part for unit, k in terms.items()}, 0) for part in (common, -common)]
+    return meet(
+        found,
+        (None if lo is None else const + common * lo, None if minus_hi is None else const - common * minus_hi),
+    )
+
+
+def linear_bounds(terms: dict[Expr, int], const: int) -> Interval:
+    """The interval of a sum, term by term."""
+    lo: int | None = const
+    hi: int | None = const
+    for unit, coefficient in terms.items():
+        least, most = unit._bounds or bounds_of(unit)
+        if coefficient < 0:
+            least, most = most, least
+        lo = None if lo is None or least is None else lo + coefficient * least
+        hi = None if hi is None or most is None else hi + coefficient * most
+        if lo is None and hi is None:
+            break
+    return lo, hi
+
+
+def _least(terms: Terms, const: int, sums: int = _SUMS) -> int | None:
+    """A lower bound of a sum, from the bounds of at most `sums` sums with an argument in place of each extremum."""
+    known = _least_of_terms(terms, const)
+    if not 2 <= len(terms) <= _TERMS:
+        return known
+    place = _shared_extremum(terms, sums)
+    if place is not None:
+        known = _greater(known, _least_by_arguments(terms, const, place, sums))
+        if sums < _SUMS:
+            return known
+    lower: Relaxed | None = None
+    for lower in _without_divisions(terms, const):
+        known = _greater(known, _unscaled(linear_bounds(*lower[:2])[0], lower[2]))
+    if lower is not None:
+        terms, const, scale = lower
+        place = _shared_extremum(terms, sums)
+        found = _least_of_terms(terms, const) if place is None else _least_by_arguments(terms, const, place, sums)
+        known = _greater(known, _unscaled(found, scale))
+    return known
+
+
+def _unscaled(end: int | None, scale: int) -> int | None:
+    """The least integer whose multiple by `scale` is at least `end`."""
+    return None if end is None else -(-end // scale)
+
+
+def _least_of_terms(terms: Terms, const: int) -> int | None:
+    known, _ = linear_bounds(terms, const)
+    if corners.is_correlated(terms):
+        ends = {atom: bounds_of(atom) for unit in terms for atom in powers_of(unit)}
+        return _greater(known, corners.least(terms, const, ends))
+    return known
+
+
+def _least_by_arguments(terms: Terms, const: int, place: Place, sums: int) -> int | None:
+    """A lower bound of a sum from those of the sums with an argument in place of an extremum, or the exact one."""
+    unit, atom, factor = place
+    x = pieces.only_unit(terms)
+    if x is not None:
+        of_x = {u: k for u, k in terms.items() if u is x or isinstance(u, Extremum)}
+        least_beside, _ = linear_bounds({u: k for u, k in terms.items() if u not in of_x}, const)
+        least_of_x = None if least_beside is None else pieces.least(of_x, x, bounds_of(x))
+        return None if least_beside is None or least_of_x is None else least_beside + least_of_x
+    ends: list[int] = []
+    for part in atom.parts:
+        rest = {u: k for u, k in terms.items() if u is not unit}
+        offset = const + _accumulated(rest, terms_of(part), terms[unit], factor)
+        end = _least(rest, offset, sums // len(atom.parts))
+        if end is not None:
+            ends.append(end)
+    if _each_counts(place, terms):
+        return max(ends, default=None)
+    return min(ends) if len(ends) == len(atom.parts) else None
+
+
+def _greater(a: int | None, b: int | None) -> int | None:
+    return b if a is None else a if b is None else max(a, b)
+
+
+def _accumulated(total: Terms, part: Sum, k: int, factor: Expr | None) -> int:
+    """Add `k * factor * part` to terms in place. The constant that is to be added besides."""
+    terms, const = part
+    accumulate(total, terms, k, factor)
+    if factor is None:
+        return k * const
+    if const:
+        accumulate(total, {factor: k * const})
+    return 0
+
+
+def _without_divisions(terms: Terms, const: int) -> Iterator[Relaxed]:
+    """Sums with bounds in place of more and more divisions. The most nested one goes first: it brings in others."""
+    total, scale = terms, 1
+    for _ in range(_REPLACED):
+        places = [place for unit in total if unit.height and (place := _division_in(unit, total)) is not None]
+        if not places:
+            break
+        unit, atom, factor = max(places, key=lambda place: (place[1].height, named_fingerprint(place[0])))
+        n, d = atom.parts
+        d_terms, d_const = terms_of(d)
+        by = d_terms[leading(d_terms)] if d_terms else d_const
+        k = total[unit] * abs(by) // by
+        total = {u: abs(by) * c for u, c in total.items()}
+        const, scale = const * abs(by), scale * abs(by)
+        if d_terms:
+            const += _accumulated(total, (d_terms, d_const), -k, times_unit(atom, factor))
+        else:
+            del total[unit]
+        const += _accumulated(total, terms_of(n), k, factor)
+        if k > 0:
+            const += _accumulated(total, (d_terms, d_const - 1), -k, factor)
+        yield total, const, scale
+
+
+def _division_in(unit: Expr, terms: Terms) -> tuple[Expr, FloorDiv, Expr | None] | None:
+    """A division in a unit, by a divisor that is positive, with a factor that is not negative; None without one.
+
+    A divisor that is never negative counts as positive. If it is an expression, all its terms must stand in the sum,
+    and beside another factor, a term of the numerator.
+    """
+    for atom in powers_of(unit):
+        if not isinstance(atom, FloorDiv):
+            continue
+        factor = exact_quotient(unit, atom)
+        d = atom.parts[1]
+        if isinstance(d, Expr):
+            units = terms_of(d)[0]
+            lead = leading(units)
+            if not divides(lead, factor) or not _is_not_negative(d):
+                continue
+            factor = exact_quotient(factor, lead)
+            if any(times_unit(u, times_unit(atom, factor)) not in terms for u in units):
+                continue
+        if factor is None:
+            return unit, atom, None
+        if _is_not_negative(factor) and any(times_unit(u, factor) in terms for u in terms_of(atom.parts[0])[0]):
+            return unit, atom, factor
+    return None
+
+
+def _is_not_negative(node: Expr) -> bool:
+    lo, _ = bounds_of(node)
+    return lo is not None and lo >= 0
+
+
+def _shared_extremum(terms: Terms, sums: int) -> Place | None:
+    """The maximum or minimum to replace, of those that have a unit in common with the rest of the sum.
+
+    Those of which all arguments count go first, because a good argument of another one may depend on them.
+    """
+    if sums < 2 or len(terms) < 2:
+        return None
+    found: list[tuple[Place, set[Expr | None]]] = []
+    for unit in terms:
+        if unit.flags & EXTREMUM:
+            atom = next(atom for atom in powers_of(unit) if isinstance(atom, Extremum))
+            factor = exact_quotient(unit, atom)
+            if factor is None:
+                found.append(((unit, atom, None), _within(atom)))
+            elif _is_not_negative(factor):
+                inner = {factor, *[times_unit(u, factor) for u in _within(atom)]}
+                found.append(((unit, atom, factor), inner))
+    shared = [
+        place
+        for place, inner in found
+        if len(place[1].parts) <= sums
+        and (
+            any(unit in terms for unit in inner)
+            or any(not inner.isdisjoint(other) for theirs, other in found if theirs is not place)
+        )
+    ]
+    return min(shared, key=lambda place: (_each_counts(place, terms), order(place[0])), default=None)
+
+
+def _each_counts(place: Place, terms: Terms) -> bool:
+    """Whether a sum is at least the same sum with any argument in place of this maximum or minimum."""
+    unit, atom, _ = place
+    return (type(atom) is Max) == (terms[unit] > 0)
+
+
+@remembered(2048)
+def _within(atom: Extremum) -> set[Expr | None]:
+    """The units inside of a maximum or minimum, down to a depth of `_DEPTH`. Callers must not change the set."""
+    found: set[Expr | None] = set()
+    level: list[Extremum] = [atom]
+    for _ in range(_DEPTH):
+        units = [unit for inner in level for part in inner.parts for unit in terms_of(part)[0]]
+        found.update(units)
+        found.update([u for unit in units if type(unit) is FloorDiv for u in terms_of(unit.parts[0])[0]])
+        level = [unit for unit in units if isinstance(unit, Extremum)]
+    return found
+
+
+def _product_bounds(unit: Expr) -> Interval:
+    result: Interval = (1, 1)
+    for atom, exponent in powers_of(unit).items():
+        base = bounds_of(atom)
+        result = times(result, base if exponent == 1 else power(base, exponent))
+    for atom in powers_of(unit) if unit.height else ():
+        if type(atom) is FloorDiv:
+            n, d = atom.parts
+            if type(d) is not int and exact_quotient(unit, atom) is d:
+                result = meet(result, _rounded_down(n, d))
+    return result
+
+
+def _rounded_down(n: Dim, d: Dim) -> Interval:
+    """The interval of n//d*d, which is n - n % d, for d >= 1; a divisor that is never negative counts as positive."""
+    least, most = bounds_of(d)
+    if least is None or least < 0:
+        return None, None
+    lo, hi = bounds_of(n)
+    ends = [0] if lo is not None and lo >= 0 else []
+    if lo is not None and most is not None:
+        ends.append(lo - most + 1)
+    return max(ends, default=None), hi
+
+
+def of_parts(node: Expr, found: Mapping[Dim, Interval]) -> Interval:
+    """The interval of a node that is no variable, from those of its parts that are no numbers."""
+    if node.terms is not None:
+        whole: Interval = (node.const, node.const)
+        for unit, coefficient in node.terms.items():
+            whole = plus(whole, scaled(found[unit], coefficient))
+        return whole
+    if isinstance(node, FloorDiv | Extremum):
+        parts = [(part, part) if isinstance(part, int) else found[part] for part in node.parts]
+        if isinstance(node, FloorDiv):
+            return quotient(*parts)
+        return greatest(parts) if isinstance(node, Max) else smallest(parts)
+    result: Interval = (1, 1)
+    for atom, exponent in powers_of(node).items():
+        result = times(result, power(found[atom], exponent))
+    return result
