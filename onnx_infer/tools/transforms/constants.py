@@ -14,15 +14,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from onnx import TensorProto, numpy_helper
 
-from onnx_infer.tools.transforms.draft import is_default
+from onnx_infer.protobuf.nodes import read_attributes
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
     from onnx import NodeProto
+
+    from onnx_infer.operators.rule import Facets
 
     Array = NDArray[Any]
 
@@ -67,13 +69,15 @@ class Constants:
             self._arrays[name] = None if tensor is None else _array(tensor)
         return self._arrays[name]
 
-    def result(self, node: NodeProto, names: list[str], made: Value | None, readers: Mapping[str, int]) -> Array | None:
+    def result(
+        self, node: NodeProto, facets: Facets, names: list[str], made: Value | None, readers: Mapping[str, int]
+    ) -> Array | None:
         """The only output of a node that reads constants of these names; None if it is not computed here.
 
         `made` is its inferred type. `readers` has the number of nodes that read a constant. A large result is computed
         only if no other node reads the constants from which it is computed.
         """
-        compute = _COMPUTED.get(node.op_type) if is_default(node) else None
+        compute = _reshaped if facets.view == "whole" else facets.computes
         if compute is None or len([name for name in node.output if name]) != 1 or "" in names or not names:
             return None
         shape = _known_shape(made)
@@ -87,14 +91,26 @@ class Constants:
         freed = [a.nbytes for a, name in zip(given, names, strict=True) if readers.get(name, 0) <= 1]
         if math.prod(shape) * np.dtype(kind).itemsize > max(_FEW_BYTES, *freed, 0):
             return None
+        rounds = isinstance(compute, np.ufunc) or given[0].dtype != kind
+        if rounds and not all(map(_is_plain, given)):
+            return None
+        if isinstance(compute, np.ufunc) and any(array.dtype == np.float16 for array in given):
+            return None
+        attributes = read_attributes(node.op_type, node.attribute).values
         try:
             with np.errstate(all="ignore"):
-                found = compute(given, shape, kind, node)
-        except (ValueError, IndexError, TypeError):  # a node that breaks its schema
+                found = np.asarray(
+                    compute(*given) if isinstance(compute, np.ufunc) else compute(given, shape, kind, attributes)
+                )
+        except (LookupError, TypeError, ValueError):  # a node that breaks its schema
             return None
-        if found is None or found.shape != shape or found.dtype != kind:
+        if found.shape != shape or found.dtype != kind or (rounds and not _is_plain(found)):
             return None
         return np.ascontiguousarray(found).reshape(shape)
+
+
+def _reshaped(given: list[Array], shape: tuple[int, ...], *_: object) -> Array:
+    return given[0].reshape(shape)
 
 
 def equal_constants(tensors: Iterable[TensorProto]) -> dict[str, str]:
@@ -149,89 +165,9 @@ def _known_shape(value: Value | None) -> tuple[int, ...] | None:
     return tuple(sizes) if len(sizes) == len(value.shape) else None
 
 
-def _attribute(node: NodeProto, name: str) -> Any:
-    found = next((a for a in node.attribute if a.name == name), None)
-    return None if found is None else found.i if found.type == found.INT else list(found.ints)
-
-
-# -- one function per kind of operator: (inputs, shape of the result, its numpy type, node) -> the result or None -----
-
-
-def _same_elements(given: list[Array], shape: tuple[int, ...], kind: Any, node: NodeProto) -> Array | None:
-    return given[0].reshape(shape) if given[0].size == math.prod(shape) else None
-
-
-def _transposed(given: list[Array], shape: tuple[int, ...], kind: Any, node: NodeProto) -> Array | None:
-    return np.transpose(given[0], _attribute(node, "perm"))
-
-
-def _expanded(given: list[Array], shape: tuple[int, ...], kind: Any, node: NodeProto) -> Array | None:
-    return np.broadcast_to(given[0], shape)
-
-
-def _joined(given: list[Array], shape: tuple[int, ...], kind: Any, node: NodeProto) -> Array | None:
-    axis = _attribute(node, "axis")
-    return np.concatenate(given, 1 if axis is None else axis)
-
-
-def _gathered(given: list[Array], shape: tuple[int, ...], kind: Any, node: NodeProto) -> Array | None:
-    data, indices = given
-    axis = _attribute(node, "axis") or 0
-    if indices.size and not (-data.shape[axis] <= indices.min() and indices.max() < data.shape[axis]):
-        return None
-    return np.take(data, indices, axis)
-
-
-def _sliced(given: list[Array], shape: tuple[int, ...], kind: Any, node: NodeProto) -> Array | None:
-    data, starts, ends, *rest = given
-    axes = rest[0] if rest else np.arange(len(starts))
-    steps = rest[1] if len(rest) > 1 else np.ones(len(starts), np.int64)
-    if any(step < 1 for step in steps):
-        return None
-    index = [slice(None)] * data.ndim
-    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
-        index[axis] = slice(int(start), int(end), int(step))
-    return data[tuple(index)]
-
-
-def _converted(given: list[Array], shape: tuple[int, ...], kind: Any, node: NodeProto) -> Array | None:
-    """A Cast that is defined: integers wrap around, floats are rounded to the nearest; no float becomes an integer."""
-    array = given[0]
-    if array.dtype.kind == "f" and np.dtype(kind).kind != "f":
-        return None
-    found = array.astype(kind)
-    return found if _is_plain(array) and _is_plain(found) else None
-
-
 def _is_plain(array: Array) -> bool:
     """Whether no element is NaN, infinite or subnormal."""
     if array.dtype.kind != "f":
         return True
     size = np.abs(array)
     return bool(np.all(np.isfinite(array) & ((size == 0) | (size >= np.finfo(array.dtype).tiny))))
-
-
-def _computed(function: Callable[..., Any]) -> Callable[[list[Array], tuple[int, ...], Any, NodeProto], Array | None]:
-    """A function of single elements."""
-
-    def compute(given: list[Array], shape: tuple[int, ...], kind: Any, node: NodeProto) -> Array | None:
-        if any(array.dtype == np.float16 for array in given) or not all(map(_is_plain, given)):
-            return None
-        if function is np.divide and given[0].dtype.kind != "f":
-            return None
-        found = np.asarray(function(*given))
-        return found if _is_plain(found) else None
-
-    return compute
-
-
-_COMPUTED: dict[str, Callable[[list[Array], tuple[int, ...], Any, NodeProto], Array | None]] = {
-    **dict.fromkeys(["Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"], _same_elements),
-    "Transpose": _transposed, "Expand": _expanded, "Concat": _joined, "Gather": _gathered, "Slice": _sliced,
-    "Cast": _converted, "Add": _computed(np.add), "Sub": _computed(np.subtract), "Mul": _computed(np.multiply),
-    "Div": _computed(np.divide), "Neg": _computed(np.negative), "Abs": _computed(np.abs),
-    "Not": _computed(np.logical_not), "And": _computed(np.logical_and), "Or": _computed(np.logical_or),
-    "Equal": _computed(np.equal), "Less": _computed(np.less), "Greater": _computed(np.greater),
-    "Where": _computed(np.where),
-}  # fmt: skip
-"""The operators that are computed here. Their results have the inferred type, or they are left."""

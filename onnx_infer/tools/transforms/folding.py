@@ -26,12 +26,12 @@ from onnx_infer.tools.transforms.draft import (
     count_nodes,
     drop_unread,
     has_texts,
+    make_names_unique,
 )
 from onnx_infer.tools.transforms.functions import Functions, put_back
 from onnx_infer.tools.transforms.refusals import Refusals
 from onnx_infer.tools.transforms.rewriting import Rewriting
 from onnx_infer.tools.transforms.size_nodes import cheapest
-from onnx_infer.tools.transforms.unique_names import make_names_unique
 from onnx_infer.values.propagated import is_small
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
 
@@ -142,7 +142,7 @@ def _inferred(
     """The model's inference, its draft, and the types of its values. Of `shaped` values a shape is declared."""
     graphs = list(graphs_of(model.graph))  # the engine knows a graph by its message, which must live
     result = InferenceResult(*run(ModelProtoFrontEnd(model), policy="override", is_cautious=True, **facts))
-    draft = Draft(model, facts.get("initializers") == "constant", shaped)
+    draft = Draft(model, result._engine.scope.operators, facts.get("initializers") == "constant", shaped)
     return result, draft, _types(result, graphs, draft)
 
 
