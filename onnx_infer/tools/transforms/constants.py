@@ -3,6 +3,12 @@
 Only what every runtime computes to the same bits is computed here: elements that are moved, integers, and single IEEE
 operations (+ - * /) of float32 and float64, which are rounded correctly everywhere. NaN and subnormal numbers are left
 to the runtime, and so are sums and functions such as Exp or Sqrt: their last bits differ between implementations.
+
+Some nodes are exact themselves, but without them a runtime computes others with other last bits. Where a runtime has no
+kernels for float16, onnxruntime on a CPU for example, it computes in float32. It rounds between two nodes only if a
+node that it has in float16 stands between them: a Cast, a Reshape, an Identity. So such a node stays, even if it
+changes nothing. And a runtime packs a constant operand of a product before the run, and takes another kernel for it. So
+an operand that is computed stays computed, a Transpose of a weight for example.
 """
 
 from __future__ import annotations
@@ -15,6 +21,7 @@ import numpy as np
 from onnx import TensorProto, numpy_helper
 
 from onnx_infer.protobuf.nodes import read_attributes
+from onnx_infer.tools.transforms.draft import is_default
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor, Value
 
@@ -27,6 +34,9 @@ if TYPE_CHECKING:
     from onnx_infer.operators.rule import Facets
 
     Array = NDArray[Any]
+    from onnx_infer.tools.transforms.draft import Draft
+    from onnx_infer.values.tensor import Value
+
 
 _KINDS: dict[int, type[np.generic]] = {
     dt.BOOL: np.bool_, dt.INT8: np.int8, dt.INT16: np.int16, dt.INT32: np.int32, dt.INT64: np.int64,
@@ -171,3 +181,40 @@ def _is_plain(array: Array) -> bool:
         return True
     size = np.abs(array)
     return bool(np.all(np.isfinite(array) & ((size == 0) | (size >= np.finfo(array.dtype).tiny))))
+
+
+_HALVES = (dt.FLOAT16, dt.BFLOAT16)
+
+
+class Roundings:
+    """The nodes of a draft that decide how others round.
+
+    onnxruntime packs the weights of contractions, which are all operands but the first. Operators of other domains may
+    pack any operand.
+    """
+
+    def __init__(self, draft: Draft, types: Mapping[str, Value]) -> None:
+        self._draft, self._types = draft, types
+        self._packed: set[str] = set()
+        for node in draft.nodes():
+            if not is_default(node):
+                self._packed.update(node.input)
+            elif draft.facets(node).cost is not None:
+                self._packed.update(node.input[1:])
+
+    def depend_on(self, node: NodeProto) -> bool:
+        """Whether another node may round otherwise, if what it reads of this node is the operand, or a constant."""
+        given, made = (self._types.get(name) for name in (node.input[0], node.output[0]))
+        if not isinstance(made, SymTensor) or made.dtype not in dt.FLOATS:
+            return False
+        if not self._is_computed(node.input[0]) and node.output[0] in self._packed:
+            return True
+        is_rounded = (
+            isinstance(given, SymTensor) and given.dtype == made.dtype and node.input[0] in self._draft.constants
+        )
+        return made.dtype in _HALVES and not is_rounded
+
+    def _is_computed(self, name: str) -> bool:
+        """Whether a node computes a value; it is a constant otherwise, or an input, which is one in some calls."""
+        node = self._draft.made.get(self._draft.current(name))
+        return node is not None and node.op_type != "Constant"

@@ -23,7 +23,7 @@ from symdim.conditions.condition import Condition, Relation
 from symdim.conditions.solving import solve
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from onnx import NodeProto
 
@@ -71,7 +71,12 @@ class Refusals:
     def _is_known(self, name: str) -> bool:
         """Whether the elements are known before a run. An element that is a name of itself, `k[0]`, is not."""
         elements = known_elements(self._types.get(name))
-        return elements is not None and not any(isinstance(v.origin, ValueOf) for v in variables_of(elements))
+        return elements is not None and not _names_elements(elements)
+
+
+def _names_elements(sizes: Iterable[Dim]) -> bool:
+    """Whether sizes depend on an element that is a name of itself, `k[0]`."""
+    return any(isinstance(v.origin, ValueOf) for v in variables_of(sizes))
 
 
 def label_of(node: NodeProto) -> str:
@@ -98,8 +103,8 @@ def _divisions(draft: Draft, types: Mapping[str, Value]) -> list[Division]:
             if demands is not None:
                 sizes: Least | None = said(demands, node, types)
                 if sizes != []:
-                    known = None if depth or sizes is None else [Condition("at_least", *pair) for pair in sizes]
-                    found.append((node, known))
+                    is_told = not depth and sizes is not None and not _names_elements([size for size, _ in sizes])
+                    found.append((node, [Condition("at_least", *pair) for pair in sizes or ()] if is_told else None))
     return found
 
 

@@ -10,11 +10,9 @@ from onnx import AttributeProto, TensorProto, helper, numpy_helper
 from onnx_infer.protobuf.bodies import subgraphs
 from onnx_infer.protobuf.nodes import wire_of
 from onnx_infer.tools.materialization import INITIALIZERS_ALONE_SINCE
-from onnx_infer.tools.transforms.constants import EXACT, Constants, equal_constants, known_tensor
+from onnx_infer.tools.transforms.constants import EXACT, Constants, Roundings, equal_constants, known_tensor
 from onnx_infer.tools.transforms.draft import Draft, is_default, is_in_order, said
-from onnx_infer.tools.transforms.roundings import Roundings
-from onnx_infer.tools.transforms.shape_reads import ShapeReads, read_axes
-from onnx_infer.tools.transforms.size_nodes import Plan, Reader, Wanted
+from onnx_infer.tools.transforms.size_nodes import Plan, Reader, ShapeReads, Wanted, read_axes
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, SymTensor, Value
 
