@@ -1,6 +1,7 @@
 """Everything for writing rules, in one place: `from onnx_infer.rules import SymTensor, op, require`.
 
 op, registry                                          registering rules
+Reread, uncounted                                     what tools ask of an operator (`onnx_infer/operators/rule.py`)
 SymTensor, AnyRank, Variadic, AnyRanks, Value, Values, Elements, Ints, Sizes, FlatSizes, Floats, Strings, Dim, Graph,
 Windows
                                                       kinds of parameters (`onnx_infer/operators/parameters.py`)
@@ -32,6 +33,7 @@ from onnx_infer.laws.sizes import (
 from onnx_infer.laws.slices import slice_length
 from onnx_infer.laws.statements import conflicting, demand, element, fresh
 from onnx_infer.operators.registration import op, registry
+from onnx_infer.operators.rule import Reread, uncounted
 from onnx_infer.ops.kinds import (
     AnyRank,
     AnyRanks,
@@ -57,8 +59,8 @@ from symdim import ceildiv, maximum, minimum, product
 
 __all__ = [
     "SAME", "AnyRank", "AnyRanks", "Dim", "Elements", "FlatSizes", "Floats", "Graph", "Ints", "Map", "Optional",
-    "Sequence", "Shape", "Sizes", "Sparse", "Strings", "SymTensor", "Unknown", "Value", "Values", "Variadic", "Windows",
-    "broadcast", "ceildiv", "conflicting", "demand", "dtype", "element", "exact_quotient", "fresh", "lift",
-    "maximum", "minimum", "normalize_axes", "normalize_axis", "of_rank", "op", "product", "registry", "require",
-    "run_case", "slice_length", "unify", "unify_shapes",
+    "Reread", "Sequence", "Shape", "Sizes", "Sparse", "Strings", "SymTensor", "Unknown", "Value", "Values",
+    "Variadic", "Windows", "broadcast", "ceildiv", "conflicting", "demand", "dtype", "element", "exact_quotient",
+    "fresh", "lift", "maximum", "minimum", "normalize_axes", "normalize_axis", "of_rank", "op", "product", "registry",
+    "require", "run_case", "slice_length", "uncounted", "unify", "unify_shapes",
 ]  # fmt: skip

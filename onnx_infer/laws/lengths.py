@@ -10,7 +10,8 @@ from typing import Any
 
 from onnx_infer.errors import Unknown
 from onnx_infer.laws.sizes import confirm
-from onnx_infer.values.tensor import Dim, SymTensor
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim import Expr
 
 
@@ -74,3 +75,19 @@ def demand_one_element(value: object, what: str) -> None:
     else:
         number = value.size if isinstance(value, SymTensor) and value.shape is not None else None
     common_number(f"the number of elements of {what} and 1", number, 1)
+
+
+def known_elements(value: Value | None) -> tuple[Dim, ...] | None:
+    """The elements of a tensor, or the one that all of them have; None if one is not known."""
+    if not isinstance(value, SymTensor):
+        return None
+    elements: tuple[Dim, ...] = (value.fill,) if value.data is None else value.data
+    return None if None in elements else elements
+
+
+def open_sizes(value: Value | None) -> tuple[Dim, ...] | None:
+    """The elements of a vector of sizes that are all known, but not all as numbers; None of another value."""
+    elements = value.data if isinstance(value, SymTensor) and value.dtype in (dt.INT64, dt.INT32) else None
+    if elements is None or value.rank != 1 or None in elements:  # type: ignore[union-attr]
+        return None
+    return None if all(isinstance(x, int) for x in elements) else elements

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onnx_infer.laws.lengths import known_elements
 from onnx_infer.laws.sizes import at_least, differ, doubtful_sizes, may_be_empty
 from onnx_infer.laws.statements import Kind, conflicting, demand, is_cautious, state
 from symdim import Expr, maximum, minimum
 from symdim.algebra.dims import at_most
 
 if TYPE_CHECKING:
-    from onnx_infer.values.tensor import Dim, Shape
+    from collections.abc import Iterable
+
+    from onnx_infer.values.tensor import Dim, Shape, Value
 
 
 def not_negative(size: Dim, what: str) -> Dim:
@@ -131,3 +134,22 @@ def demand_room_for_pads(sizes: Shape, axis: int, begin: Dim, end: Dim, mode: st
             demand_at_least(kept, number, "what is left to pad")
         elif not at_least(kept - number, 0) and not is_cautious():
             state("at_least", kept, number, "what is left to pad", "assumed", empty)
+
+
+def all_at_least(least: int, sizes: Iterable[Dim]) -> list[tuple[Dim, int]]:
+    """The sizes that bounds do not prove to be at least this number, with the number.
+
+    >>> from symdim import Var
+    >>> all_at_least(1, (Var("N"), Var("N") - 1))
+    [(N - 1, 1)]
+    """
+    return [(size, least) for size in sizes if not at_least(size, least)]
+
+
+def divisors(value: Value | None) -> list[tuple[Dim, int]] | None:
+    """What holds if no element of an integer tensor is 0; None if elements are not known, or may be negative."""
+    elements = known_elements(value)
+    if elements is None:
+        return None
+    open_ones = [x for x in elements if not at_least(x, 1) and not at_least(-x, 1)]
+    return all_at_least(1, open_ones) if all(at_least(x, 0) for x in open_ones) else None

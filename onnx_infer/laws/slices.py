@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from onnx_infer.laws.limits import no_less, no_more
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import conflicting, element, fresh, state
+from onnx_infer.values.dtype import INTEGER_RANGE
 from symdim import maximum, minimum
 
 if TYPE_CHECKING:
@@ -110,3 +111,33 @@ def _from_back(size: Dim, bound: Dim, low: int) -> Dim:
     # with n = max(-bound, 0), [bound < 0] is min(n, 1), and max(size - n, low) is size - min(n, size - low)
     behind = maximum(-bound, 0)
     return size * minimum(behind, 1) - minimum(behind, size - low)
+
+
+def slice_end(dtype: int) -> int:
+    """The end of a Slice that stands for the end of every axis: the largest number of the element type of the ends."""
+    return INTEGER_RANGE[dtype][1]
+
+
+_SAME_FROM_BACK = 2
+"""`x - 1` and `x - 2` mean the same place as -1 and -2, also where they are negative: both are then the first one."""
+
+
+def slice_bound(element: Dim, size: Dim, dtype: int) -> Dim:
+    """The same start or end, as a number if there is one: of a positive step, of an axis of this size.
+
+    `dtype` is the type of the bounds.
+
+    >>> from onnx_infer.values.dtype import INT32, INT64
+    >>> from symdim import Var
+    >>> S = Var("S")
+    >>> slice_bound(S - 1, S, INT64), slice_bound(S, S, INT32) == 2**31 - 1, slice_bound(S - 3, S, INT64)
+    (-1, True, S - 3)
+    """
+    if isinstance(element, int):
+        return element
+    if at_least(element - size, 0):
+        return slice_end(dtype)
+    back = size - element
+    if isinstance(back, int) and (back <= _SAME_FROM_BACK or at_least(element, 0)):
+        return -back
+    return element

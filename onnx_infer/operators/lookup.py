@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from onnx_infer.operators.known_schemas import newest_known, schema_at
 from onnx_infer.operators.operator import Operator
 from onnx_infer.operators.registration import normal_domain, registry
+from onnx_infer.operators.rule import NO_FACETS
 from onnx_infer.operators.schema import NEWEST, opened, schema_of_rule
 from symdim.algebra.caches import Cache
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from onnx_infer.operators.rule import Rule
+    from onnx_infer.operators.rule import Facets, Rule
 
 # As loaded families do, operators stay when caches are emptied: they tell nothing of a model.
 _operators = Cache(1 << 13)  # (rule, since_version, of a later opset) -> Operator
@@ -57,6 +58,11 @@ class Operators(Cache):
     def version(self, domain: str) -> int:
         """The imported version of a domain."""
         return self._opsets.get(normal_domain(domain), NEWEST)
+
+    def facets(self, op_type: str, domain: str) -> Facets:
+        """What the rule of an operator says besides its types."""
+        operator = self[domain, op_type]
+        return NO_FACETS if operator is None else operator.rule.facets
 
     def __missing__(self, key: tuple[str, str]) -> Operator | None:
         operator = self[key] = bind(*key, self.version(key[0]))

@@ -17,7 +17,7 @@ from threading import local
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from onnx_infer.operators.known_schemas import exists
-from onnx_infer.operators.rule import Rule
+from onnx_infer.operators.rule import NO_FACETS, Facets, Rule
 from symdim.algebra.caches import Cache
 
 if TYPE_CHECKING:
@@ -85,19 +85,22 @@ class OpShapeInferenceRegistry:
         inputs: str | None = None,
         moves: bool = False,
         replace: bool = False,
+        **facets: Any,
     ) -> Callable[[F], F]:
         """Decorator: register a rule for the operators of these names from version `since` on.
 
         For an operator that onnx does not know, the parameters before `*` are the inputs. If the rule does not use all
-        inputs, `inputs` names them: `X W B? rest*` (`?` optional, `*` any number). Raises `ArgumentError` for a
-        parameter that the operator does not have, or whose annotation cannot hold.
+        inputs, `inputs` names them: `X W B? rest*` (`?` optional, `*` any number). Other keywords are `Facets`, such as
+        `cost`. Raises `ArgumentError` for a parameter that the operator does not have, or whose annotation cannot hold.
         """
 
         module = sys._getframe(1).f_globals.get("__name__", "")  # as the standard library does for named tuples
 
         def register(function: F) -> F:
-            at = normal_domain(domain)
-            rules = [Rule(at, name, since, function, data, dtype, "schema", inputs, moves, module) for name in names]
+            at, more = normal_domain(domain), Facets(**facets) if facets else NO_FACETS
+            rules = [
+                Rule(at, name, since, function, data, dtype, "schema", inputs, moves, module, more) for name in names
+            ]
             self._check(rules)
             for rule in rules:
                 self.add(rule, replace=replace)

@@ -2,12 +2,77 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from onnx_infer.operators.context import Node, ShapeInferenceContext
+    from onnx_infer.values.tensor import Dim, Shape, Value
+
+Attributes: TypeAlias = "Mapping[str, Any]"
+Values: TypeAlias = "Sequence[Value | None]"
+Shapes: TypeAlias = "Sequence[Shape | None]"
+Cost: TypeAlias = "Callable[[Shapes, Shapes, Attributes], Dim | None]"
+Least: TypeAlias = "list[tuple[Dim, int]]"
+"""Sizes, each with the number that it is at least."""
+
+
+class Reread(NamedTuple):
+    """What a node may read in place of what it reads, with the same result in every run.
+
+    `elements`: input -> its elements: sizes, or floats; None leaves the input out. `attributes`: those that change with
+    them; None for one that goes.
+    """
+
+    elements: Mapping[int, Sequence[Any] | None]
+    attributes: Mapping[str, Any] = {}
+
+
+class Facets(NamedTuple):
+    """What is known of an operator besides its types: for tools, and for what the inference says of a run.
+
+    Functions take the inputs of a node, its outputs and its attributes. An absent value is None. Of an unknown value,
+    the element type and the shape are None.
+
+    - `cost`: the multiply-adds, from shapes. Without it the operator contracts nothing.
+    - `computes`: the only output as a numpy array, from arrays, its shape, its numpy type and the attributes; or a
+      numpy ufunc of the arrays. `fold` may compute it then, so every runtime must have the same bits. None: it may not.
+    - `same`: the first output is the first input, always, or if their types are alike. A function says of a node whose
+      types are alike whether it is so.
+    - `rereads`: what a node may read in place of what it reads.
+    - `total`: the rule states every law by which a run is refused, given the elements that it reads, and `demands`.
+    - `demands`: sizes that a run must have, because it is refused otherwise, beyond what the rule states; None if they
+      are not known.
+    - `indices`: the inputs that hold indices. A run is refused if one is out of bounds.
+    - `bounded`: no element of an operand decides whether those of the results are in bounds: they are sizes or places.
+    - `random`: two nodes that are equal may have different results.
+    - `rank_from`: the input whose elements decide the rank. Unless they are constant, onnx infers no shape at all.
+    - `view`: the output may share the storage of the first input. "whole": it has all elements in their order. "part":
+      each output has successive ones, if only the first axis is cut.
+    - `in_place`: the output may take the storage of an operand of its type: an element needs only those at its place.
+    """
+
+    cost: Cost | None = None
+    computes: Callable[..., Any] | None = None
+    same: Callable[[Values, Values, Attributes], bool] | Literal["always", "alike"] | None = None
+    rereads: Callable[[Values, Values, Attributes], Reread | None] | None = None
+    demands: Callable[[Values, Values, Attributes], Least | None] | None = None
+    indices: tuple[int, ...] = ()
+    total: bool = False
+    bounded: bool = False
+    random: bool = False
+    rank_from: int | None = None
+    view: Literal["whole", "part"] | None = None
+    in_place: bool = False
+
+
+NO_FACETS = Facets()
+
+
+def uncounted(inputs: Shapes, outputs: Shapes, attributes: Attributes) -> None:
+    """The cost of an operator with multiply-adds that are not counted."""
+    return
 
 
 class Rule(NamedTuple):
@@ -30,6 +95,7 @@ class Rule(NamedTuple):
     inputs: str | None = None
     moves: bool = False
     module: str = ""
+    facets: Facets = NO_FACETS
 
     def __call__(self, ctx: ShapeInferenceContext, node: Node) -> None:
         """Apply the rule to a node; see `operators/calling.py`."""

@@ -11,9 +11,11 @@ from onnx_infer.laws.sizes import doubtful_sizes, exact_quotient, may_be_empty, 
 from onnx_infer.laws.statements import Kind, conflicting, demand, fresh, state
 from onnx_infer.operators.registration import op
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import Shape, SymTensor
+from onnx_infer.values.tensor import Dim, Shape, SymTensor
+from symdim import product
 
 if TYPE_CHECKING:
+    from onnx_infer.operators.rule import Attributes, Shapes
     from onnx_infer.ops.kinds import AnyRank, Graph
 
 
@@ -48,7 +50,16 @@ def _demand_mask(mask: Shape, scores: Shape, kind: Kind) -> None:
             state("equal" if i < 2 else "broadcast_to", size, wanted, "a size of attn_mask", kind)
 
 
-@op("Attention")
+def _products(inputs: Shapes, outputs: Shapes, _: Attributes) -> Dim:
+    """Multiply-adds of Q K' and of the product with V: (elements of Q + of Y) times the length of all keys."""
+    query, key, *more = inputs
+    length = key[2 if len(key) == 4 else 1]  # type: ignore[index, arg-type]
+    past = more[2] if len(more) > 2 else None
+    keys = length if past is None else length + past[2]
+    return (product(query) + product(outputs[0])) * keys  # type: ignore[arg-type]
+
+
+@op("Attention", cost=_products)
 def attention(
     Q: AnyRank,
     K: AnyRank,

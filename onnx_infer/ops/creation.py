@@ -11,8 +11,8 @@ from onnx_infer.elements.arithmetic import ceil, convert, divide, subtract
 from onnx_infer.elements.conditions import decided
 from onnx_infer.elements.ratio import Ratio
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.lengths import demand_one_element
-from onnx_infer.laws.limits import demand_at_least, no_less, not_negative
+from onnx_infer.laws.lengths import demand_one_element, known_elements
+from onnx_infer.laws.limits import demand_at_least, divisors, no_less, not_negative
 from onnx_infer.laws.sizes import at_least, is_fresh, of_rank
 from onnx_infer.laws.statements import conflicting, demand, element, fresh
 from onnx_infer.operators.registration import op
@@ -23,10 +23,11 @@ from onnx_infer.values.tensor import Sparse, SymTensor
 from symdim import Expr, ceildiv, maximum
 
 if TYPE_CHECKING:
+    from onnx_infer.operators.rule import Attributes, Least, Values
     from onnx_infer.ops.kinds import AnyRank, Dim, Elements, FlatSizes, Floats, Ints, Shape, Strings, Value
 
 
-@op("Constant")
+@op("Constant", total=True)
 def constant(
     value: SymTensor | None,
     sparse_value: Value | None,
@@ -64,7 +65,7 @@ def _value_dtype(value: SymTensor | None) -> int | None:
     return dt.FLOAT if value is None else value.dtype
 
 
-@op("ConstantOfShape", dtype=_value_dtype)
+@op("ConstantOfShape", dtype=_value_dtype, rank_from=0, total=True)
 def constant_of_shape(input: FlatSizes | Unknown, value: SymTensor | None) -> SymTensor:
     """sizes -> a tensor of these sizes; every element is that of `value`, or 0.0 (ConstantOfShape-9 to 25)."""
     if value is not None and value.shape is not None:  # broken sizes of an attribute are reported anyway
@@ -84,7 +85,7 @@ def _dtype_or_like(input: AnyRank, dtype: int | None) -> int | None:
     return input.dtype if dtype is None else dtype
 
 
-@op("EyeLike", dtype=_dtype_or_like)
+@op("EyeLike", dtype=_dtype_or_like, bounded=True)
 def eye_like(input: AnyRank, k: int, output_dtype: int | None) -> SymTensor:
     """(rows, columns) -> (rows, columns), ones at `[i, i + k]` (EyeLike-9, 22)."""
     shape = of_rank(input.shape, 2, "input")
@@ -151,7 +152,16 @@ def _only_element(scalar: SymTensor) -> Any:
     return decided(scalar.data[0]) if scalar.data is not None and len(scalar.data) == 1 else None
 
 
-@op("Range")
+def _steps(inputs: Values, _: Values, __: Attributes) -> Least | None:
+    """A step is not 0. The rule refuses the number 0 itself. A float may be 0 where its size is not."""
+    step = inputs[2] if len(inputs) > 2 else None
+    elements = known_elements(step)
+    if elements is not None and all(isinstance(x, (int, float)) for x in elements):
+        return []
+    return None if isinstance(step, SymTensor) and step.dtype in dt.FLOATS else divisors(step)
+
+
+@op("Range", total=True, demands=_steps)
 def range_(start: Elements, limit: Elements, delta: Elements, output_dtype: int | None) -> SymTensor | Shape:
     """scalars -> (max(ceil((limit - start) / delta), 0),): start, start + delta, ... (Range-11, 27)."""
     for scalar, name in ((start, "start"), (limit, "limit"), (delta, "delta")):
@@ -171,17 +181,18 @@ def range_(start: Elements, limit: Elements, delta: Elements, output_dtype: int 
     return SymTensor(output_dtype, (length,), [convert(first + i * step, output_dtype) for i in range(length)])
 
 
-@op("RandomNormal", "RandomUniform", dtype=lambda dtype: dtype)
+@op("RandomNormal", "RandomUniform", dtype=lambda dtype: dtype, random=True)
 def random(shape: Ints) -> Shape:
     """() -> shape (RandomNormal-1, 22, RandomUniform-1, 22)."""
     return tuple(not_negative(size, "a size of shape") for size in shape)
 
 
 # RandomNormalLike-1, 22, RandomUniformLike-1, 22, Bernoulli-15, 22: the type is `dtype`, or that of the input
-op("RandomNormalLike", "RandomUniformLike", "Bernoulli", dtype=_dtype_or_like)(same_shape_of_input)
+op("Bernoulli", dtype=_dtype_or_like, random=True)(same_shape_of_input)
+op("RandomNormalLike", "RandomUniformLike", dtype=_dtype_or_like, random=True, bounded=True)(same_shape_of_input)
 
 
-@op("Multinomial", dtype=lambda dtype: dtype)
+@op("Multinomial", dtype=lambda dtype: dtype, random=True)
 def multinomial(input: AnyRank, sample_size: int, dtype: int) -> Shape:
     """(batch, classes) -> (batch, sample_size) (Multinomial-7, 22)."""
     demand(dtype in (dt.INT32, dt.INT64), "dtype is neither int32 nor int64", dt.text(dtype))

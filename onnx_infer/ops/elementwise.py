@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,19 +12,25 @@ from onnx_infer.elements.lifting import lift
 from onnx_infer.elements.reductions import mean, total
 from onnx_infer.elements.remainders import FMOD, MODULO
 from onnx_infer.errors import Unknown, require
+from onnx_infer.laws.limits import divisors
 from onnx_infer.laws.sizes import at_least, broadcast, broadcast_to, differ, unify_shapes
 from onnx_infer.laws.statements import demand, fresh, is_contradicted, reported
 from onnx_infer.operators.registration import op
 from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, minimum
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from onnx_infer.elements.ratio import Element
-    from onnx_infer.ops.kinds import AnyRank, Shape, SymTensor, Variadic
+    from onnx_infer.operators.rule import Attributes, Least, Values
+    from onnx_infer.ops.kinds import AnyRank, Shape, Variadic
 
     Data = Callable[..., Any]
+
+elementwise = partial(op, in_place=True, total=True)
+"""`op` for a function of elements at one place: the rule states every law by which a run is refused."""
 
 # -- two operands ------------------------------------------------------------------------------------------------
 
@@ -75,21 +81,33 @@ def _limited(function: Data) -> Data:
     return data
 
 
+def _divisors(inputs: Values, _: Values, __: Attributes) -> Least | None:
+    """An integer is not divided by 0."""
+    divisor = inputs[1]
+    return [] if isinstance(divisor, SymTensor) and divisor.dtype in dt.FLOATS else divisors(divisor)
+
+
 _BINARY: dict[str, Data] = {
     "Add": arithmetic.ADD, "Sub": arithmetic.SUBTRACT, "Mul": arithmetic.MULTIPLY, "Div": arithmetic.DIVIDE,
     "Equal": arithmetic.EQUAL, "Less": arithmetic.LESS, "Greater": arithmetic.GREATER,
     "And": arithmetic.AND, "Or": arithmetic.OR, "Xor": arithmetic.XOR,
 }  # fmt: skip
 
+_COMPUTED: dict[str, Any] = {
+    "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.divide, "Equal": np.equal, "Less": np.less,
+    "Greater": np.greater, "And": np.logical_and, "Or": np.logical_or,
+}  # fmt: skip
+
 for _name, _function in _BINARY.items():
-    op(_name, data=_limited(_function))(limited_binary)
-    op(_name, since=7, data=_function)(broadcast_binary)
+    _facets: dict[str, Any] = {"computes": _COMPUTED.get(_name), "demands": _divisors if _name == "Div" else None}
+    elementwise(_name, data=_limited(_function), **_facets)(limited_binary)
+    elementwise(_name, since=7, data=_function, **_facets)(broadcast_binary)
 
-op("LessOrEqual", data=arithmetic.AT_MOST)(broadcast_binary)
-op("GreaterOrEqual", data=arithmetic.AT_LEAST)(broadcast_binary)
+elementwise("LessOrEqual", data=arithmetic.AT_MOST)(broadcast_binary)
+elementwise("GreaterOrEqual", data=arithmetic.AT_LEAST)(broadcast_binary)
 
 
-@op("Mod", data=lambda A, B, fmod: FMOD(A, B) if fmod else MODULO(A, B))
+@elementwise("Mod", data=lambda A, B, fmod: FMOD(A, B) if fmod else MODULO(A, B), demands=_divisors)
 def modulo(A: SymTensor, B: SymTensor, fmod: int, since_version: int) -> Shape:
     """The shapes broadcast. The sign is that of the divisor, with fmod=1 that of the dividend (Mod-10, 13, 28)."""
     demand(fmod in (0, 1), "fmod is neither 0 nor 1", fmod)
@@ -97,13 +115,13 @@ def modulo(A: SymTensor, B: SymTensor, fmod: int, since_version: int) -> Shape:
     return broadcast(A.dims, B.dims)
 
 
-@op("Pow", data=lambda X, Y, axis, broadcast: _limited(arithmetic.POWER)(X, Y, axis, broadcast))
+@op("Pow", data=lambda X, Y, axis, broadcast: _limited(arithmetic.POWER)(X, Y, axis, broadcast), in_place=True)
 def limited_power(X: AnyRank, Y: AnyRank, axis: int | None, broadcast: int) -> Shape:
     """X's shape (Pow-1)."""
     return limited_binary(X, Y, axis, broadcast)
 
 
-@op("Pow", since=7, data=arithmetic.POWER)
+@op("Pow", since=7, data=arithmetic.POWER, in_place=True)
 def power(X: SymTensor, Y: SymTensor) -> Shape:
     """The shapes broadcast (Pow-7 to 15)."""
     return broadcast(X.dims, Y.dims)
@@ -163,9 +181,9 @@ def _bit_xor(x: Element, y: Element) -> Element:
 _BITS = "a bitwise operation decides"
 
 
-op("BitwiseAnd", data=lift(_bit_and, 2))(broadcast_binary)
-op("BitwiseOr", data=lift(_bit_or, 2))(broadcast_binary)
-op("BitwiseXor", data=lift(_bit_xor, 2))(broadcast_binary)
+op("BitwiseAnd", data=lift(_bit_and, 2), in_place=True)(broadcast_binary)
+op("BitwiseOr", data=lift(_bit_or, 2), in_place=True)(broadcast_binary)
+op("BitwiseXor", data=lift(_bit_xor, 2), in_place=True)(broadcast_binary)
 
 
 def _shifted(X: Any, Y: Any, direction: str, output_dtype: int | None, since_version: int) -> Any:
@@ -185,7 +203,7 @@ def _shifted(X: Any, Y: Any, direction: str, output_dtype: int | None, since_ver
     return lift(shift, 2)(X, Y)
 
 
-@op("BitShift", data=_shifted)
+@op("BitShift", data=_shifted, in_place=True)
 def bit_shift(X: SymTensor, Y: SymTensor, direction: str) -> Shape:
     """The shapes broadcast (BitShift-11, 28)."""
     demand(direction in ("LEFT", "RIGHT"), "direction is neither LEFT nor RIGHT", direction)
@@ -220,26 +238,31 @@ _VARIADIC: dict[str, Data] = {
 }
 
 for _name, _function in _VARIADIC.items():
-    op(_name, data=_function)(equal_all)
-    op(_name, since=8, data=_function)(broadcast_all)
+    elementwise(_name, data=_function)(equal_all)
+    elementwise(_name, since=8, data=_function)(broadcast_all)
 
 
 # -- selection -----------------------------------------------------------------------------------------------------
 
 
-@op("Where", data=arithmetic.SELECT)
+@elementwise("Where", data=arithmetic.SELECT, computes=lambda arrays, *_: np.where(*arrays))
 def where(condition: SymTensor, X: SymTensor, Y: SymTensor) -> Shape:
     """The three shapes broadcast (Where-9, 16)."""
     return broadcast(condition.dims, X.dims, Y.dims)
 
 
-@op("PRelu")
+@op("PRelu", in_place=True)
 def parametric_relu_of_channels(X: SymTensor) -> Shape:
     """X's shape. The slope has one element, or one per channel (PRelu-1, 6)."""
     return X.dims
 
 
-@op("PRelu", since=7, data=lambda X, slope: arithmetic.SELECT(arithmetic.LESS(X, 0), arithmetic.MULTIPLY(X, slope), X))
+@op(
+    "PRelu",
+    since=7,
+    data=lambda X, slope: arithmetic.SELECT(arithmetic.LESS(X, 0), arithmetic.MULTIPLY(X, slope), X),
+    in_place=True,
+)
 def parametric_relu(X: SymTensor, slope: AnyRank) -> Shape:
     """X's shape. The slope broadcasts to it one way (PRelu-7 to 16).
 
@@ -254,7 +277,7 @@ def parametric_relu(X: SymTensor, slope: AnyRank) -> Shape:
     return shape if is_contradicted() else broadcast(X.dims, slope.dims)
 
 
-@op("SwiGLU")
+@op("SwiGLU", in_place=True)
 def swiglu(A: AnyRank, B: AnyRank) -> Shape:
     """The common shape of A and B, which do not broadcast (SwiGLU-28)."""
     return same_shape((A, B), "A and B")

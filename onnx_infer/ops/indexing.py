@@ -10,8 +10,8 @@ from onnx_infer.elements.arithmetic import ADD, LARGER, MULTIPLY, SMALLER
 from onnx_infer.elements.indices import demand_all_in_bounds, demand_in_bounds
 from onnx_infer.elements.samples import part_of, taken
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.lengths import common_number, number_of, of_length
-from onnx_infer.laws.limits import demand_at_most
+from onnx_infer.laws.lengths import common_number, known_elements, number_of, of_length, open_sizes
+from onnx_infer.laws.limits import demand_at_most, divisors
 from onnx_infer.laws.sizes import (
     confirm,
     confirm_shape,
@@ -26,9 +26,10 @@ from onnx_infer.laws.sizes import (
     unify_shapes,
     unknown_shape,
 )
-from onnx_infer.laws.slices import slice_length, slice_range
+from onnx_infer.laws.slices import slice_bound, slice_length, slice_range
 from onnx_infer.laws.statements import Kind, fresh, is_contradicted, reported
 from onnx_infer.operators.registration import op
+from onnx_infer.operators.rule import Reread
 from onnx_infer.values.tensor import Shape, SymTensor
 from symdim import Expr, product
 from symdim.algebra.dims import bounds_of
@@ -36,6 +37,7 @@ from symdim.algebra.dims import bounds_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from onnx_infer.operators.rule import Attributes, Least, Values
     from onnx_infer.ops.kinds import AnyRank, Elements, Sizes
 
     Array = np.ndarray[Any, Any]
@@ -56,7 +58,14 @@ def _gather(data: Array, indices: Array, axis: int) -> Any:
     return data.take(positions(indices, data.shape[axis]), axis)
 
 
-@op("Gather", data=_gather)
+def _taken(arrays: list[Array], shape: Shape, kind: Any, attributes: Attributes) -> Array | None:
+    (data, indices), axis = arrays, attributes.get("axis", 0)
+    if indices.size and not (-data.shape[axis] <= indices.min() and indices.max() < data.shape[axis]):
+        return None
+    return np.take(data, indices, axis)
+
+
+@op("Gather", data=_gather, indices=(1,), total=True, computes=_taken)
 def gather(data: SymTensor, indices: Elements, axis: int) -> SymTensor | Shape:
     """(before, size, after), indices -> (before, *indices, after) (Gather-1 to 13)."""
     if indices.shape is None:
@@ -82,7 +91,7 @@ def _gather_elements(data: Array, indices: Array, axis: int) -> Array:
     return np.take_along_axis(data[part], positions(indices, data.shape[axis]), axis)
 
 
-@op("GatherElements", data=_gather_elements)
+@op("GatherElements", data=_gather_elements, indices=(1,))
 def gather_elements(data: AnyRank, indices: Elements, axis: int) -> Shape:
     """Data, indices of the same rank -> the shape of the indices (GatherElements-11, 13).
 
@@ -108,7 +117,7 @@ def _gather_nd(data: Array, indices: Array, batch_dims: int = 0) -> Array:
     return np.broadcast_to(np.asarray(out, dtype=object), (*outer, *data.shape[batch_dims + depth :]))
 
 
-@op("GatherND", data=_gather_nd)
+@op("GatherND", data=_gather_nd, indices=(1,))
 def gather_nd(data: SymTensor, indices: Elements, batch_dims: int = 0) -> Shape:
     """(*batch, *data), (*batch, *outer, depth) -> (*batch, *outer, *data[depth:]) (GatherND-11 to 13)."""
     if indices.shape is None:
@@ -167,7 +176,7 @@ def _scatter_elements(data: Array, indices: Array, updates: Array, axis: int, re
     return _scattered(data, places, updates.flat, reduction)
 
 
-@op("Scatter", "ScatterElements", data=_scatter_elements)
+@op("Scatter", "ScatterElements", data=_scatter_elements, indices=(1,))
 def scatter_elements(data: SymTensor, indices: Elements, updates: AnyRank, axis: int) -> Shape:
     """Data, indices and updates of one shape -> the shape of the data (Scatter-9, ScatterElements-11 to 18)."""
     with reported:
@@ -189,7 +198,7 @@ def _scatter_nd(data: Array, indices: Array, updates: Array, reduction: str = "n
     return _scattered(data, places, updates.flat, reduction)
 
 
-@op("ScatterND", data=_scatter_nd)
+@op("ScatterND", data=_scatter_nd, indices=(1,))
 def scatter_nd(data: SymTensor, indices: Elements, updates: AnyRank) -> Shape:
     """Data, (*outer, depth), (*outer, *data[depth:]) -> the shape of the data (ScatterND-11 to 18)."""
     with reported:
@@ -210,7 +219,7 @@ def scatter_nd(data: SymTensor, indices: Elements, updates: AnyRank) -> Shape:
     return data.dims
 
 
-@op("TensorScatter")
+@op("TensorScatter", indices=(2,))
 def tensor_scatter(
     past_cache: SymTensor, update: AnyRank, write_indices: AnyRank | None, axis: int, mode: str
 ) -> Shape:
@@ -246,7 +255,58 @@ def _slice(data: Array, starts: Any, ends: Any, axes: Any = None, steps: Any = N
     return data
 
 
-@op("Slice", data=_slice)
+def _cut(arrays: list[Array], *_: object) -> Array | None:
+    """The elements that forward steps take; of other steps runtimes disagree."""
+    data, *limits = arrays
+    return None if len(limits) > 3 and any(limits[3] < 1) else _slice(data, *(x.tolist() for x in limits))
+
+
+_STEPS = 4
+"""The input of a Slice that has the steps."""
+
+
+def _is_forward(inputs: Values, _: Values, __: Attributes) -> bool:
+    """A Slice that leaves every size as it is takes all elements in order, unless it steps back."""
+    steps = inputs[_STEPS] if len(inputs) > _STEPS else None
+    elements = (1,) if steps is None else known_elements(steps)
+    return elements is not None and all(isinstance(step, int) and step >= 1 for step in elements)
+
+
+def _step_sizes(inputs: Values, _: Values, __: Attributes) -> Least | None:
+    """A step is not 0. The rule refuses the number 0 itself."""
+    steps = inputs[_STEPS] if len(inputs) > _STEPS else None
+    elements = (1,) if steps is None else known_elements(steps)
+    return [] if elements is not None and all(isinstance(x, int) for x in elements) else divisors(steps)
+
+
+def _rereads(inputs: Values, outputs: Values, attributes: Attributes) -> Reread | None:
+    """Starts and ends as numbers, for steps of at least 1."""
+    data, axes = inputs[0], known_elements(inputs[3]) if len(inputs) > 3 and inputs[3] is not None else ()
+    is_known = isinstance(data, SymTensor) and data.shape is not None and axes is not None
+    if not is_known or len(inputs) < 3 or not _is_forward(inputs, outputs, attributes):  # before opset 10, attributes
+        return None
+    dims: Any = data.dims  # type: ignore[union-attr]
+    found = {}
+    for index in (1, 2):
+        value: Any = inputs[index]
+        bounds = open_sizes(value) or ()
+        along: Any = axes or range(len(bounds))
+        if len(along) == len(bounds) and all(isinstance(x, int) and -len(dims) <= x < len(dims) for x in along):
+            pairs = zip(bounds, along, strict=True)
+            found[index] = [slice_bound(bound, dims[axis], value.dtype) for bound, axis in pairs]
+    return Reread({index: bounds for index, bounds in found.items() if bounds})
+
+
+@op(
+    "Slice",
+    data=_slice,
+    view="part",
+    total=True,
+    same=_is_forward,
+    computes=_cut,
+    demands=_step_sizes,
+    rereads=_rereads,
+)
 def slice_(
     data: SymTensor,
     starts: Sizes | Unknown,

@@ -9,8 +9,8 @@ import numpy as np
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.elements.samples import common_element, joined_samples
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.lengths import common_number, demand_one_element, number_of, of_length
-from onnx_infer.laws.limits import demand_room_for_pads, not_negative
+from onnx_infer.laws.lengths import common_number, demand_one_element, known_elements, number_of, of_length
+from onnx_infer.laws.limits import all_at_least, demand_room_for_pads, not_negative
 from onnx_infer.laws.sizes import (
     MOST_OPEN_PARTS,
     at_least,
@@ -33,6 +33,7 @@ from symdim.algebra.dims import at_most
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from onnx_infer.operators.rule import Attributes, Least, Values
     from onnx_infer.ops.kinds import AnyRank, AnyRanks, Dim, FlatSizes, Ints, Shape
 
     Array = NDArray[Any]
@@ -60,7 +61,13 @@ def joined_sizes(inputs: AnyRanks, axis: int) -> Shape:
     return tuple(sizes)
 
 
-@op("Concat", data=_concat_data)
+@op(
+    "Concat",
+    data=_concat_data,
+    total=True,
+    same=lambda inputs, *_: len(inputs) == 1,
+    computes=lambda arrays, shape, kind, attributes: np.concatenate(arrays, attributes.get("axis", 1)),
+)
 def concat(inputs: AnyRanks, axis: int = 1) -> SymTensor | Shape:
     """Sizes at `axis` add up, all others are equal (Concat-1, 4, 11, 13; the default axis of version 1 is 1)."""
     sizes, element, samples = joined_sizes(inputs, axis), common_element(inputs), joined_samples(inputs, axis)
@@ -123,7 +130,7 @@ def _split_data(
     return np.split(input, np.cumsum(parts)[:-1].tolist(), axis)
 
 
-@op("Split", data=_split_data)
+@op("Split", data=_split_data, view="part", total=True)
 def split(
     input: SymTensor,
     split: Ints | Unknown | None,
@@ -191,13 +198,34 @@ def _pad_data(
     return out
 
 
-@op("Pad")
+def _pads_nothing(inputs: Values, _: Values, attributes: Attributes) -> bool:
+    pads = attributes.get("pads", attributes.get("paddings")) if len(inputs) == 1 else known_elements(inputs[1])
+    return pads is not None and all(isinstance(pad, int) and pad == 0 for pad in pads)
+
+
+def _kept_elements(inputs: Values, outputs: Values, attributes: Attributes) -> Least | None:
+    """onnxruntime refuses a Pad of which negative pads leave no elements, if its mode copies some.
+
+    It does not refuse it if the tensor is empty before, so no rule without assumptions states this.
+    """
+    if attributes.get("mode", "constant") == "constant":
+        return []
+    elements, made = known_elements(inputs[1]) if len(inputs) > 1 else None, outputs[0]
+    sizes = made.shape if isinstance(made, SymTensor) else None
+    if elements is None or sizes is None or len(inputs) > 3 or len(elements) != 2 * len(sizes):
+        return None
+    pairs = zip(elements[: len(sizes)], elements[len(sizes) :], strict=True)
+    added = [maximum(begin, 0) + maximum(end, 0) for begin, end in pairs]
+    return all_at_least(1, [size - more for size, more in zip(sizes, added, strict=True)])
+
+
+@op("Pad", total=True, same=_pads_nothing, demands=_kept_elements)
 def pad_by_paddings(data: AnyRank, paddings: Ints, mode: str) -> Shape:
     """As Pad-2; the attribute has a different name (Pad-1)."""
     return pad(data, paddings, mode, None)
 
 
-@op("Pad", since=2, data=_pad_data)
+@op("Pad", since=2, data=_pad_data, total=True, same=_pads_nothing, demands=_kept_elements)
 def pad(
     data: AnyRank, pads: Ints | Unknown, mode: str, axes: Ints | Unknown | None, constant_value: AnyRank | None = None
 ) -> Shape:

@@ -16,9 +16,11 @@ from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.sizes import broadcast, broadcast_size, broadcast_to, confirm_shape, may_be_empty, of_rank, unify
 from onnx_infer.laws.statements import conflicting, fresh
 from onnx_infer.operators.registration import op
-from symdim import Expr
+from onnx_infer.operators.rule import uncounted
+from symdim import Expr, product
 
 if TYPE_CHECKING:
+    from onnx_infer.operators.rule import Attributes, Shapes
     from onnx_infer.ops.kinds import AnyRank, AnyRanks, SymTensor
     from onnx_infer.values.tensor import Dim, Shape
 
@@ -40,6 +42,12 @@ def matmul_shape(a: Shape, b: Shape) -> Shape:
     return (*broadcast(a[:-2], b[:-2]), *a[-2:-1], *(b[-1:] if len(b) > 1 else ()))
 
 
+def matrix_product(inputs: Shapes, outputs: Shapes, attributes: Attributes) -> Dim:
+    """Multiply-adds: the elements of the result times the inner size."""
+    a: Any = inputs[0]
+    return product((*outputs[0], a[-2] if attributes.get("transA") and len(a) > 1 else a[-1]))  # type: ignore[misc]
+
+
 def _matmul(A: Array, B: Array) -> Array:
     left = A[np.newaxis, :] if A.ndim == 1 else A
     right = B[:, np.newaxis] if B.ndim == 1 else B
@@ -59,7 +67,7 @@ def _matmul_integer(A: Array, B: Array, a_zero_point: Array | None, b_zero_point
     return _matmul(A, B)
 
 
-@op("MatMul", data=_matmul)
+@op("MatMul", data=_matmul, cost=matrix_product)
 def matmul(A: SymTensor, B: SymTensor) -> Shape:
     """(*batch, M, K), (*batch, K, N) -> (*batch, M, N) (MatMul-1 to 13)."""
     return matmul_shape(A.dims, B.dims)
@@ -85,7 +93,7 @@ def demand_single(**parameters: AnyRank | None) -> None:
             unify(1, x.shape[0], f"the number of elements of {name} and 1")
 
 
-@op("MatMulInteger", data=_matmul_integer)
+@op("MatMulInteger", data=_matmul_integer, cost=matrix_product)
 def matmul_integer(A: SymTensor, B: SymTensor, a_zero_point: AnyRank | None, b_zero_point: AnyRank | None) -> Shape:
     """As MatMul, for integers; a zero point for A, one for B or for each of its columns (MatMulInteger-10)."""
     shape = matmul_shape(A.dims, B.dims)
@@ -95,7 +103,7 @@ def matmul_integer(A: SymTensor, B: SymTensor, a_zero_point: AnyRank | None, b_z
     return shape
 
 
-@op("QLinearMatMul")
+@op("QLinearMatMul", cost=matrix_product)
 def qlinear_matmul(
     a: SymTensor,
     a_scale: AnyRank,
@@ -122,7 +130,7 @@ def _gemm(A: Array, B: Array, C: Array | None, transA: int, transB: int, alpha: 
     return out if C is None else np.asarray(arithmetic.ADD(out, C), dtype=object)
 
 
-@op("Gemm", data=_gemm)
+@op("Gemm", data=_gemm, cost=matrix_product)
 def gemm(A: AnyRank, B: AnyRank, C: AnyRank | None, transA: int, transB: int, broadcast: int = 1) -> Shape:
     """(M, K), (K, N), C that broadcasts to (M, N) -> (M, N). Before opset 7 only with `broadcast` (Gemm-1 to 13)."""
     left, right = of_rank(A.shape, 2, "A"), of_rank(B.shape, 2, "B")
@@ -136,7 +144,7 @@ def gemm(A: AnyRank, B: AnyRank, C: AnyRank | None, transA: int, transB: int, br
     return broadcast_to((rows, columns), C.shape, "C")
 
 
-@op("Det")
+@op("Det", cost=uncounted)
 def det(X: SymTensor) -> Shape:
     """(*batch, M, M) -> batch (Det-11, 22)."""
     require(X.rank >= 2, "a matrix has at least 2 axes", X.rank)
@@ -172,7 +180,21 @@ def _einsum(Inputs: tuple[Array, ...], equation: str) -> Array:
     return result
 
 
-@op("Einsum", data=_einsum)
+def _products(inputs: Shapes, _: Shapes, attributes: Attributes) -> Dim:
+    """Multiply-adds: the sizes of all labels, times (operands - 1). All operands are contracted at once."""
+    terms, _output = read_equation(attributes["equation"])
+    sizes: dict[object, Dim] = {}
+    for term, shape in zip(terms, inputs, strict=False):
+        covered = len(shape) - len(term) + 1  # type: ignore[arg-type]
+        labels: list[object] = []
+        for label in term:
+            labels += [label] if label != "..." else [k - covered for k in range(covered)]
+        for axis, size in zip(labels, shape, strict=True):  # type: ignore[arg-type]
+            sizes[axis] = broadcast_size(sizes[axis], size) if axis in sizes else size
+    return product(sizes.values()) * (len(terms) - 1)
+
+
+@op("Einsum", data=_einsum, cost=_products)
 def einsum(Inputs: AnyRanks, equation: str) -> Shape:
     """The labels of the output term, each with the broadcast size of its axes (Einsum-12, 28)."""
     terms, output = read_equation(equation)

@@ -43,13 +43,13 @@ def _reduced(samples: Shape | None, reduction: str) -> Shape | None:
     return samples if reduction == "none" else ()
 
 
-@op("NegativeLogLikelihoodLoss")
+@op("NegativeLogLikelihoodLoss", indices=(1,))
 def negative_log_likelihood(input: AnyRank, target: AnyRank, weight: AnyRank | None, reduction: str) -> Shape | None:
     """(N, C, *d), (N, *d), optional (C) -> (N, *d), or a scalar when reduced (NegativeLogLikelihoodLoss-12 to 22)."""
     return _reduced(_per_sample(input, target, weight), reduction)
 
 
-@op("SoftmaxCrossEntropyLoss")
+@op("SoftmaxCrossEntropyLoss", indices=(1,))
 def softmax_cross_entropy(
     scores: AnyRank, labels: AnyRank, weights: AnyRank | None, reduction: str
 ) -> list[Shape | None]:

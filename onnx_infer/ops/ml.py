@@ -148,7 +148,7 @@ def _extract(X: Any, Y: Any) -> Any:
     return np.atleast_2d(X)[..., [int(i) for i in Y.ravel()]]
 
 
-@op("ArrayFeatureExtractor", domain=DOMAIN, data=_extract)
+@op("ArrayFeatureExtractor", domain=DOMAIN, data=_extract, indices=(1,))
 def array_feature_extractor(X: SymTensor, Y: Elements) -> Shape:
     """(*batch, F), K indices of any shape -> (*batch, K); of a vector (1, K) (ArrayFeatureExtractor-1)."""
     require(X.rank >= 1, "the rank of X must be at least 1", X.rank)

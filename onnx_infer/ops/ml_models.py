@@ -11,11 +11,13 @@ from onnx_infer.laws.limits import demand_at_least, demand_at_most
 from onnx_infer.laws.sizes import exact_quotient, of_rank
 from onnx_infer.laws.statements import demand, fresh
 from onnx_infer.operators.registration import op
+from onnx_infer.operators.rule import uncounted
 from onnx_infer.ops.ml import DOMAIN, confirm_features, features, length, one_of, rows
 from onnx_infer.values import dtype as dt
 from symdim import maximum
 
 if TYPE_CHECKING:
+    from onnx_infer.operators.rule import Attributes, Shapes
     from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape
     from onnx_infer.values.tensor import SymTensor
 
@@ -27,7 +29,13 @@ def demand_coefficients(X: AnyRank, coefficients: tuple[float, ...] | None, sets
         demand_at_most(size * sets, len(coefficients), "the number of coefficients")
 
 
-@op("LinearRegressor", domain=DOMAIN)
+def _products(inputs: Shapes, _: Shapes, attributes: Attributes) -> Dim:
+    """Multiply-adds: each row of X is multiplied with all coefficients."""
+    x: Any = inputs[0]
+    return (x[0] if len(x) > 1 else 1) * len(attributes["coefficients"])
+
+
+@op("LinearRegressor", domain=DOMAIN, cost=_products)
 def linear_regressor(X: AnyRank, *, coefficients: tuple[float, ...] | None, targets: int) -> Shape:
     """(N, F) -> (N, targets); each target has F coefficients (LinearRegressor-1)."""
     demand_coefficients(X, coefficients, targets)
@@ -45,7 +53,7 @@ def confirm_support(X: AnyRank, elements: int, vectors: int, coefficients: int, 
         confirm_features(X, coefficients // sets, "coefficients")
 
 
-@op("SVMRegressor", domain=DOMAIN)
+@op("SVMRegressor", domain=DOMAIN, cost=uncounted)
 def svm_regressor(
     X: AnyRank, *, coefficients: tuple[float, ...] | None, n_supports: int, support_vectors: tuple[float, ...] | None
 ) -> Shape:
@@ -59,7 +67,7 @@ def _label_dtype(classlabels_strings: Any) -> list[int | None]:
     return [dt.STRING if classlabels_strings else dt.INT64, None]
 
 
-@op("LinearClassifier", domain=DOMAIN, dtype=_label_dtype)
+@op("LinearClassifier", domain=DOMAIN, dtype=_label_dtype, cost=_products)
 def linear_classifier(
     X: AnyRank, *, coefficients: tuple[float, ...], intercepts: tuple[float, ...] | None,
     classlabels_ints: tuple[int, ...] | None, classlabels_strings: tuple[str, ...] | None,
@@ -81,7 +89,7 @@ def linear_classifier(
     return [(batch,), (batch, scores)]
 
 
-@op("SVMClassifier", domain=DOMAIN, dtype=_label_dtype)
+@op("SVMClassifier", domain=DOMAIN, dtype=_label_dtype, cost=uncounted)
 def svm_classifier(
     X: AnyRank, *, classlabels_ints: tuple[int, ...] | None, classlabels_strings: tuple[str, ...] | None,
     coefficients: tuple[float, ...] | None, prob_a: tuple[float, ...] | None,

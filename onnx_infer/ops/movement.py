@@ -8,8 +8,8 @@ import numpy as np
 
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.lengths import demand_one_element, of_length
-from onnx_infer.laws.limits import not_negative
+from onnx_infer.laws.lengths import demand_one_element, known_elements, of_length, open_sizes
+from onnx_infer.laws.limits import all_at_least, not_negative
 from onnx_infer.laws.sizes import (
     broadcast_size,
     confirm,
@@ -21,7 +21,9 @@ from onnx_infer.laws.sizes import (
 )
 from onnx_infer.laws.statements import Kind, demand, element, fresh, reported, state
 from onnx_infer.operators.registration import op
+from onnx_infer.operators.rule import Reread
 from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, maximum, minimum
 
 if TYPE_CHECKING:
@@ -29,7 +31,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from onnx_infer.ops.kinds import AnyRank, Dim, FlatSizes, Ints, Shape, SymTensor
+    from onnx_infer.operators.rule import Attributes, Least, Values
+    from onnx_infer.ops.kinds import AnyRank, Dim, FlatSizes, Ints, Shape
 
     Array = NDArray[Any]
 
@@ -57,7 +60,26 @@ def known_sizes(sizes: Iterable[Any]) -> tuple[int, ...]:
     return out
 
 
-@op("Transpose", data=lambda data, perm: np.transpose(data, perm), moves=True)
+def _keeps_order(inputs: Values, _: Values, attributes: Attributes) -> bool:
+    """A Transpose moves nothing if the axes with more than one element stay in order."""
+    shape: Any = inputs[0].shape  # type: ignore[union-attr]  # a tensor of known rank
+    perm = attributes.get("perm") or range(len(shape))[::-1]
+    moved = [axis for axis in perm if 0 <= axis < len(shape) and shape[axis] != 1]
+    return len(perm) == len(shape) and moved == sorted(moved)
+
+
+def _permuted(arrays: list[Any], shape: Shape, kind: Any, attributes: Attributes) -> Any:
+    return np.transpose(arrays[0], attributes.get("perm"))
+
+
+@op(
+    "Transpose",
+    data=lambda data, perm: np.transpose(data, perm),
+    moves=True,
+    total=True,
+    same=_keeps_order,
+    computes=_permuted,
+)
 def transpose(data: AnyRank, perm: tuple[int, ...] | None) -> Shape:
     """sizes -> sizes[perm], reversed without `perm` (Transpose-1 to 25)."""
     if perm is None:
@@ -97,7 +119,44 @@ def _expand_data(input: Array, shape: Ints) -> Array:
     return np.broadcast_to(input, known_sizes(_broadcast(input.shape, shape)))
 
 
-@op("Expand", data=_expand_data, moves=True)
+def expand_target(elements: Shape, shape: Shape) -> tuple[Dim, ...]:
+    """The target of an Expand: 1 in place of a size that the input has at the same axis.
+
+    >>> from symdim import Var
+    >>> N, S = Var("N"), Var("S")
+    >>> expand_target((N, 12, S), (N, 1, S)), expand_target((N, S), (S,)), expand_target((N, S), (1, 1))
+    ((1, 12, 1), (N, 1), (N, S))
+    """
+    pad = len(elements) - len(shape)
+    return tuple(
+        1 if isinstance(e, Expr) and 0 <= i - pad < len(shape) and e == shape[i - pad] else e
+        for i, e in enumerate(elements)
+    )
+
+
+def _rereads(inputs: Values, _: Values, __: Attributes) -> Reread | None:
+    data, sizes = inputs[0], open_sizes(inputs[1])
+    if sizes is None or not isinstance(data, SymTensor) or data.shape is None:
+        return None
+    return Reread({1: expand_target(sizes, data.shape)})
+
+
+def _target_sizes(inputs: Values, _: Values, __: Attributes) -> Least | None:
+    """No size of a target is negative."""
+    elements = known_elements(inputs[1])
+    return None if elements is None else all_at_least(0, elements)
+
+
+@op(
+    "Expand",
+    data=_expand_data,
+    moves=True,
+    total=True,
+    same="alike",
+    computes=lambda arrays, shape, *_: np.broadcast_to(arrays[0], shape),
+    demands=_target_sizes,
+    rereads=_rereads,
+)
 def expand(input: SymTensor, shape: FlatSizes | Unknown) -> Shape:
     """input, shape -> the two broadcast to each other (Expand-8, 13)."""
     if isinstance(shape, Unknown):
@@ -105,7 +164,7 @@ def expand(input: SymTensor, shape: FlatSizes | Unknown) -> Shape:
     return _broadcast(input.dims, shape)
 
 
-@op("Tile")
+@op("Tile", total=True, same="alike")
 def tile_along_axis(input: SymTensor, tiles: Dim | Unknown, axis: Dim) -> Shape:
     """The size at `axis` times `tiles`, both given as floats (Tile-1)."""
     along = normalize_axis(convert(axis, dt.INT64), input.rank)
@@ -123,7 +182,7 @@ def _tile_data(input: Array, repeats: Ints) -> Array:
     return np.tile(input, known_sizes(repeats))
 
 
-@op("Tile", since=6, data=_tile_data, moves=True)
+@op("Tile", since=6, data=_tile_data, moves=True, total=True, same="alike")
 def tile(input: AnyRank, repeats: Ints | Unknown) -> Shape:
     """sizes, repeats -> sizes * repeats (Tile-6, 13)."""
     if input.shape is None and isinstance(repeats, Unknown):
@@ -210,7 +269,7 @@ def _trilu_data(input: Array, k: int | None, upper: int) -> Array:
     return (np.triu if upper else np.tril)(input, k or 0)
 
 
-@op("Trilu", data=_trilu_data)
+@op("Trilu", data=_trilu_data, total=True)
 def trilu(input: SymTensor, k: AnyRank | None) -> Shape:
     """(*batch, N, M) -> (*batch, N, M), one triangle kept (Trilu-14)."""
     demand_one_element(k, "k")

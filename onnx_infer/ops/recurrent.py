@@ -8,10 +8,12 @@ from onnx_infer.errors import require
 from onnx_infer.laws.sizes import confirm, confirm_shape, differ, exact_quotient, is_fresh, of_rank, unify, unify_shapes
 from onnx_infer.laws.statements import demand
 from onnx_infer.operators.registration import op
+from symdim import product
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from onnx_infer.operators.rule import Attributes, Shapes
     from onnx_infer.ops.kinds import AnyRank
     from onnx_infer.values.tensor import Dim, Shape
 
@@ -75,12 +77,18 @@ def recurrent(gates: int) -> Callable[..., list[Shape]]:
     return rule
 
 
-op("RNN")(recurrent(1))
-op("GRU")(recurrent(3))
+def recurrence(inputs: Shapes, _: Shapes, __: Attributes) -> Dim:
+    """Multiply-adds: the weights W and R are used once at each step of each sequence of the batch."""
+    x, w, r = inputs[:3]
+    return product(x[:2]) * (product(w) + product(r))  # type: ignore[index, arg-type]
+
+
+op("RNN", cost=recurrence)(recurrent(1))
+op("GRU", cost=recurrence)(recurrent(3))
 _of_four_gates = recurrent(4)
 
 
-@op("LSTM")
+@op("LSTM", cost=recurrence)
 def lstm(
     X: AnyRank,
     W: AnyRank,

@@ -176,12 +176,12 @@ _REDUCTIONS: dict[str, Callable[[list[Element], int | None], Element]] = {
 }  # fmt: skip
 
 for _name, _function in _REDUCTIONS.items():
-    op(_name, data=_reduced(_function))(reduce)
+    op(_name, data=_reduced(_function), total=_name in ("ReduceProd", "ReduceSum"))(reduce)
 op("ReduceLogSum", "ReduceLogSumExp")(reduce)
 
 
-@op("ArgMax", data=_positions(1))
-@op("ArgMin", data=_positions(-1))
+@op("ArgMax", data=_positions(1), bounded=True)
+@op("ArgMin", data=_positions(-1), bounded=True)
 def positions(data: SymTensor, axis: int, keepdims: int) -> Shape:
     """The data's shape with size 1 at the axis, or without it (ArgMax, ArgMin-1 to 13).
 
@@ -204,7 +204,7 @@ def cumulate(x: SymTensor, axis: int | Unknown) -> Shape:
     return x.dims
 
 
-@op("CumSum", data=_cumulated(arithmetic.add, 0))
+@op("CumSum", data=_cumulated(arithmetic.add, 0), total=True)
 def cumulated_sum(x: SymTensor, axis: int | Unknown, exclusive: int) -> SymTensor:
     """x's shape (CumSum-11, 14)."""
     sizes = cumulate(x, axis)

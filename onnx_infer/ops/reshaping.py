@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.elements.lifting import SAME
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.limits import demand_at_least
+from onnx_infer.laws.lengths import known_elements, open_sizes
+from onnx_infer.laws.limits import all_at_least, demand_at_least
 from onnx_infer.laws.sizes import (
     are_one,
     at_least,
@@ -19,6 +20,7 @@ from onnx_infer.laws.sizes import (
 )
 from onnx_infer.laws.statements import Kind, conflicting, demand, fresh, is_cautious, state
 from onnx_infer.operators.registration import op
+from onnx_infer.operators.rule import Reread
 from onnx_infer.ops.movement import demand_equal
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
@@ -29,6 +31,7 @@ from symdim.algebra.texts.tree import Product
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from onnx_infer.operators.rule import Attributes, Least, Values
     from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, Sizes
 
 
@@ -224,7 +227,79 @@ def _rest(sizes: list[Dim | None], elements: Ints) -> int | None:
     return index if positive or elements[index] == -1 else None
 
 
-@op("Reshape", data=SAME)
+def reshape_target(elements: Shape, shape: Shape, allowzero: bool = False, made: Shape = ()) -> tuple[Dim, ...]:
+    """The target of a Reshape without `allowzero`, for one with or without it. `made` is the shape of the result.
+
+    Every run is the same with it. A size that the input has at the same index is copied by a 0; where it is 0 in a run,
+    the given target copies too. A single other expression is -1 if all its factors that may be 0 are in the size that a
+    0 would copy, no other size is 0, and the element counts are equal in every run. A target with `allowzero` stays if
+    the new one would need that.
+
+    >>> from symdim import Var
+    >>> N, S = Var("N"), Var("S")
+    >>> reshape_target((N, S, 12, 64), (N, S, 768)), reshape_target((N * S, 12), (N, S, 12))
+    ((0, 0, 12, 64), (-1, 12))
+
+    The element counts of the first are equal for some sizes only; the second has two open sizes.
+
+    >>> reshape_target((S, 12), (N, 12)), reshape_target((S, N), (N, S))
+    ((S, 12), (S, N))
+    """
+    given = elements
+    if allowzero and -1 in elements and len(made) == len(elements) and product(made) == product(shape):
+        pairs = zip(elements, made, strict=True)
+        elements = tuple(size if e == -1 and isinstance(size, int) else e for e, size in pairs)
+    sizes_may_be_0 = not all(at_least(e, 1) for e in elements if e != -1)
+    if allowzero and (0 in elements or (-1 in elements and sizes_may_be_0)):
+        return given
+    copied = [shape[i] if i < len(shape) else None for i in range(len(elements))]
+    found: list[Dim] = [
+        0 if isinstance(e, Expr) and size is not None and e == size else e
+        for e, size in zip(elements, copied, strict=True)
+    ]
+    left = [i for i, e in enumerate(found) if isinstance(e, Expr)]
+    if len(left) == 1 and -1 not in elements:
+        (i,) = left
+        others = [size if e == 0 and size is not None else e for e, size in zip(found, copied, strict=True)]
+        del others[i]
+        exact = product([elements[i], *others]) == product(shape)
+        if exact and all(at_least(e, 1) for e in others) and _copies_nothing(elements[i], copied[i], allowzero):
+            found[i] = -1
+    settled = all(isinstance(e, int) or at_least(e, 1) for e in found)
+    return tuple(found) if settled or not allowzero else given
+
+
+def _copies_nothing(element: Dim, copied: Dim | None, allowzero: bool) -> bool:
+    """Whether an element of a target stands for itself also where it is 0."""
+    if at_least(element, 1):
+        return True
+    if not at_least(element, 0):
+        return False
+    return allowzero or (copied is not None and all(at_least(f, 1) or f in factors(copied) for f in factors(element)))
+
+
+def _rereads(inputs: Values, outputs: Values, attributes: Attributes) -> Reread | None:
+    data, made = inputs[0], outputs[0]
+    sizes = open_sizes(inputs[1]) if len(inputs) > 1 else None
+    if sizes is None or not isinstance(data, SymTensor) or data.shape is None or not isinstance(made, SymTensor):
+        return None
+    target = reshape_target(sizes, data.shape, bool(attributes.get("allowzero")), made.shape or ())
+    return Reread({1: target}, {"allowzero": None})
+
+
+def _sizes_beside_the_rest(inputs: Values, outputs: Values, attributes: Attributes) -> Least | None:
+    """No size beside a -1 is 0."""
+    elements, made = known_elements(inputs[1]) if len(inputs) > 1 else None, outputs[0]
+    sizes = made.shape if isinstance(made, SymTensor) else None
+    if elements is None or sizes is None or len(sizes) != len(elements):
+        return None
+    if -1 not in elements:
+        return []
+    demanded = all_at_least(1, [size for size, e in zip(sizes, elements, strict=True) if e != -1])
+    return None if demanded and attributes.get("allowzero") else demanded
+
+
+@op("Reshape", data=SAME, rank_from=1, view="whole", total=True, demands=_sizes_beside_the_rest, rereads=_rereads)
 def reshape(data: AnyRank, shape: Sizes | Unknown | None, allowzero: int = 0) -> Shape:
     """(*sizes) -> shape: 0 copies the size at its index unless `allowzero`, -1 is the rest (Reshape-1 to 25)."""
     require(shape is not None, "the attribute shape is missing")
@@ -233,7 +308,7 @@ def reshape(data: AnyRank, shape: Sizes | Unknown | None, allowzero: int = 0) ->
     return reshaped(data.shape, shape or (), allowzero)
 
 
-@op("Flatten", data=SAME)
+@op("Flatten", data=SAME, view="whole", total=True)
 def flatten(input: AnyRank, axis: int, since_version: int) -> Shape:
     """(*outer, *inner) -> (prod(outer), prod(inner)), split at `axis` (Flatten-1 to 25; negative axes since 11)."""
     if input.shape is None:
@@ -245,7 +320,7 @@ def flatten(input: AnyRank, axis: int, since_version: int) -> Shape:
     return product(input.dims[:split]), product(input.dims[split:])
 
 
-@op("Shape")
+@op("Shape", bounded=True, total=True)
 def shape_of(data: AnyRank, start: int = 0, end: int | None = None) -> SymTensor | Shape:
     """(*sizes) -> (end - start): the sizes from `start` to `end` as data, clamped as slices are (Shape-1 to 25)."""
     if data.shape is None:
@@ -254,7 +329,7 @@ def shape_of(data: AnyRank, start: int = 0, end: int | None = None) -> SymTensor
     return SymTensor(dt.INT64, (len(sizes),), sizes)
 
 
-@op("Size")
+@op("Size", bounded=True, total=True)
 def size_of(data: AnyRank) -> SymTensor:
     """(*sizes) -> (): the number of elements as data (Size-1 to 25)."""
     return SymTensor(dt.INT64, (), None if data.shape is None else (data.size,))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,15 +11,21 @@ import numpy as np
 from onnx_infer.elements.ratio import Ratio
 from onnx_infer.elements.scaling import is_power_of_two, scaled
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.lengths import common_number, number_of, of_length
+from onnx_infer.laws.lengths import common_number, number_of, of_length, open_sizes
 from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import at_least, differ, normalize_axes, of_rank, sizes_unless_broken, unify
 from onnx_infer.laws.statements import demand, fresh, is_cautious, state
 from onnx_infer.operators.registration import op
+from onnx_infer.operators.rule import Reread
 from onnx_infer.ops.window import given_sizes, spatial_rank
-from symdim import maximum, minimum
+from onnx_infer.values.tensor import SymTensor
+from symdim import Expr, maximum, minimum
+from symdim.algebra.bounds import bounds_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from onnx_infer.operators.rule import Attributes, Values
     from onnx_infer.ops.kinds import AnyRank, Dim, FlatSizes, Floats, Ints, Shape, Sizes
 
 POLICIES = ("stretch", "not_larger", "not_smaller")
@@ -95,7 +102,69 @@ def _repeated(X: Any, scales: Floats | None, sizes: Ints | None, mode: str = "ne
     return out
 
 
-@op("Resize", data=_repeated)
+_EXACT_IN_FLOAT32 = 2**24
+"""Whole numbers up to this one are exact in float32."""
+
+
+def resize_axes(elements: Shape, shape: Shape, axes: Sequence[int]) -> tuple[list[int], tuple[Dim, ...]]:
+    """The axes that a Resize changes, of those that it has sizes for, and their sizes.
+
+    >>> from symdim import Var
+    >>> N, H = Var("N"), Var("H")
+    >>> resize_axes((N, 3, 56, H), (N, 3, H, H), range(4))
+    ([2], (56,))
+    """
+    changed = [(axis, e) for axis, e in zip(axes, elements, strict=True) if e != shape[axis]]
+    return [axis for axis, _ in changed], tuple(e for _, e in changed)
+
+
+def resize_scales(elements: Shape, shape: Shape) -> tuple[int, ...] | None:
+    """The whole numbers by which a Resize scales a shape; None if there are none.
+
+    A runtime computes a size from its scale in float32, so bounds must show that it is exact there.
+
+    >>> from symdim import Var
+    >>> n, h, w = Var.fresh("n", 1, 8), Var.fresh("h", 1, 4096), Var.fresh("w")
+    >>> resize_scales((n, 2 * h), (n, h)), resize_scales((n, h + 1), (n, h)), resize_scales((w,), (w,))
+    ((1, 2), None, None)
+    """
+    scales = [_whole_scale(e, size) for e, size in zip(elements, shape, strict=True)]
+    found = tuple(scale for scale in scales if scale is not None)
+    return found if len(found) == len(scales) else None
+
+
+def _whole_scale(element: Dim, size: Dim) -> int | None:
+    _, most = bounds_of(element)
+    if most is None or most > _EXACT_IN_FLOAT32 or not at_least(size, 1):
+        return None
+    scale = element // size
+    return scale if isinstance(scale, int) and scale >= 1 and scale * size == element else None
+
+
+def _rereads(inputs: Values, _: Values, attributes: Attributes, names_axes: bool = False) -> Reread | None:
+    """Sizes of the axes that change, where they can be named (since version 18), or whole scales."""
+    data, sizes = inputs[0], open_sizes(inputs[3]) if len(inputs) > 3 else None
+    if sizes is None or not isinstance(data, SymTensor) or data.shape is None:
+        return None
+    shape = data.shape
+    axes = [axis % max(len(shape), 1) for axis in attributes.get("axes", range(len(shape)))]
+    # a crop reads the roi of each axis
+    is_plain = attributes.get("coordinate_transformation_mode") != "tf_crop_and_resize"
+    if not is_plain or attributes.get("keep_aspect_ratio_policy", "stretch") != "stretch" or len(axes) != len(sizes):
+        return None
+    if names_axes:
+        axes, sizes = resize_axes(sizes, shape, axes)
+    if not axes:
+        return None
+    scales = resize_scales(sizes, tuple(shape[axis] for axis in axes))
+    named = {"axes": axes} if len(axes) < len(shape) else {}
+    if scales is None or not any(isinstance(size, Expr) for size in sizes):
+        return Reread({3: sizes}, named)
+    return Reread({2: tuple(map(float, scales)), 3: None}, named)
+
+
+@op("Resize", data=_repeated, rereads=_rereads)
+@op("Resize", since=18, data=_repeated, rereads=partial(_rereads, names_axes=True))
 def resize(X: AnyRank, scales: Floats | Unknown | None, sizes: FlatSizes | Unknown | None, *,
            axes: tuple[int, ...] = (), keep_aspect_ratio_policy: str = "stretch") -> Shape:  # fmt: skip
     """floor(size * scale), or `sizes`, at each of `axes` (Resize-10, 11, 13, 18, 19); an empty input is none."""

@@ -40,7 +40,7 @@ def _nonzero(X: Array) -> Array:
     return np.array(np.nonzero(np.array(_truth(X.flat)).reshape(X.shape)))
 
 
-@op("NonZero", data=_nonzero)
+@op("NonZero", data=_nonzero, bounded=True)
 def nonzero(X: AnyRank) -> SymTensor | Shape:
     """X of rank r -> (r, the number of non-zero elements) (NonZero-9, 13)."""
     if X.shape is None:
@@ -125,7 +125,7 @@ def _unique(X: Array, axis: int | None, sorted: int, output_count: int = 4) -> l
     return out[:output_count]
 
 
-@op("Unique", data=_unique)
+@op("Unique", data=_unique, bounded=True)
 def unique(X: AnyRank, axis: int | None, sorted: int) -> list[Shape | None]:
     """n distinct subtensors along the axis, or elements -> Y, (n), (size of the axis), (n) (Unique-11, 28)."""
     if X.shape is None:
@@ -158,7 +158,7 @@ def _topk(X: Array, axis: int, K: Array | None = None, k: int = 0, largest: int 
     return [np.take_along_axis(X, order, axis), order]
 
 
-@op("TopK", data=_topk)
+@op("TopK", data=_topk, bounded=True)
 def topk(
     X: SymTensor,
     axis: int,
@@ -222,7 +222,7 @@ def one_hot(indices: AnyRank, depth: Elements, values: AnyRank, axis: int) -> Sh
     return (*indices.dims[:axis], count, *indices.dims[axis:])
 
 
-@op("NonMaxSuppression")
+@op("NonMaxSuppression", bounded=True)
 def non_max_suppression(
     boxes: AnyRank, scores: AnyRank, max_output_boxes_per_class: Dim | Unknown | None = None
 ) -> Shape:

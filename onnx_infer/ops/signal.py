@@ -10,6 +10,7 @@ from onnx_infer.laws.limits import demand_at_least, demand_at_most
 from onnx_infer.laws.sizes import at_least, has_axis, of_rank, unify, unknown_shape
 from onnx_infer.laws.statements import contradict, demand, element, fresh
 from onnx_infer.operators.registration import op
+from onnx_infer.operators.rule import uncounted
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, SymTensor
@@ -27,7 +28,7 @@ def _demand_parts(size: Dim, parts: tuple[int, ...]) -> None:
         demand_at_most(size, 2, "the last size")
 
 
-@op("DFT")
+@op("DFT", cost=uncounted)
 def dft(
     input: SymTensor, dft_length: Dim | Unknown | None, inverse: int, onesided: int, axis: int | Unknown = -2
 ) -> Shape:
@@ -60,7 +61,7 @@ def dft(
     return (*signal, last)
 
 
-@op("STFT")
+@op("STFT", cost=uncounted)
 def stft(
     signal: AnyRank,
     frame_step: Dim | Unknown,

@@ -36,7 +36,7 @@ _MOST_CHOICES = 64
 """The most combinations of axes that are compared where a run decides the axes."""
 
 
-@op("Squeeze", data=SAME)
+@op("Squeeze", data=SAME, view="whole", total=True)
 def squeeze(data: SymTensor, axes: Ints | Unknown | None) -> Shape:
     """The shape without the axes, of size 1; absent: without every size that is 1 (Squeeze-1, 11, 13 to 25)."""
     if isinstance(axes, Unknown):
@@ -112,7 +112,7 @@ def _without(dims: Shape, gone: set[int]) -> Shape:
     return tuple(size for i, size in enumerate(dims) if i not in gone)
 
 
-@op("Unsqueeze", data=SAME)
+@op("Unsqueeze", data=SAME, view="whole", total=True)
 def unsqueeze(data: SymTensor, axes: Ints | Unknown) -> Shape:
     """The shape with a 1 at each of these axes of the result (Unsqueeze-1, 11, 13 to 25)."""
     if isinstance(axes, Unknown):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,10 +16,16 @@ from onnx_infer.laws.sizes import unify
 from onnx_infer.laws.statements import demand
 from onnx_infer.operators.registration import op
 from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import SymTensor
 from symdim import Expr
 
 if TYPE_CHECKING:
-    from onnx_infer.ops.kinds import AnyRank, Shape, SymTensor, Value
+    from onnx_infer.operators.rule import Attributes, Values
+    from onnx_infer.ops.kinds import AnyRank, Shape, Value
+
+
+unary = partial(op, in_place=True, total=True)
+"""`op` for a function of single elements: no run is refused for its sizes."""
 
 
 # -- functions and activations ----------------------------------------------------------------------------------
@@ -35,20 +42,20 @@ def _exact_reciprocal(x: Element) -> Element:
 RECIPROCAL = lift(_exact_reciprocal, 1)
 
 
-@op("Abs", data=arithmetic.ABSOLUTE)
-@op("Ceil", data=arithmetic.CEIL)
-@op("Floor", data=arithmetic.FLOOR)
-@op("Round", data=arithmetic.ROUND)
-@op("Neg", data=arithmetic.NEGATE)
-@op("Not", data=arithmetic.NOT)
-@op("Sqrt", data=arithmetic.SQRT)
-@op("Reciprocal", data=RECIPROCAL)
-@op("Relu", data=lift(lambda x: arithmetic.larger(x, 0), 1))
-@op("LeakyRelu", data=lambda X, alpha: arithmetic.SELECT(arithmetic.LESS(X, 0), arithmetic.MULTIPLY(X, alpha), X))
-@op("ThresholdedRelu", data=lambda X, alpha: arithmetic.SELECT(arithmetic.LESS(alpha, X), X, 0.0))
-@op("BitwiseNot", data=lift(lambda x: arithmetic.subtract(-1, x), 1))
-@op("IsNaN", data=lift(lambda x: False, 1))
-@op("Celu", "Elu", "HardSigmoid", "HardSwish", "Mish", "Selu", "Sigmoid", "Softplus", "Swish")
+@unary("Abs", data=arithmetic.ABSOLUTE, computes=np.abs)
+@unary("Ceil", data=arithmetic.CEIL)
+@unary("Floor", data=arithmetic.FLOOR)
+@unary("Round", data=arithmetic.ROUND)
+@unary("Neg", data=arithmetic.NEGATE, computes=np.negative)
+@unary("Not", data=arithmetic.NOT, computes=np.logical_not)
+@unary("Sqrt", data=arithmetic.SQRT)
+@unary("Reciprocal", data=RECIPROCAL)
+@unary("Relu", data=lift(lambda x: arithmetic.larger(x, 0), 1))
+@unary("LeakyRelu", data=lambda X, alpha: arithmetic.SELECT(arithmetic.LESS(X, 0), arithmetic.MULTIPLY(X, alpha), X))
+@unary("ThresholdedRelu", data=lambda X, alpha: arithmetic.SELECT(arithmetic.LESS(alpha, X), X, 0.0))
+@unary("BitwiseNot", data=lift(lambda x: arithmetic.subtract(-1, x), 1))
+@unary("IsNaN", data=lift(lambda x: False, 1))
+@unary("Celu", "Elu", "HardSigmoid", "HardSwish", "Mish", "Selu", "Sigmoid", "Softplus", "Swish")
 def same_shape(X: SymTensor) -> Shape:
     """X's shape, in all versions of these operators: 1 to 24, Celu-28. `~x` is `-1 - x` in two's complement.
 
@@ -57,15 +64,15 @@ def same_shape(X: SymTensor) -> Shape:
     return X.dims
 
 
-@op("Sign", data=arithmetic.SIGN)
-@op("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cos", "Cosh", "Sin", "Sinh", "Tan", "Tanh")
-@op("Erf", "Exp", "Log", "Shrink", "Softsign")
+@unary("Sign", data=arithmetic.SIGN)
+@unary("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cos", "Cosh", "Sin", "Sinh", "Tan", "Tanh")
+@unary("Erf", "Exp", "Log", "Shrink", "Softsign")
 def same_shape_of_input(input: SymTensor) -> Shape:
     """The input's shape, in all versions of these operators: 1 to 22."""
     return input.dims
 
 
-op("Gelu")(same_shape)  # Gelu-20: runtimes treat any `approximate` except tanh as none
+unary("Gelu")(same_shape)  # Gelu-20: runtimes treat any `approximate` except tanh as none
 
 
 def _infinite(X: Any, detect_negative: int, detect_positive: int) -> Any:
@@ -73,7 +80,7 @@ def _infinite(X: Any, detect_negative: int, detect_positive: int) -> Any:
     return lift(lambda x: signs.get(x, False) if isinstance(x, float) else False, 1)(X)
 
 
-op("IsInf", data=_infinite)(same_shape)  # IsInf-10, 20
+unary("IsInf", data=_infinite)(same_shape)  # IsInf-10, 20
 
 
 # -- Clip --------------------------------------------------------------------------------------------------------
@@ -104,10 +111,10 @@ def _clipped(input: Any, min: Any, max: Any, output_dtype: int | None) -> Any:
     return input
 
 
-op("Clip", data=_clipped)(same_shape_of_input)  # Clip-1, 6: the bounds are attributes
+op("Clip", data=_clipped, in_place=True)(same_shape_of_input)  # Clip-1, 6: the bounds are attributes
 
 
-@op("Clip", since=11, data=_clipped)
+@op("Clip", since=11, data=_clipped, in_place=True)
 def clip(input: SymTensor, min: AnyRank | None, max: AnyRank | None) -> Shape:
     """The input's shape. The bounds are scalars (Clip-11 to 13); onnxruntime accepts vectors of one element too."""
     for name, bound in (("min", min), ("max", max)):
@@ -126,8 +133,17 @@ def _cast_type(to: int | str) -> int:
     return number
 
 
-op("Cast", data=SAME, dtype=_cast_type)(same_shape_of_input)  # Cast-1 to 28
-op("CastLike", data=SAME)(same_shape_of_input)  # CastLike-15 to 25: the element type is that of `target_type`
+def _converted(arrays: list[Any], shape: Shape, kind: Any, _: Attributes) -> Any:
+    """A Cast that is defined: integers wrap around, floats are rounded to the nearest; no float becomes an integer."""
+    return None if arrays[0].dtype.kind == "f" and np.dtype(kind).kind != "f" else arrays[0].astype(kind)
+
+
+op("Cast", data=SAME, dtype=_cast_type, total=True, same="alike", computes=_converted)(
+    same_shape_of_input
+)  # Cast-1 to 28
+op("CastLike", data=SAME, total=True, same="alike")(
+    same_shape_of_input
+)  # CastLike-15 to 25: the element type is that of `target_type`
 
 
 def _same_bits(input: Any, output_dtype: int | None) -> Any:
@@ -149,14 +165,25 @@ def bit_cast(input: AnyRank, to: int) -> Shape | None:
 # -- Identity, Dropout -------------------------------------------------------------------------------------------
 
 
-@op("Identity", data=SAME)
+@op("Identity", data=SAME, view="whole", same="always", total=True)
 def identity(input: Value) -> Value:
     """The input, of any kind: a tensor with its data, a sequence, an optional (Identity-1 to 25)."""
     return input
 
 
-@op("Dropout", data=lambda data, is_test: data if is_test else None)
-@op("Dropout", since=7, data=SAME)
+def _drops_nothing(inputs: Values, _: Values, attributes: Attributes) -> bool:
+    """Whether a Dropout does not train (Dropout-7 to 13; earlier versions have `is_test`)."""
+    if "is_test" in attributes or "consumed_inputs" in attributes:
+        return False
+    training = inputs[2] if len(inputs) > 2 else None
+    return training is None or (isinstance(training, SymTensor) and training.data == (False,))
+
+
+_DROPOUT: dict[str, Any] = {"same": _drops_nothing, "random": True, "in_place": True, "total": True}
+
+
+@op("Dropout", data=lambda data, is_test: data if is_test else None, **_DROPOUT)
+@op("Dropout", since=7, data=SAME, **_DROPOUT)
 def dropout(data: AnyRank, output_count: int) -> list[Shape | None]:
     """The output and the mask have the data's shape. Since version 7 inference drops nothing (Dropout-1 to 10)."""
     return [data.shape] * output_count
@@ -169,7 +196,7 @@ def _kept(data: Any, training_mode: Any) -> Any:
     return [data, np.full(data.shape, True, dtype=object)]
 
 
-@op("Dropout", since=12, data=_kept)
+@op("Dropout", since=12, data=_kept, **_DROPOUT)
 def dropout_by_input(
     data: AnyRank, ratio: AnyRank | None, training_mode: AnyRank | None, output_count: int
 ) -> list[Shape | None]:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from onnx_infer.laws.windows import IntVector, Window
+    from onnx_infer.operators.rule import Attributes, Cost, Shapes
     from onnx_infer.ops.kinds import AnyRank, Dim, Shape, Sizes, SymTensor, Windows
 
 
@@ -89,7 +90,12 @@ def biased(channels: Dim, bias: SymTensor | None) -> Dim:
     return confirm(channels, bias.dims[0], "output channels and the size of the bias")
 
 
-@op("Conv")
+def convolution(weight: int) -> Cost:
+    """Multiply-adds: the elements of the result times the terms of each, the channels of a group times the kernel."""
+    return lambda inputs, outputs, _: product((*outputs[0], *inputs[weight][1:]))  # type: ignore[misc, index]
+
+
+@op("Conv", cost=convolution(1))
 def conv(X: AnyRank, W: AnyRank, B: AnyRank | None, *, window: Windows, group: int = 1) -> Shape:
     """(N, C, *spatial), (M, C/group, *kernel) -> (N, M, *places) (Conv-1, 11, 22)."""
     rank = spatial_rank(X, W, kernel_shape=window.kernel_shape)
@@ -114,7 +120,7 @@ def conv(X: AnyRank, W: AnyRank, B: AnyRank | None, *, window: Windows, group: i
     return (batch, biased(filters, B), *sizes_unless_broken(len(spatial), places))
 
 
-@op("ConvInteger")
+@op("ConvInteger", cost=convolution(1))
 def conv_integer(
     x: AnyRank,
     w: AnyRank,
@@ -129,7 +135,7 @@ def conv_integer(
     return conv(x, w, None, window=window, group=group)
 
 
-@op("QLinearConv")
+@op("QLinearConv", cost=convolution(3))
 def qlinear_conv(
     x: AnyRank,
     x_scale: AnyRank,
@@ -151,7 +157,7 @@ def qlinear_conv(
     return out
 
 
-@op("DeformConv")
+@op("DeformConv", cost=convolution(1))
 def deform_conv(
     X: AnyRank,
     W: AnyRank,
@@ -177,7 +183,12 @@ def deform_conv(
     return (batch, channels, *places)
 
 
-@op("ConvTranspose")
+def transposed_convolution(inputs: Shapes, _: Shapes, __: Attributes) -> Dim:
+    """Multiply-adds: each element of X is multiplied with the kernels of the channels of its group."""
+    return product((*inputs[0], *inputs[1][1:]))  # type: ignore[misc, index]
+
+
+@op("ConvTranspose", cost=transposed_convolution)
 def conv_transpose(
     X: AnyRank, W: AnyRank, B: AnyRank | None, *, window: Windows, group: int = 1, since_version: int = 0
 ) -> Shape:

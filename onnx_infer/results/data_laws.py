@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.model.graph import Node, label_of, title_of
+from onnx_infer.operators.rule import NO_FACETS
 from onnx_infer.results.element_bounds import greatest, greatest_of
 from onnx_infer.results.guards import NodeName
 from onnx_infer.values.propagated import is_told
@@ -19,25 +20,6 @@ if TYPE_CHECKING:
 
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.values.tensor import Dim, Value
-
-_SECOND = (
-    "Gather", "GatherElements", "GatherND", "Scatter", "ScatterElements", "ScatterND", "NegativeLogLikelihoodLoss",
-    "SoftmaxCrossEntropyLoss", "ai.onnx.ml::ArrayFeatureExtractor", "com.microsoft::GatherBlockQuantized",
-    "com.microsoft::GatherND", "com.microsoft::TorchEmbedding",
-)  # fmt: skip
-_LOOKED_UP: dict[str, tuple[int, ...]] = {
-    **dict.fromkeys(_SECOND, (1,)),
-    "TensorScatter": (2,),
-    "com.microsoft::EmbedLayerNormalization": (0, 1, 7),
-    "com.microsoft::GroupQueryAttention": (5,),
-}
-"""Operators that refuse an index out of bounds, and the inputs that hold the indices."""
-
-_WITHOUT_ELEMENTS = {
-    "Shape", "Size", "EyeLike", "RandomNormalLike", "RandomUniformLike",
-    "ArgMax", "ArgMin", "NonMaxSuppression", "NonZero", "TopK", "Unique",
-}  # fmt: skip
-"""Operators whose results are sizes or places in an operand. They are in bounds for all elements of the operands."""
 
 
 class DataLaw(NamedTuple):
@@ -82,7 +64,8 @@ def data_laws(result: Inferred, nodes: Iterable[Node]) -> list[DataLaw]:
     for node in nodes:
         title, inputs = title_of(node), node[2]
         of_node = tuple(dict.fromkeys([deciding[name] for name in inputs if name in deciding]))
-        for i in _LOOKED_UP.get(title, ()) if of_node else ():
+        facets = operators.facets(node[0], node[1]) if of_node else NO_FACETS
+        for i in facets.indices:
             name = inputs[i] if i < len(inputs) else ""
             if name in deciding and not is_told(types.get(name)):
                 where = _where_in_bounds(node, types, counts)
@@ -94,7 +77,7 @@ def data_laws(result: Inferred, nodes: Iterable[Node]) -> list[DataLaw]:
             counts[node[3][0]] = count
         joined = of_node[0] if len(of_node) == 1 else _Deciding((), of_node)
         for name in node[3]:
-            if of_node and title not in _WITHOUT_ELEMENTS and not is_told(types.get(name)):
+            if of_node and not facets.bounded and not is_told(types.get(name)):
                 deciding[name] = joined
             else:
                 deciding.pop(name, None)

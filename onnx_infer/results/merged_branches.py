@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 _UNION = 11
 """From this version of the operators on, the branches of an If may have any shapes."""
 
-_BY_ELEMENTS = {"Reshape": 1, "ConstantOfShape": 0}
-"""Operators whose rank the elements of an input decide: onnx infers nothing of the output unless they are constant."""
-
 
 def not_written(engine: Engine) -> frozenset[str]:
     """The names of the values whose types stay as they are in the model, in any of its graphs."""
@@ -37,7 +34,8 @@ def not_written(engine: Engine) -> frozenset[str]:
     for graph, _ in graphs:
         for node in graph.nodes():
             bodies = [engine.view(handle) for handle in graphs_of(node)]
-            for name, read in _reads(node, bodies, constants):
+            rank_from = engine.scope.operators.facets(node[0], node[1]).rank_from
+            for name, read in _reads(node, bodies, constants, rank_from):
                 sources.setdefault(name, set()).add(read)
             if node[0] == "If" and len(bodies) == 2:
                 first, second = (scopes.get(id(body.handle), {}) for body in bodies)
@@ -53,9 +51,11 @@ def not_written(engine: Engine) -> frozenset[str]:
     return frozenset(found)
 
 
-def _reads(node: Node, bodies: Iterable[Graph], constants: set[str]) -> Iterator[tuple[str, str]]:
-    """The outputs of a node, and the inputs of its bodies, each with a value from which onnx may infer its shape."""
-    at = _BY_ELEMENTS.get(node[0])
+def _reads(node: Node, bodies: Iterable[Graph], constants: set[str], at: int | None) -> Iterator[tuple[str, str]]:
+    """The outputs of a node, and the inputs of its bodies, each with a value from which onnx may infer its shape.
+
+    If the elements of the input `at` decide the rank of the output, onnx infers nothing unless they are constant.
+    """
     if at is not None and len(node[2]) > at and node[2][at] not in constants:
         return
     inner = [name for body in bodies for name in body.outputs]

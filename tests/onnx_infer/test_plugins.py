@@ -104,6 +104,20 @@ with warnings.catch_warnings(record=True) as told:
 print(result.types["c"], result.types["k"], [str(w.message) for w in told], result.diagnostics)
 """
 
+FACETS = """
+import onnx, onnx_infer, warnings
+warnings.simplefilter("ignore")
+model = onnx.parser.parse_model('''<ir_version: 10, opset_import: ["": 20, "com.acme": 1]>
+g (int32[N, 2] x, bool c) => (y) <int32[2, 2] a = {1, 2, 3, 4}, int32[2, 3] b = {1, 0, 2, 0, 1, 2}> {
+    w = com.acme.Combine (a, b)
+    unread = com.acme.Combine (x, a)
+    y = com.acme.Combine (x, w)
+}''')
+folded = onnx_infer.fold(model)
+print(onnx_infer.infer(model).costs().multiply_adds, onnx_infer.infer(folded).costs().multiply_adds)
+print([node.op_type for node in folded.graph.node], onnx.numpy_helper.to_array(folded.graph.initializer[0]).tolist())
+"""
+
 
 def test_the_package_of_the_documentation(tmp_path: Path) -> None:
     """Installed as an installer does it, beside a broken one; its own test passes."""
@@ -124,6 +138,7 @@ def test_the_package_of_the_documentation(tmp_path: Path) -> None:
     warning = f"the plug-in 'broken' of broken-ops 2.0 (no_such_module) cannot be loaded: {cause}"
     assert run("-c", PROGRAM).strip() == f"f32[N, H + 3] i64[_d0] {[warning]} []"
     run("-c", "import test_acme_ops; test_acme_ops.test_cases()")
+    assert run("-c", FACETS).splitlines() == ["10*N + 12 6*N", "['Combine'] [[1, 2, 6], [3, 4, 14]]"]
 
 
 def install(folder: Path, name: str, version: str, entries: dict[str, str]) -> None:

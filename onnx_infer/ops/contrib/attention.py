@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.sizes import broadcast_to, confirm, exact_quotient, of_rank, unify, unify_shapes
 from onnx_infer.laws.statements import fresh
+from onnx_infer.operators.rule import uncounted
 from onnx_infer.ops.attention import split_heads
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.values.tensor import SymTensor
+from symdim import product
 
 if TYPE_CHECKING:
+    from onnx_infer.operators.rule import Attributes, Cost, Shapes
     from onnx_infer.ops.kinds import AnyRank, Dim, Shape
 
 # -- with the projection of the input ----------------------------------------------------------------------------------
@@ -46,10 +49,27 @@ def _parts(merged: Dim, given: tuple[int, ...]) -> tuple[Dim, ...]:
     return given
 
 
-@contrib("Attention", inputs="input weights bias? mask_index? past? attention_bias? past_sequence_length?")
+def _products(past: int) -> Cost:
+    """Multiply-adds of the projection to queries, keys and values, then of attention. `past` is an input."""
+
+    def cost(inputs: Shapes, outputs: Shapes, attributes: Attributes) -> Dim:
+        (batch, length, _), (inner, merged) = inputs[:2]  # type: ignore[misc]
+        before = inputs[past] if past < len(inputs) else None
+        sizes = attributes.get("qkv_hidden_sizes")
+        query = sizes[0] if sizes else merged // 3
+        keys = length if before is None else length + before[3]
+        return batch * length * (inner * merged + keys * (query + outputs[0][2]))  # type: ignore[index]
+
+    return cost
+
+
+@contrib(
+    "Attention", inputs="input weights bias? mask_index? past? attention_bias? past_sequence_length?", cost=_products(4)
+)
 @contrib(
     "DecoderMaskedSelfAttention",
     inputs="input weights bias mask_index? past attention_bias? past_sequence_length beam_width? cache_indirection?",
+    cost=uncounted,
 )
 def attention(
     input: AnyRank,
@@ -81,6 +101,7 @@ def attention(
     "QAttention",
     inputs="input weight bias input_scale weight_scale mask_index? input_zero_point? weight_zero_point? past?",
     dtype=lambda bias: [bias.dtype] * 2,
+    cost=_products(8),
 )
 def quantized_attention(
     input: AnyRank,
@@ -99,6 +120,7 @@ def quantized_attention(
     inputs="input scale_input scale_Q_gemm scale_K_gemm scale_V_gemm Q_weight K_weight V_weight scale_Q_weight "
     "scale_K_weight scale_V_weight Q_bias K_bias V_bias scale_QKT_gemm? scale_QKT_softmax? scale_values_gemm "
     "mask_index? past? attention_bias?",
+    cost=uncounted,
 )
 def ordered_attention(input: AnyRank, V_weight: AnyRank) -> Shape:
     """Input (B, L, D), V_weight (D, v) -> (B, L, v)."""
@@ -107,7 +129,11 @@ def ordered_attention(input: AnyRank, V_weight: AnyRank) -> Shape:
     return (*shape[:2], weight[1])
 
 
-@contrib("PackedAttention", inputs="input weights bias token_offset cumulative_sequence_length attention_bias?")
+@contrib(
+    "PackedAttention",
+    inputs="input weights bias token_offset cumulative_sequence_length attention_bias?",
+    cost=uncounted,
+)
 def packed_attention(input: AnyRank, weights: AnyRank, qkv_hidden_sizes: tuple[int, ...] = ()) -> Shape:
     """Input (tokens, D), weights (D, q + k + v) -> (tokens, v)."""
     tokens, size = of_rank(input.shape, 2, "input")
@@ -116,11 +142,12 @@ def packed_attention(input: AnyRank, weights: AnyRank, qkv_hidden_sizes: tuple[i
     return tokens, _parts(merged, qkv_hidden_sizes)[2]
 
 
-@contrib("LongformerAttention", inputs="input weight bias mask global_weight global_bias global")
+@contrib("LongformerAttention", inputs="input weight bias mask global_weight global_bias global", cost=uncounted)
 @contrib(
     "QOrderedLongformerAttention",
     inputs="input scale_input weight scale_weight bias scale_bias scale_qkv_gemm mask global_weight "
     "scale_global_weight global_bias scale_global_gemm global scale_output",
+    cost=uncounted,
 )
 def longformer_attention(input: SymTensor) -> Shape:
     """(B, L, hidden) -> the same."""
@@ -153,11 +180,23 @@ def _key_and_value(
     return (batch, length), v[1] * v[3] if value.rank == 4 else value.dims[2], k, v
 
 
+def _multi_head_products(inputs: Shapes, outputs: Shapes, _: Attributes) -> Dim:
+    """Multiply-adds of both products. `query` may contain keys and values (5 axes); `present_key` has all of them."""
+    query: Any = inputs[0]
+    key = inputs[1] if len(inputs) > 1 else None
+    present = outputs[1] if len(outputs) > 1 else None
+    elements = product(query if len(query) == 3 else (*query[:3], query[-1]))
+    length = query[1] if key is None else key[2] if len(key) == 4 else key[1]
+    whole: Any = length if present is None else present[2]
+    return product((elements + product(outputs[0]), whole))  # type: ignore[arg-type]
+
+
 @contrib(
     "MultiHeadAttention",
     inputs="query key? value? bias? key_padding_mask? attention_bias? past_key? past_value? past_sequence_length? "
     "cache_indirection?",
     dtype=lambda query: [query.dtype] * 3,
+    cost=_multi_head_products,
 )
 def multi_head_attention(
     query: SymTensor,
@@ -232,6 +271,7 @@ def _cached_attention(
     inputs="query key? value? mask_index? attention_bias? past_key? past_value? past_sequence_length? beam_width? "
     "cache_indirection? bias?",
     dtype=lambda query: [query.dtype] * 3,
+    cost=uncounted,
 )
 def decoder_masked_attention(
     query: SymTensor,
@@ -254,6 +294,7 @@ def decoder_masked_attention(
 @contrib(
     "PackedMultiHeadAttention",
     inputs="query key? value? bias? token_offset cumulative_sequence_length attention_bias?",
+    cost=uncounted,
 )
 def packed_multi_head_attention(query: SymTensor, value: AnyRank | None) -> Shape:
     """Query (tokens, q), value (tokens, v) -> (tokens, v); query (tokens, heads, 3, n) -> (tokens, heads * n)."""
@@ -267,6 +308,7 @@ def packed_multi_head_attention(query: SymTensor, value: AnyRank | None) -> Shap
     "DecoderAttention",
     inputs="query key q_weight kv_weight bias key_padding_mask? key_cache? value_cache? static_kv use_past "
     "has_layer_state has_key_padding_mask",
+    cost=uncounted,
 )
 def decoder_attention(
     query: AnyRank,

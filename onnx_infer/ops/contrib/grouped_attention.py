@@ -8,13 +8,15 @@ from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.limits import demand_at_least, demand_at_most
 from onnx_infer.laws.sizes import confirm_shape, exact_quotient, of_rank, unify, unify_shapes
 from onnx_infer.laws.statements import element, fresh, state
+from onnx_infer.operators.rule import uncounted
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.values import dtype as dt
-from symdim import maximum
+from symdim import maximum, product
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from onnx_infer.operators.rule import Attributes, Shapes
     from onnx_infer.ops.kinds import AnyRank, Dim, Shape, SymTensor
 
 
@@ -73,11 +75,18 @@ def _demand_rotary(cos: AnyRank | None, sin: AnyRank | None, size: Dim, total: D
         demand_at_most(total, positions, "the total length")
 
 
+def _products(_: Shapes, outputs: Shapes, __: Attributes) -> Dim:
+    """Multiply-adds of two products, each the elements of Y times the length of the keys, which `present_key` has."""
+    return product((2, *outputs[0], outputs[1][2]))  # type: ignore[misc, index]
+
+
 @contrib(
     "GroupQueryAttention",
     inputs="query key? value? past_key? past_value? seqlens_k total_sequence_length cos_cache? sin_cache? "
     "position_ids? attention_bias? head_sink? k_scale? v_scale? q_norm_weight? k_norm_weight? query_seqlens?",
     dtype=_cache_types,
+    cost=_products,
+    indices=(5,),
 )
 def group_query_attention(
     query: AnyRank,
@@ -139,6 +148,7 @@ def group_query_attention(
     inputs="query key? value? past_key past_value block_row_indices block_col_indices total_sequence_length "
     "key_total_sequence_lengths cos_cache? sin_cache?",
     dtype=_cache_types,
+    cost=uncounted,
 )
 def sparse_attention(
     query: AnyRank, key: AnyRank | None, past_key: AnyRank, past_value: AnyRank, num_heads: int, kv_num_heads: int
@@ -157,6 +167,7 @@ def sparse_attention(
     "seqlens_k total_sequence_length cos_cache? sin_cache? position_ids? q_norm_weight? k_norm_weight? head_sink? "
     "committed_length? key_scale? value_scale?",
     dtype=_dynamic_types,
+    cost=uncounted,
 )
 def dynamic_sparse_attention(
     query: AnyRank,
@@ -185,12 +196,14 @@ def dynamic_sparse_attention(
     "selected_indices selected_counts auxiliary_key? auxiliary_value? auxiliary_lengths? cos_cache? sin_cache? "
     "head_sink? q_norm_weight? k_norm_weight? k_scale? v_scale? attention_metadata?",
     dtype=lambda query, key_cache, value_cache: [query.dtype, key_cache.dtype, value_cache.dtype],
+    cost=uncounted,
 )
 @contrib(
     "PagedAttention",
     inputs="query key? value? key_cache value_cache? cumulative_sequence_length past_seqlens block_table cos_cache? "
     "sin_cache? slot_mapping? head_sink? q_norm_weight? k_norm_weight? k_scale? v_scale? attention_metadata?",
     dtype=lambda query, key_cache, value_cache: [query.dtype, key_cache.dtype, (value_cache or key_cache).dtype],
+    cost=uncounted,
 )
 def paged_attention(
     query: AnyRank,
@@ -263,7 +276,9 @@ def relative_position_bias(bias_table: AnyRank, query_length: Dim | Unknown, key
     return (1, of_rank(bias_table.shape, 2, "bias_table")[1], *lengths)
 
 
-@contrib("GatedRelativePositionBias", inputs="query_layer query_bias rel_pos weight bias eco_a token_offset?")
+@contrib(
+    "GatedRelativePositionBias", inputs="query_layer query_bias rel_pos weight bias eco_a token_offset?", cost=uncounted
+)
 def gated_relative_position_bias(
     query_layer: SymTensor, rel_pos: AnyRank, token_offset: AnyRank | None, num_heads: int
 ) -> Shape:

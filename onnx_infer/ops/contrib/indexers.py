@@ -8,6 +8,7 @@ from onnx_infer.errors import require
 from onnx_infer.laws.limits import demand_at_most
 from onnx_infer.laws.sizes import of_rank, unify
 from onnx_infer.laws.statements import demand, fresh
+from onnx_infer.operators.rule import uncounted
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.values import dtype as dt
 
@@ -28,6 +29,7 @@ def _capacity(policy_mode: str, compress_ratio: int, token_budget: int | None, i
     inputs="query key? query_norm_weight key_norm_weight cos_cache sin_cache mask? past_key gate? position_bias? "
     "head_weights? position_ids? past_sequence_length? past_proj_buffer?",
     dtype=lambda query, past_key: [dt.INT32, past_key.dtype, query.dtype],
+    cost=uncounted,
 )
 def sparse_attention_indexer(
     query: AnyRank,
@@ -68,6 +70,7 @@ def sparse_attention_indexer(
         query.dtype,
         *[dt.INT32] * 2,
     ],
+    cost=uncounted,
 )
 def packed_sparse_attention_indexer(
     query: AnyRank,

@@ -11,7 +11,7 @@ from onnx_infer.ops.contrib.window import of_channels_last
 from onnx_infer.ops.movement import depth_to_space, space_to_depth
 from onnx_infer.ops.resize import grid_sample, resize
 from onnx_infer.ops.unary import same_shape, same_shape_of_input
-from onnx_infer.ops.window import conv, conv_transpose, global_pool, max_unpool, pool, qlinear_conv
+from onnx_infer.ops.window import conv, conv_transpose, convolution, global_pool, max_unpool, pool, qlinear_conv
 from onnx_infer.values import dtype as dt
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def upsample_blocked(X: SymTensor, *, scales: IntVector | None) -> Shape:
     return tuple(size * scale for size, scale in zip(X.dims, scales, strict=True))
 
 
-op("Conv", domain=_BLOCKED, inputs="X W B? Sum?")(conv)
+op("Conv", domain=_BLOCKED, inputs="X W B? Sum?", cost=convolution(1))(conv)
 op("AveragePool", "MaxPool", domain=_BLOCKED, inputs="X")(pool)
 op("GlobalAveragePool", "GlobalMaxPool", domain=_BLOCKED, inputs="X")(global_pool)
 

@@ -8,13 +8,15 @@ from onnx_infer.errors import require
 from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import at_least, confirm, exact_quotient, may_be_empty, of_rank, unify
 from onnx_infer.laws.statements import demand, fresh
+from onnx_infer.operators.rule import uncounted
 from onnx_infer.ops.contrib import contrib
-from onnx_infer.ops.linear import demand_columns, demand_single, gemm, matmul, matmul_shape
+from onnx_infer.ops.linear import demand_columns, demand_single, gemm, matmul, matmul_shape, matrix_product
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Sparse
 from symdim import product
 
 if TYPE_CHECKING:
+    from onnx_infer.operators.rule import Attributes, Shapes
     from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, SymTensor, Value
 
 # -- of two tensors ----------------------------------------------------------------------------------------------------
@@ -32,7 +34,7 @@ def transposed(shape: Shape, last: int, batch: int) -> Shape:
     return (*outer, columns, rows) if last else (*outer, rows, columns)
 
 
-@contrib("FusedMatMul", "FusedMatMulActivation", "TransposeMatMul", inputs="A B")
+@contrib("FusedMatMul", "FusedMatMulActivation", "TransposeMatMul", inputs="A B", cost=matrix_product)
 def fused_matmul(
     A: SymTensor, B: SymTensor, transA: int = 0, transB: int = 0, transBatchA: int = 0, transBatchB: int = 0
 ) -> Shape:
@@ -40,11 +42,12 @@ def fused_matmul(
     return matmul_shape(transposed(A.dims, transA, transBatchA), transposed(B.dims, transB, transBatchB))
 
 
-@contrib("DynamicQuantizeMatMul", inputs="A B b_scale b_zero_point? bias?")
+@contrib("DynamicQuantizeMatMul", inputs="A B b_scale b_zero_point? bias?", cost=matrix_product)
 @contrib(
     "MatMulIntegerToFloat",
     inputs="A B a_scale b_scale a_zero_point? b_zero_point? bias?",
     dtype=lambda a_scale: a_scale.dtype,
+    cost=matrix_product,
 )
 def quantized_matmul(
     A: SymTensor,
@@ -67,17 +70,19 @@ def quantized_matmul(
     return shape
 
 
-contrib("MatMulInteger16", inputs="A B", dtype=lambda A: dt.INT32 if A.dtype == dt.INT16 else None)(matmul)
-contrib("QOrderedMatMul", inputs="A scale_A B scale_B scale_Y bias? C? scale_C?")(matmul)
+contrib(
+    "MatMulInteger16", inputs="A B", dtype=lambda A: dt.INT32 if A.dtype == dt.INT16 else None, cost=matrix_product
+)(matmul)
+contrib("QOrderedMatMul", inputs="A scale_A B scale_B scale_Y bias? C? scale_C?", cost=matrix_product)(matmul)
 
 
-@contrib("GemmFastGelu", inputs="X W bias?")
+@contrib("GemmFastGelu", inputs="X W bias?", cost=matrix_product)
 def gemm_fast_gelu(X: SymTensor, W: SymTensor) -> Shape:
     """(*batch, M, K), (K, N) -> (*batch, M, N)."""
     return matmul_shape(X.dims, W.dims)
 
 
-@contrib("SparseToDenseMatMul", inputs="A B", dtype=lambda B: B.dtype)
+@contrib("SparseToDenseMatMul", inputs="A B", dtype=lambda B: B.dtype, cost=matrix_product)
 def sparse_matmul(A: Value, B: SymTensor, transA: int = 0, transB: int = 0) -> Shape:
     """Sparse (M, K), dense (K, N), each perhaps transposed -> (M, N)."""
     require(isinstance(A, Sparse), "A is not sparse", A)
@@ -85,7 +90,7 @@ def sparse_matmul(A: Value, B: SymTensor, transA: int = 0, transB: int = 0) -> S
     return matmul_shape(rows, transposed(B.dims, transB, 0))
 
 
-@contrib("CDist", inputs="A B")
+@contrib("CDist", inputs="A B", cost=uncounted)
 def distances(A: AnyRank, B: AnyRank) -> Shape:
     """(M, N), (K, N) -> (M, K)."""
     a, b = of_rank(A.shape, 2, "A"), of_rank(B.shape, 2, "B")
@@ -93,12 +98,13 @@ def distances(A: AnyRank, B: AnyRank) -> Shape:
     return a[0], b[0]
 
 
-@contrib("FusedGemm", inputs="A B C?")
-@contrib("GemmFloat8", inputs="A B C? scaleA? scaleB? scaleY?", dtype=lambda dtype=dt.FLOAT: dtype)
+@contrib("FusedGemm", inputs="A B C?", cost=matrix_product)
+@contrib("GemmFloat8", inputs="A B C? scaleA? scaleB? scaleY?", dtype=lambda dtype=dt.FLOAT: dtype, cost=matrix_product)
 @contrib(
     "QGemm",
     inputs="A a_scale a_zero_point B b_scale b_zero_point C? y_scale? y_zero_point?",
     dtype=lambda y_zero_point: dt.FLOAT if y_zero_point is None else y_zero_point.dtype,
+    cost=matrix_product,
 )
 def fused_gemm(A: SymTensor, B: SymTensor, C: AnyRank | None, transA: int = 0, transB: int = 0) -> Shape:
     """(M, K), (K, N), C that broadcasts to (M, N) -> (M, N)."""
@@ -115,13 +121,18 @@ def projected(A: SymTensor, inner: Dim, outer: Dim) -> Shape:
     return (*A.dims[:-1], outer)
 
 
-@contrib("MatMulNBits", inputs="A B scales zero_points? g_idx? bias?")
+def packed_product(_: Shapes, outputs: Shapes, attributes: Attributes) -> Dim:
+    """Multiply-adds: the elements of the result times the inner size, which is an attribute."""
+    return product(outputs[0]) * attributes["K"]  # type: ignore[arg-type, no-any-return]
+
+
+@contrib("MatMulNBits", inputs="A B scales zero_points? g_idx? bias?", cost=packed_product)
 def matmul_of_bits(A: SymTensor, K: int, N: int) -> Shape:
     """(*batch, M, K), N * K packed weights -> (*batch, M, N)."""
     return projected(A, K, N)
 
 
-@contrib("MatMulNBitsQLoRA", inputs="X W scales lora_A lora_A_scales lora_B lora_B_scales")
+@contrib("MatMulNBitsQLoRA", inputs="X W scales lora_A lora_A_scales lora_B lora_B_scales", cost=uncounted)
 def matmul_of_bits_with_adapter(X: SymTensor, lora_B: AnyRank, K: int, N: int) -> Shape:
     """(*batch, K), N * K packed weights, an adapter whose second matrix has N rows -> (*batch, N)."""
     if lora_B.shape is not None:
@@ -129,7 +140,7 @@ def matmul_of_bits_with_adapter(X: SymTensor, lora_B: AnyRank, K: int, N: int) -
     return projected(X, K, N)
 
 
-@contrib("MatMulPacked", inputs="A B global_scale?")
+@contrib("MatMulPacked", inputs="A B global_scale?", cost=packed_product)
 def matmul_of_packed_rows(A: SymTensor, B: AnyRank, K: int, N: int) -> Shape:
     """(*batch, K), N rows of K packed elements -> (*batch, N)."""
     if B.shape is not None:
@@ -137,13 +148,13 @@ def matmul_of_packed_rows(A: SymTensor, B: AnyRank, K: int, N: int) -> Shape:
     return projected(A, K, N)
 
 
-@contrib("MatMulBnb4", inputs="A B absmax")
+@contrib("MatMulBnb4", inputs="A B absmax", cost=packed_product)
 def matmul_of_4_bits(A: SymTensor, K: int, N: int, transB: int = 1) -> Shape:
     """(*batch, M, K), N * K packed weights -> (*batch, M, N); the other way round without transB."""
     return projected(A, K, N) if transB else projected(A, N, K)
 
 
-@contrib("MatMulFpQ4", inputs="A B B_shape")
+@contrib("MatMulFpQ4", inputs="A B B_shape", cost=matrix_product)
 def matmul_of_blob(A: SymTensor, B_shape: Ints) -> Shape:
     """(*batch, M, K), packed weights of the shape (K, N) -> (*batch, M, N)."""
     require(len(B_shape) == 2, "B_shape must have 2 elements", len(B_shape))
@@ -151,14 +162,18 @@ def matmul_of_blob(A: SymTensor, B_shape: Ints) -> Shape:
     return projected(A, inner, outer)
 
 
-@contrib("MatMulBlockQuantizedFp8Weight", inputs="A B b_scale a_scale? bias?")
-@contrib("MatMulBlockQuantizedFp4Weight", inputs="A B weight_scale weight_scale_2 input_scale? bias?")
+@contrib("MatMulBlockQuantizedFp8Weight", inputs="A B b_scale a_scale? bias?", cost=matrix_product)
+@contrib(
+    "MatMulBlockQuantizedFp4Weight", inputs="A B weight_scale weight_scale_2 input_scale? bias?", cost=matrix_product
+)
 def matmul_of_rows(A: SymTensor, B: AnyRank) -> Shape:
     """(*batch, K), weights (N, K) or packed (N, K / 2) -> (*batch, N)."""
     return (*A.dims[:-1], of_rank(B.shape, 2, "B")[0])
 
 
-@contrib("MatMulNBitsMlp", inputs="A skip? norm_scale? gate_B gate_scales gate_bias? up_B up_scales up_bias?")
+@contrib(
+    "MatMulNBitsMlp", inputs="A skip? norm_scale? gate_B gate_scales gate_bias? up_B up_scales up_bias?", cost=uncounted
+)
 def gated_projection(A: SymTensor, K: int, N: int) -> list[Shape]:
     """(*batch, K) -> (*batch, N), and the sum with skip (*batch, K)."""
     return [projected(A, K, N), projected(A, K, K)]
@@ -167,6 +182,7 @@ def gated_projection(A: SymTensor, K: int, N: int) -> list[Shape]:
 @contrib(
     "MatMulNBitsQkv",
     inputs="A skip? norm_scale q_B q_scales q_bias? k_B k_scales k_bias? v_B v_scales v_bias?",
+    cost=uncounted,
 )
 def query_key_value_projections(A: SymTensor, K: int, Nq: int, Nkv: int) -> list[Shape]:
     """(*batch, K) -> (*batch, Nq), twice (*batch, Nkv), and the sum with skip (*batch, K)."""
@@ -180,6 +196,7 @@ def query_key_value_projections(A: SymTensor, K: int, Nq: int, Nkv: int) -> list
     "MoE",
     inputs="input router_probs fc1_experts_weights fc1_experts_bias? fc2_experts_weights fc2_experts_bias? "
     "fc3_experts_weights? fc3_experts_bias?",
+    cost=uncounted,
 )
 @contrib(
     "QMoE",
@@ -187,6 +204,7 @@ def query_key_value_projections(A: SymTensor, K: int, Nq: int, Nkv: int) -> list
     "fc2_experts_bias? fc3_experts_weights? fc3_scales? fc3_experts_bias? fc1_zero_points? fc2_zero_points? "
     "fc3_zero_points? router_weights? fc1_global_scale? fc2_global_scale? fc1_act_scale? fc2_act_scale? "
     "fc1_act_block_scale? fc2_act_block_scale?",
+    cost=uncounted,
 )
 def mixture_of_experts(
     input: SymTensor,
@@ -222,6 +240,7 @@ def mixture_of_experts(
 @contrib(
     "MoEPacked",
     inputs="input router_probs gate_experts_weights up_experts_weights? down_experts_weights router_weights?",
+    cost=uncounted,
 )
 def mixture_of_packed_experts(input: SymTensor, router_probs: AnyRank, gate_experts_weights: AnyRank) -> Shape:
     """(*batch, hidden) -> the same. The router has a row (experts) for each token."""
@@ -236,6 +255,7 @@ def mixture_of_packed_experts(input: SymTensor, router_probs: AnyRank, gate_expe
     "MoEGroupRouter",
     inputs="logits expert_bias projection_weight?",
     dtype=lambda logits: [logits.dtype, dt.FLOAT, dt.FLOAT],
+    cost=uncounted,
 )
 def route_to_experts(
     logits: SymTensor,
@@ -260,7 +280,7 @@ def route_to_experts(
     return [(product(batch), experts)] * 3
 
 
-@contrib("RouterGateUpProj", inputs="X W")
+@contrib("RouterGateUpProj", inputs="X W", cost=uncounted)
 def project_to_router_and_expert(X: SymTensor, W: AnyRank, router_size: int) -> list[Shape]:
     """(*batch, K), (K, router + 2*inner) -> (*batch, router), (*batch, inner)."""
     require(X.rank >= 1, "X is a scalar")

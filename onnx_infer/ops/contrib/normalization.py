@@ -153,6 +153,7 @@ def _with_positions(ids: Shape, positions: SymTensor | None, table: SymTensor) -
     "EmbedLayerNormalization",
     inputs="input_ids segment_ids? word_embedding position_embedding segment_embedding? gamma beta mask? position_ids?",
     dtype=lambda input_ids, word_embedding: [word_embedding.dtype, input_ids.dtype, word_embedding.dtype],
+    indices=(0, 1, 7),
 )
 def embed_layer_normalization(
     input_ids: AnyRank,

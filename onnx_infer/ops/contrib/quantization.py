@@ -92,7 +92,9 @@ def dequantize_blocks(shape: Ints) -> Shape:
 # -- Gather ------------------------------------------------------------------------------------------------------------
 
 
-@contrib("GatherBlockQuantized", inputs="data indices scales zero_points?", dtype=lambda scales: scales.dtype)
+@contrib(
+    "GatherBlockQuantized", inputs="data indices scales zero_points?", dtype=lambda scales: scales.dtype, indices=(1,)
+)
 def gather_blocks(
     data: SymTensor, indices: SymTensor, scales: AnyRank, gather_axis: int = 0, quantize_axis: int = 1, bits: int = 4
 ) -> Shape:

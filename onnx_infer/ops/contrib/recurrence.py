@@ -8,8 +8,10 @@ from onnx_infer.errors import require
 from onnx_infer.laws.limits import demand_at_least, demand_at_most
 from onnx_infer.laws.sizes import confirm, confirm_shape, exact_quotient, of_rank, unify, unify_shapes
 from onnx_infer.laws.statements import conflicting, fresh
+from onnx_infer.operators.rule import uncounted
 from onnx_infer.ops.contrib import contrib
-from onnx_infer.ops.recurrent import DIRECTIONS
+from onnx_infer.ops.recurrent import DIRECTIONS, recurrence
+from onnx_infer.ops.window import convolution
 from onnx_infer.values import dtype as dt
 from symdim import product
 
@@ -32,6 +34,7 @@ def _layer(X: AnyRank, R: AnyRank, hidden: Dim, hidden_size: int | None, directi
 @contrib(
     "AttnLSTM",
     inputs="X W R B? sequence_lens? initial_h? initial_c? P? QW? MW? V? M? memory_seq_lens? AW?",
+    cost=uncounted,
 )
 def attention_lstm(X: AnyRank, R: AnyRank, hidden_size: int | None, direction: str = "forward") -> list[Shape]:
     """X (S, B, input), R (directions, 4*hidden, hidden) -> (S, directions, B, hidden), twice without S."""
@@ -41,6 +44,7 @@ def attention_lstm(X: AnyRank, R: AnyRank, hidden_size: int | None, direction: s
 @contrib(
     "DynamicQuantizeLSTM",
     inputs="X W R B? sequence_lens? initial_h? initial_c? P? W_scale W_zero_point R_scale R_zero_point",
+    cost=recurrence,
 )
 def quantized_lstm(X: AnyRank, R: AnyRank, hidden_size: int | None, direction: str = "forward") -> list[Shape]:
     """X (S, B, input), R (directions, hidden, 4*hidden) -> (S, directions, B, hidden), twice without S."""
@@ -50,7 +54,7 @@ def quantized_lstm(X: AnyRank, R: AnyRank, hidden_size: int | None, direction: s
 # -- causal convolution ------------------------------------------------------------------------------------------------
 
 
-@contrib("CausalConvWithState", inputs="input weight bias? past_state?")
+@contrib("CausalConvWithState", inputs="input weight bias? past_state?", cost=convolution(1))
 def causal_conv_with_state(
     input: SymTensor,
     weight: AnyRank,
@@ -101,6 +105,7 @@ def causal_conv_with_state(
 @contrib(
     "VarlenCausalConvWithState",
     inputs="input weight cumulative_sequence_length bias? initial_state capture_count? kernel_delta? previous_mask?",
+    cost=uncounted,
 )
 def packed_causal_conv(
     input: AnyRank,
@@ -129,6 +134,7 @@ def packed_causal_conv(
     "LinearAttention",
     inputs="query key value past_state? decay? beta?",
     dtype=lambda query, past_state: [query.dtype, (past_state or query).dtype],
+    cost=uncounted,
 )
 def linear_attention(
     query: AnyRank,
@@ -161,6 +167,7 @@ def linear_attention_gate(a: SymTensor) -> list[Shape]:
     inputs="query key? value? cu_seqlens? decay? beta? initial_state? a_log? dt_bias? capture_count? "
     "state_update_active?",
     dtype=lambda query: [query.dtype, dt.FLOAT, dt.FLOAT],
+    cost=uncounted,
 )
 def gated_delta_net(
     query: SymTensor,
@@ -230,6 +237,7 @@ def _decay_width(decay: AnyRank | None, keys: Shape) -> Dim:
     "Mamba2Verify",
     inputs="projection conv_state ssm_state conv_weight conv_bias dt_bias A_negative D norm_weight state_row",
     dtype=lambda projection: [*[projection.dtype] * 2, dt.FLOAT, projection.dtype, dt.FLOAT],
+    cost=uncounted,
 )
 def verify_mamba2(
     projection: AnyRank,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from onnx_infer.errors import require
 from onnx_infer.laws.sizes import confirm_shape, exact_quotient, of_rank
 from onnx_infer.laws.statements import demand
+from onnx_infer.operators.rule import uncounted
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.values import dtype as dt
 
@@ -54,6 +55,7 @@ def add_to_streams(
 @contrib(
     "HyperConnectionLowRankMix",
     inputs="streams norm_scale down_weight up_weight inject_weight prev_block_output? prev_post_gate?",
+    cost=uncounted,
 )
 def mix_streams_by_low_rank(
     streams: SymTensor,

@@ -13,7 +13,16 @@ from onnx_infer.laws.sizes import confirm_shape, doubtful_sizes, may_be_empty, o
 from onnx_infer.laws.statements import Kind, demand, fresh
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.resize import grid_sample
-from onnx_infer.ops.window import conv, conv_transpose, global_pool, pool, qlinear_conv, required_kernel
+from onnx_infer.ops.window import (
+    conv,
+    conv_transpose,
+    convolution,
+    global_pool,
+    pool,
+    qlinear_conv,
+    required_kernel,
+    transposed_convolution,
+)
 from onnx_infer.values.tensor import SymTensor
 
 if TYPE_CHECKING:
@@ -47,7 +56,7 @@ def of_channels_last(rule: Callable[..., Any]) -> Callable[..., Any]:
 # -- convolutions ------------------------------------------------------------------------------------------------------
 
 
-@contrib("FusedConv", inputs="X W B? Z?")
+@contrib("FusedConv", inputs="X W B? Z?", cost=convolution(1))
 def conv_and_sum(
     X: AnyRank, W: AnyRank, B: AnyRank | None, Z: AnyRank | None, *, window: Windows, group: int = 1
 ) -> Shape:
@@ -59,14 +68,15 @@ def conv_and_sum(
     return confirm_shape(out, Z.shape, "the sizes of the result and of Z", kind, doubtful_sizes(out))
 
 
-contrib("NhwcConv", inputs="X W B?")(of_channels_last(conv))
-contrib("NhwcFusedConv", inputs="X W B? Z?")(of_channels_last(conv))
+contrib("NhwcConv", inputs="X W B?", cost=convolution(1))(of_channels_last(conv))
+contrib("NhwcFusedConv", inputs="X W B? Z?", cost=convolution(1))(of_channels_last(conv))
 
 
 @contrib(
     "QLinearConv",
     inputs="x x_scale x_zero_point w w_scale w_zero_point y_scale y_zero_point B?",
     dtype=lambda y_zero_point: y_zero_point.dtype,
+    cost=convolution(3),
 )
 def quantized_conv(
     x: AnyRank,
@@ -93,7 +103,7 @@ def quantized_conv(
     return out
 
 
-@contrib("ConvTransposeWithDynamicPads", inputs="X W Pads? B?")
+@contrib("ConvTransposeWithDynamicPads", inputs="X W Pads? B?", cost=transposed_convolution)
 def conv_transpose_of_pads(
     X: AnyRank, W: AnyRank, Pads: Ints | Unknown | None, B: AnyRank | None, *, window: Windows, group: int = 1
 ) -> Shape:

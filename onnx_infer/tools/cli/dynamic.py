@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
     from onnx_infer.result import InferenceResult
-    from onnx_infer.tools.transforms.dynamic.doubts import Doubt
+    from onnx_infer.tools.transforms.dynamic.proposals import Doubt
 
 
 _MOST_NUMBERS = 5
@@ -110,7 +110,7 @@ def is_done(made: Dynamic, options: Namespace) -> bool:
 def grouped(doubts: Iterable[Doubt]) -> list[str]:
     """One line for all numbers of one kind at one axis, as the trace of a loop over the axis leaves them.
 
-    >>> from onnx_infer.tools.transforms.dynamic.doubts import Doubt
+    >>> from onnx_infer.tools.transforms.dynamic.proposals import Doubt
     >>> grouped(Doubt("Gather", f"x{i}", f"index {i} on axis 1 of size S") for i in range(1, 9))
     ["  Gather 'x1' and 7 others: index 1 to 8 on axis 1 of size S"]
     """

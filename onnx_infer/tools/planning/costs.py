@@ -115,12 +115,13 @@ class _Bodies:
             counts = {self._counts.get(key) for key in called}
             once = len(counts) == 1 and (op_type == "If" or not attributes.has_graphs)
             return counts.pop() if once or counts == {0} else None
-        if scope.operators[domain, op_type] is None:
+        operator = scope.operators[domain, op_type]
+        if operator is None:
             return None
         given = [scope[name] if name else None for name in inputs]
         made = [scope[name] if name else None for name in outputs]
         resolved = self._engine.functions.resolve(attributes, scope.attributes).values
-        count = multiply_adds(op_type, domain, given, made, resolved)
+        count = multiply_adds(operator, given, made, resolved)
         if isinstance(count, Expr) and UNKNOWN_SIZE in count.variables():
             return None
         # an attribute that each call sets differently: nothing is known

@@ -3,6 +3,12 @@
 Only what every runtime computes to the same bits is computed here: elements that are moved, integers, and single IEEE
 operations (+ - * /) of float32 and float64, which are rounded correctly everywhere. NaN and subnormal numbers are left
 to the runtime, and so are sums and functions such as Exp or Sqrt: their last bits differ between implementations.
+
+Some nodes are exact themselves, but without them a runtime computes others with other last bits. Where a runtime has no
+kernels for float16, onnxruntime on a CPU for example, it computes in float32. It rounds between two nodes only if a
+node that it has in float16 stands between them: a Cast, a Reshape, an Identity. So such a node stays, even if it
+changes nothing. And a runtime packs a constant operand of a product before the run, and takes another kernel for it. So
+an operand that is computed stays computed, a Transpose of a weight for example.
 """
 
 from __future__ import annotations
@@ -14,17 +20,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from onnx import TensorProto, numpy_helper
 
+from onnx_infer.protobuf.nodes import read_attributes
 from onnx_infer.tools.transforms.draft import is_default
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
     from onnx import NodeProto
 
+    from onnx_infer.operators.rule import Facets
+
     Array = NDArray[Any]
+    from onnx_infer.tools.transforms.draft import Draft
+    from onnx_infer.values.tensor import Value
+
 
 _KINDS: dict[int, type[np.generic]] = {
     dt.BOOL: np.bool_, dt.INT8: np.int8, dt.INT16: np.int16, dt.INT32: np.int32, dt.INT64: np.int64,
@@ -67,13 +79,15 @@ class Constants:
             self._arrays[name] = None if tensor is None else _array(tensor)
         return self._arrays[name]
 
-    def result(self, node: NodeProto, names: list[str], made: Value | None, readers: Mapping[str, int]) -> Array | None:
+    def result(
+        self, node: NodeProto, facets: Facets, names: list[str], made: Value | None, readers: Mapping[str, int]
+    ) -> Array | None:
         """The only output of a node that reads constants of these names; None if it is not computed here.
 
         `made` is its inferred type. `readers` has the number of nodes that read a constant. A large result is computed
         only if no other node reads the constants from which it is computed.
         """
-        compute = _COMPUTED.get(node.op_type) if is_default(node) else None
+        compute = _reshaped if facets.view == "whole" else facets.computes
         if compute is None or len([name for name in node.output if name]) != 1 or "" in names or not names:
             return None
         shape = _known_shape(made)
@@ -87,14 +101,26 @@ class Constants:
         freed = [a.nbytes for a, name in zip(given, names, strict=True) if readers.get(name, 0) <= 1]
         if math.prod(shape) * np.dtype(kind).itemsize > max(_FEW_BYTES, *freed, 0):
             return None
+        rounds = isinstance(compute, np.ufunc) or given[0].dtype != kind
+        if rounds and not all(map(_is_plain, given)):
+            return None
+        if isinstance(compute, np.ufunc) and any(array.dtype == np.float16 for array in given):
+            return None
+        attributes = read_attributes(node.op_type, node.attribute).values
         try:
             with np.errstate(all="ignore"):
-                found = compute(given, shape, kind, node)
-        except (ValueError, IndexError, TypeError):  # a node that breaks its schema
+                found = np.asarray(
+                    compute(*given) if isinstance(compute, np.ufunc) else compute(given, shape, kind, attributes)
+                )
+        except (LookupError, TypeError, ValueError):  # a node that breaks its schema
             return None
-        if found is None or found.shape != shape or found.dtype != kind:
+        if found.shape != shape or found.dtype != kind or (rounds and not _is_plain(found)):
             return None
         return np.ascontiguousarray(found).reshape(shape)
+
+
+def _reshaped(given: list[Array], shape: tuple[int, ...], *_: object) -> Array:
+    return given[0].reshape(shape)
 
 
 def equal_constants(tensors: Iterable[TensorProto]) -> dict[str, str]:
@@ -149,60 +175,6 @@ def _known_shape(value: Value | None) -> tuple[int, ...] | None:
     return tuple(sizes) if len(sizes) == len(value.shape) else None
 
 
-def _attribute(node: NodeProto, name: str) -> Any:
-    found = next((a for a in node.attribute if a.name == name), None)
-    return None if found is None else found.i if found.type == found.INT else list(found.ints)
-
-
-# -- one function per kind of operator: (inputs, shape of the result, its numpy type, node) -> the result or None -----
-
-
-def _same_elements(given: list[Array], shape: tuple[int, ...], kind: Any, node: NodeProto) -> Array | None:
-    return given[0].reshape(shape) if given[0].size == math.prod(shape) else None
-
-
-def _transposed(given: list[Array], shape: tuple[int, ...], kind: Any, node: NodeProto) -> Array | None:
-    return np.transpose(given[0], _attribute(node, "perm"))
-
-
-def _expanded(given: list[Array], shape: tuple[int, ...], kind: Any, node: NodeProto) -> Array | None:
-    return np.broadcast_to(given[0], shape)
-
-
-def _joined(given: list[Array], shape: tuple[int, ...], kind: Any, node: NodeProto) -> Array | None:
-    axis = _attribute(node, "axis")
-    return np.concatenate(given, 1 if axis is None else axis)
-
-
-def _gathered(given: list[Array], shape: tuple[int, ...], kind: Any, node: NodeProto) -> Array | None:
-    data, indices = given
-    axis = _attribute(node, "axis") or 0
-    if indices.size and not (-data.shape[axis] <= indices.min() and indices.max() < data.shape[axis]):
-        return None
-    return np.take(data, indices, axis)
-
-
-def _sliced(given: list[Array], shape: tuple[int, ...], kind: Any, node: NodeProto) -> Array | None:
-    data, starts, ends, *rest = given
-    axes = rest[0] if rest else np.arange(len(starts))
-    steps = rest[1] if len(rest) > 1 else np.ones(len(starts), np.int64)
-    if any(step < 1 for step in steps):
-        return None
-    index = [slice(None)] * data.ndim
-    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
-        index[axis] = slice(int(start), int(end), int(step))
-    return data[tuple(index)]
-
-
-def _converted(given: list[Array], shape: tuple[int, ...], kind: Any, node: NodeProto) -> Array | None:
-    """A Cast that is defined: integers wrap around, floats are rounded to the nearest; no float becomes an integer."""
-    array = given[0]
-    if array.dtype.kind == "f" and np.dtype(kind).kind != "f":
-        return None
-    found = array.astype(kind)
-    return found if _is_plain(array) and _is_plain(found) else None
-
-
 def _is_plain(array: Array) -> bool:
     """Whether no element is NaN, infinite or subnormal."""
     if array.dtype.kind != "f":
@@ -211,27 +183,38 @@ def _is_plain(array: Array) -> bool:
     return bool(np.all(np.isfinite(array) & ((size == 0) | (size >= np.finfo(array.dtype).tiny))))
 
 
-def _computed(function: Callable[..., Any]) -> Callable[[list[Array], tuple[int, ...], Any, NodeProto], Array | None]:
-    """A function of single elements."""
-
-    def compute(given: list[Array], shape: tuple[int, ...], kind: Any, node: NodeProto) -> Array | None:
-        if any(array.dtype == np.float16 for array in given) or not all(map(_is_plain, given)):
-            return None
-        if function is np.divide and given[0].dtype.kind != "f":
-            return None
-        found = np.asarray(function(*given))
-        return found if _is_plain(found) else None
-
-    return compute
+_HALVES = (dt.FLOAT16, dt.BFLOAT16)
 
 
-_COMPUTED: dict[str, Callable[[list[Array], tuple[int, ...], Any, NodeProto], Array | None]] = {
-    **dict.fromkeys(["Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"], _same_elements),
-    "Transpose": _transposed, "Expand": _expanded, "Concat": _joined, "Gather": _gathered, "Slice": _sliced,
-    "Cast": _converted, "Add": _computed(np.add), "Sub": _computed(np.subtract), "Mul": _computed(np.multiply),
-    "Div": _computed(np.divide), "Neg": _computed(np.negative), "Abs": _computed(np.abs),
-    "Not": _computed(np.logical_not), "And": _computed(np.logical_and), "Or": _computed(np.logical_or),
-    "Equal": _computed(np.equal), "Less": _computed(np.less), "Greater": _computed(np.greater),
-    "Where": _computed(np.where),
-}  # fmt: skip
-"""The operators that are computed here. Their results have the inferred type, or they are left."""
+class Roundings:
+    """The nodes of a draft that decide how others round.
+
+    onnxruntime packs the weights of contractions, which are all operands but the first. Operators of other domains may
+    pack any operand.
+    """
+
+    def __init__(self, draft: Draft, types: Mapping[str, Value]) -> None:
+        self._draft, self._types = draft, types
+        self._packed: set[str] = set()
+        for node in draft.nodes():
+            if not is_default(node):
+                self._packed.update(node.input)
+            elif draft.facets(node).cost is not None:
+                self._packed.update(node.input[1:])
+
+    def depend_on(self, node: NodeProto) -> bool:
+        """Whether another node may round otherwise, if what it reads of this node is the operand, or a constant."""
+        given, made = (self._types.get(name) for name in (node.input[0], node.output[0]))
+        if not isinstance(made, SymTensor) or made.dtype not in dt.FLOATS:
+            return False
+        if not self._is_computed(node.input[0]) and node.output[0] in self._packed:
+            return True
+        is_rounded = (
+            isinstance(given, SymTensor) and given.dtype == made.dtype and node.input[0] in self._draft.constants
+        )
+        return made.dtype in _HALVES and not is_rounded
+
+    def _is_computed(self, name: str) -> bool:
+        """Whether a node computes a value; it is a constant otherwise, or an input, which is one in some calls."""
+        node = self._draft.made.get(self._draft.current(name))
+        return node is not None and node.op_type != "Constant"

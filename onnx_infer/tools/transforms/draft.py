@@ -1,23 +1,31 @@
 """A model while it is changed: the nodes of all graphs, the readers of each name, and the nodes without readers.
 
-Every name in the graphs of a draft is given once (`unique_names.py`), so one table serves the main graph and all graphs
+Every name in the graphs of a draft is given once, so one table serves the main graph and all graphs
 inside it. The bodies of functions are models of their own (`functions.py`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onnx import helper
 
-from onnx_infer.protobuf.bodies import graphs_of
+from onnx_infer.protobuf.bodies import graphs_of, subgraphs
+from onnx_infer.protobuf.nodes import read_attributes
 from onnx_infer.tools.materialization import unused_name
+from onnx_infer.values.tensor import SymTensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Set
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto
+
+    from onnx_infer.operators.lookup import Operators
+    from onnx_infer.operators.rule import Facets
+    from onnx_infer.values.tensor import Value
+
+_UNKNOWN = SymTensor(None)
 
 
 def has_texts(model: ModelProto) -> bool:
@@ -42,16 +50,59 @@ def is_default(node: NodeProto) -> bool:
     return node.domain in ("", "ai.onnx")
 
 
+def make_names_unique(model: ModelProto) -> None:
+    """Give every value in an inner graph a name that no other graph gives. The main graph keeps its names."""
+    graphs = list(graphs_of(model.graph))
+    if len(graphs) == 1:
+        return
+    everything = {name for graph in graphs for name in (*_given(graph), *(n for x in graph.node for n in x.input))}
+    taken = set(_given(model.graph))
+    none: Mapping[str, str] = {}
+    tried: dict[str, int] = {}
+    pending = [(inner, none) for node in model.graph.node for inner in subgraphs(node)]
+    while pending:
+        graph, outer = pending.pop()
+        names = {**outer, **{name: name for name in _given(graph)}}
+        for name in _given(graph):
+            if name in taken:
+                names[name] = unused_name(name, everything, tried)
+        taken.update(names[name] for name in _given(graph))
+        if any(old != new for old, new in names.items()):
+            _rename(graph, names)
+        pending += [(inner, names) for node in graph.node for inner in subgraphs(node)]
+
+
+def _given(graph: GraphProto) -> list[str]:
+    """The names that a graph gives itself: inputs, initializers, and what its nodes make."""
+    given = [*(info.name for info in graph.input), *(tensor.name for tensor in graph.initializer)]
+    given += [sparse.values.name for sparse in graph.sparse_initializer]
+    return list(dict.fromkeys(name for name in (*given, *(n for x in graph.node for n in x.output)) if name))
+
+
+def _rename(graph: GraphProto, names: Mapping[str, str]) -> None:
+    for holder in (*graph.input, *graph.output, *graph.value_info, *graph.initializer):
+        holder.name = names.get(holder.name, holder.name)
+    for sparse in graph.sparse_initializer:
+        sparse.values.name = names.get(sparse.values.name, sparse.values.name)
+    for node in graph.node:
+        for field in (node.input, node.output):
+            for i, name in enumerate(field):
+                if names.get(name, name) != name:
+                    field[i] = names[name]
+
+
 class Draft:
     """The nodes of a model's graphs, and new names for what they read.
 
-    `bodies` are the graphs with their nodes, outer ones first. `constants` are the initializers of all graphs that no
-    caller can override. `made` has the node that gives a name. The names of `outputs`, of all graphs, stay. `shaped`
-    are the values of which a shape is declared.
+    `operators` are those of the model's opsets. `bodies` are the graphs with their nodes, outer ones first. `constants`
+    are the initializers of all graphs that no caller can override. `made` has the node that gives a name. The names of
+    `outputs`, of all graphs, stay. `shaped` are the values of which a shape is declared.
     """
 
-    def __init__(self, model: ModelProto, all_constant: bool, shaped: Set[str] = frozenset()) -> None:
-        self.model = model
+    def __init__(
+        self, model: ModelProto, operators: Operators, all_constant: bool, shaped: Set[str] = frozenset()
+    ) -> None:
+        self.model, self.operators = model, operators
         self._shaped = shaped
         self.bodies: list[tuple[GraphProto, list[NodeProto]]] = [(g, list(g.node)) for g in graphs_of(model.graph)]
         self._gone: set[int] = set()
@@ -72,6 +123,10 @@ class Draft:
             for node in nodes:
                 if id(node) not in self._gone:
                     yield node
+
+    def facets(self, node: NodeProto) -> Facets:
+        """What the rule of a node's operator says besides its types."""
+        return self.operators.facets(node.op_type, node.domain)
 
     def remove(self, nodes: Iterable[NodeProto]) -> None:
         """Remove these nodes."""
@@ -194,6 +249,17 @@ class Draft:
                         node.input[i] = self.current(name)
         for i, node in enumerate(first):
             self.model.graph.node.insert(i, node)
+
+
+def said(function: Callable[..., Any], node: NodeProto, types: Mapping[str, Value]) -> Any:
+    """What a function of the facets of an operator says of a node; None if the node breaks its schema."""
+    inputs, outputs = (
+        [types.get(name, _UNKNOWN) if name else None for name in names] for names in (node.input, node.output)
+    )
+    try:
+        return function(inputs, outputs, read_attributes(node.op_type, node.attribute).values)
+    except (AttributeError, LookupError, TypeError, ValueError):
+        return None
 
 
 def is_in_order(nodes: list[NodeProto]) -> bool:

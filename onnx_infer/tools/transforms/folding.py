@@ -9,37 +9,40 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import onnx
+from onnx import NodeProto, TypeProto, ValueInfoProto, helper
 
 from onnx_infer.inference import Initializers, run
 from onnx_infer.options import with_options
-from onnx_infer.protobuf.bodies import graphs_of
+from onnx_infer.protobuf.bodies import graphs_of, subgraphs
 from onnx_infer.protobuf.files import Source, read_model
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.protobuf.specialize import with_input_shapes
 from onnx_infer.result import InferenceResult
 from onnx_infer.tools.materialization import INITIALIZERS_ALONE_SINCE
-from onnx_infer.tools.transforms.branches import take_decided_branches
-from onnx_infer.tools.transforms.claims import Claims
 from onnx_infer.tools.transforms.draft import (
     Draft,
     constants_as_nodes,
     count_nodes,
     drop_unread,
     has_texts,
+    is_default,
+    make_names_unique,
 )
 from onnx_infer.tools.transforms.functions import Functions, put_back
 from onnx_infer.tools.transforms.refusals import Refusals
 from onnx_infer.tools.transforms.rewriting import Rewriting
 from onnx_infer.tools.transforms.size_nodes import cheapest
-from onnx_infer.tools.transforms.unique_names import make_names_unique
 from onnx_infer.values.propagated import is_small
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence, Set
+    from collections.abc import Callable, Mapping, Sequence, Set
+
+    from onnx import GraphProto, ModelProto
 
     from onnx_infer.model.input_shapes import InputShape
     from onnx_infer.model.input_values import InputValue
+
 
 _MOST_ROUNDS = 8
 
@@ -92,6 +95,99 @@ def fold(model: Source, *, keep_guards: bool = False, **facts: Unpack[Facts]) ->
     return folded
 
 
+class Claims:
+    """The declared types of a model. It has none until `put_back`; those of its inputs stay."""
+
+    def __init__(self, model: ModelProto) -> None:
+        self._model = model
+        self._infos: dict[str, ValueInfoProto] = {}
+        self._types: list[tuple[ValueInfoProto, TypeProto]] = []
+        self._graphs = list(graphs_of(model.graph))
+        for graph in self._graphs:
+            self._infos.update((info.name, _copy(info)) for info in graph.value_info)
+            del graph.value_info[:]
+            inner = () if graph is self._graphs[0] else graph.input
+            for info in (*graph.output, *inner):
+                if info.HasField("type"):
+                    self._types.append((info, _copy(info).type))
+                    info.ClearField("type")
+
+    def shaped(self) -> set[str]:
+        """The values whose declared type has a shape."""
+        kinds = [(info.name, info.type) for info in self._infos.values()]
+        return {name for name, kind in (*kinds, *((info.name, kind) for info, kind in self._types)) if _has_shape(kind)}
+
+    def follow(self, replaced: Mapping[str, str]) -> None:
+        """Let values that are read in place of others have the declared types of these, if they have no shape.
+
+        onnxruntime infers a wrong rank of some values and believes a declared one: of a ConstantOfShape, for example,
+        whose sizes a backward Slice cuts from a vector. Without the declared type it refuses the model.
+        """
+        shaped = self.shaped()
+        for name, other in replaced.items():
+            if name in self._infos and name in shaped and other not in shaped:
+                self._infos[other] = _copy(self._infos[name])
+                self._infos[other].name = other
+                shaped.add(other)
+
+    def put_back(self) -> None:
+        """Declare the types again, of the values that are left."""
+        for info, kind in self._types:
+            info.type.CopyFrom(kind)
+        for graph in graphs_of(self._model.graph):
+            given = {tensor.name for tensor in graph.initializer}.union(*(node.output for node in graph.node))
+            given.difference_update(info.name for info in graph.output)
+            graph.value_info.extend(info for name, info in self._infos.items() if name in given)
+
+
+def _has_shape(kind: TypeProto) -> bool:
+    return bool(kind.tensor_type.HasField("shape"))
+
+
+def _copy(info: ValueInfoProto) -> ValueInfoProto:
+    found = ValueInfoProto()
+    found.CopyFrom(info)
+    return found
+
+
+def take_decided_branches(
+    model: ModelProto, types: Mapping[str, Value], is_upheld: Callable[[NodeProto], bool]
+) -> bool:
+    """Replace the Ifs of known condition, at any depth, by their branch; return whether there was one.
+
+    The names of the values are unique already. An inner If is replaced before the one around it.
+    """
+    found = False
+    for graph in reversed(list(graphs_of(model.graph))):
+        for place in reversed(range(len(graph.node))):
+            node = graph.node[place]
+            condition = types.get(node.input[0]) if is_default(node) and node.op_type == "If" and node.input else None
+            taken = condition.data[0] if isinstance(condition, SymTensor) and condition.data else None
+            if isinstance(taken, bool) and is_upheld(node) and _put_in_place(graph, place, taken):
+                found = True
+    return found
+
+
+def _put_in_place(graph: GraphProto, place: int, taken: bool) -> bool:
+    node = NodeProto()
+    node.CopyFrom(graph.node[place])
+    name = "then_branch" if taken else "else_branch"
+    branch = next((attribute.g for attribute in node.attribute if attribute.name == name), None)
+    if branch is None or len(branch.output) < len(node.output) or branch.sparse_initializer:
+        return False
+    pairs = [(info.name, given) for info, given in zip(branch.output, node.output, strict=False) if given]
+    others = sum(len(graph.node) for graph in subgraphs(node)) - len(branch.node)
+    if len(pairs) > 1 + others:  # the Identities may stay, where they decide how nodes round
+        return False
+    del graph.node[place]
+    graph.initializer.extend(branch.initializer)
+    graph.value_info.extend(branch.value_info)
+    given_back = [helper.make_node("Identity", [inner], [outer], f"{outer}_taken") for inner, outer in pairs]
+    for i, inner in enumerate([*branch.node, *given_back]):
+        graph.node.insert(place + i, inner)
+    return True
+
+
 def _fold(model: onnx.ModelProto, keep_guards: bool, facts: Facts) -> None:
     """Fold a model but for the bodies of its functions."""
     make_names_unique(model)
@@ -142,7 +238,7 @@ def _inferred(
     """The model's inference, its draft, and the types of its values. Of `shaped` values a shape is declared."""
     graphs = list(graphs_of(model.graph))  # the engine knows a graph by its message, which must live
     result = InferenceResult(*run(ModelProtoFrontEnd(model), policy="override", is_cautious=True, **facts))
-    draft = Draft(model, facts.get("initializers") == "constant", shaped)
+    draft = Draft(model, result._engine.scope.operators, facts.get("initializers") == "constant", shaped)
     return result, draft, _types(result, graphs, draft)
 
 

@@ -12,53 +12,34 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.engine.outcome import Outcome, apply
 from onnx_infer.engine.scope import Scope, UndefinedInput
-from onnx_infer.laws.sizes import at_least
+from onnx_infer.laws.lengths import known_elements
 from onnx_infer.laws.statements import Statement, cautiously
+from onnx_infer.tools.transforms.draft import said
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, SymTensor, Value
-from symdim import maximum
 from symdim.algebra.dims import variables_of
 from symdim.algebra.origin import ValueOf
 from symdim.relations.relation import Relation, RelationKind
 from symdim.relations.solving import solve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from onnx import NodeProto
 
     from onnx_infer.engine.engine import Engine
     from onnx_infer.model.graph import Graph, Node
+    from onnx_infer.operators.rule import Least
     from onnx_infer.tools.transforms.draft import Draft
 
     Division = tuple[NodeProto, list[Relation] | None]
-
-_BY_SIZES = (
-    "Abs", "Add", "And", "Cast", "CastLike", "Ceil", "Concat", "Constant", "Cos", "Dropout", "Equal", "Erf", "Exp",
-    "Flatten", "Floor", "Greater", "GreaterOrEqual", "Identity", "IsInf", "IsNaN", "Less", "LessOrEqual", "Log", "Max",
-    "Mean", "Min", "Mul", "Neg", "Not", "Or", "Reciprocal", "Relu", "Round", "Shape", "Sigmoid", "Sign", "Sin", "Size",
-    "Sqrt", "Sub", "Sum", "Tanh", "Transpose", "Where", "Xor",
-)  # fmt: skip
-_BY_SECOND_INPUT = (
-    "CumSum", "Div", "Expand", "Gather", "Mod", "Pad", "ReduceProd", "ReduceSum", "Reshape", "Split", "Squeeze", "Tile",
-    "Trilu", "Unsqueeze",
-)  # fmt: skip
-_STATED: dict[str, tuple[int, ...]] = {
-    **dict.fromkeys(_BY_SIZES, ()),
-    **dict.fromkeys(_BY_SECOND_INPUT, (1,)),
-    "ConstantOfShape": (0,),
-    "Range": (0, 1, 2),
-    "Slice": (1, 2, 3, 4),
-}
-"""The operators whose rules state every law by which a runtime refuses a run, with the inputs of which they must know
-the elements."""
 
 
 class Refusals:
     """The nodes of an inferred model that may go. With `keep_guards`, none goes that states a law of its own."""
 
     def __init__(self, engine: Engine, draft: Draft, types: Mapping[str, Value], keep_guards: bool) -> None:
-        self._types = types
+        self._types, self._draft = types, draft
         told = {diagnostic.node for diagnostic in engine.diagnostics}
         divisions = _divisions(draft, types)
         stating = _stating(engine, draft, types, keep_guards, divisions) | _stating_inside(engine, draft)
@@ -68,7 +49,7 @@ class Refusals:
 
     def may_go(self, node: NodeProto) -> bool:
         """Whether every run that this node refuses is refused by a node that stays."""
-        if not self.may_be_replaced(node) or not _is_stated(node.op_type, node.domain):
+        if not self.may_be_replaced(node) or not self._draft.facets(node).total:
             return False
         values = [self._types.get(name) for name in node.input if name]
         if not all(isinstance(value, SymTensor) and value.shape is not None and value.dtype for value in values):
@@ -77,8 +58,10 @@ class Refusals:
 
     def may_be_replaced(self, node: NodeProto) -> bool:
         """Whether a node that refuses nothing may take its place."""
-        places = _STATED[node.op_type] if _is_stated(node.op_type, node.domain) else ()
-        asked = [node.input[i] for i in places if i < len(node.input) and node.input[i]]
+        operator = self._draft.operators[node.domain, node.op_type]
+        facets = self._draft.facets(node)
+        places = () if operator is None else (*operator.asked(len(node.input)).wants, *facets.indices)
+        asked = [node.input[i] for i in places if facets.total and i < len(node.input) and node.input[i]]
         return self.is_upheld(node) and id(node) not in self._unclear and all(map(self._is_known, asked))
 
     def is_upheld(self, node: NodeProto) -> bool:
@@ -87,8 +70,13 @@ class Refusals:
 
     def _is_known(self, name: str) -> bool:
         """Whether the elements are known before a run. An element that is a name of itself, `k[0]`, is not."""
-        elements = _elements(self._types.get(name))
-        return elements is not None and not any(isinstance(v.origin, ValueOf) for v in variables_of(elements))
+        elements = known_elements(self._types.get(name))
+        return elements is not None and not _names_elements(elements)
+
+
+def _names_elements(sizes: Iterable[Dim]) -> bool:
+    """Whether sizes depend on an element that is a name of itself, `k[0]`."""
+    return any(isinstance(v.origin, ValueOf) for v in variables_of(sizes))
 
 
 def label_of(node: NodeProto) -> str:
@@ -101,10 +89,6 @@ def first_output(node: NodeProto) -> str:
     return next(filter(None, node.output), "")
 
 
-def _is_stated(op_type: str, domain: str) -> bool:
-    return domain in ("", "ai.onnx") and op_type in _STATED
-
-
 def _divisions(draft: Draft, types: Mapping[str, Value]) -> list[Division]:
     """Nodes with the demands that their rules do not state, because every size has a value without them.
 
@@ -115,90 +99,13 @@ def _divisions(draft: Draft, types: Mapping[str, Value]) -> list[Division]:
     found: list[Division] = []
     for depth, (_, nodes) in enumerate(draft.bodies):
         for node in nodes:
-            if node.op_type in _UNSTATED and not node.domain and node.output:
-                place, demanded = _UNSTATED[node.op_type]
-                asked = types.get(node.input[place]) if len(node.input) > place and node.input[place] else None
-                conditions = demanded(node, asked, types.get(node.output[0]))
-                if conditions != []:
-                    found.append((node, None if depth else conditions))
+            demands = draft.facets(node).demands
+            if demands is not None:
+                sizes: Least | None = said(demands, node, types)
+                if sizes != []:
+                    is_told = not depth and sizes is not None and not _names_elements([size for size, _ in sizes])
+                    found.append((node, [Relation("at_least", *pair) for pair in sizes or ()] if is_told else None))
     return found
-
-
-def _elements(value: Value | None) -> tuple[Dim, ...] | None:
-    """The elements of a tensor, or the one that all of them have; None if one is not known."""
-    if not isinstance(value, SymTensor):
-        return None
-    elements: tuple[Dim, ...] = (value.fill,) if value.data is None else value.data
-    return None if None in elements else elements
-
-
-_STEPS = 4
-"""The input of a Slice that has the steps."""
-
-
-def _divides(node: NodeProto, divisor: Value | None, made: Value | None) -> list[Relation] | None:
-    elements = _elements(divisor)
-    if isinstance(divisor, SymTensor) and divisor.dtype in dt.FLOATS:
-        return []
-    if elements is None:
-        return None
-    open_ones = [x for x in elements if not at_least(x, 1) and not at_least(-x, 1)]
-    return _all_at_least(1, open_ones) if all(at_least(x, 0) for x in open_ones) else None
-
-
-def _steps(node: NodeProto, step: Value | None, made: Value | None) -> list[Relation] | None:
-    """A step is not 0. The rule refuses the number 0 itself."""
-    elements = _elements(step)
-    if node.op_type == "Slice" and not (len(node.input) > _STEPS and node.input[_STEPS]):
-        return []
-    if elements is not None and all(isinstance(x, (int, float)) for x in elements):
-        return []
-    is_float = isinstance(step, SymTensor) and step.dtype in dt.FLOATS  # a float may be 0 where its size is not
-    return None if is_float else _divides(node, step, made)
-
-
-def _expands(node: NodeProto, target: Value | None, made: Value | None) -> list[Relation] | None:
-    elements = _elements(target)
-    return None if elements is None else _all_at_least(0, elements)
-
-
-def _reshapes(node: NodeProto, target: Value | None, made: Value | None) -> list[Relation] | None:
-    elements = _elements(target)
-    sizes = made.shape if isinstance(made, SymTensor) else None
-    if elements is None or sizes is None or len(sizes) != len(elements):
-        return None
-    if -1 not in elements:
-        return []
-    conditions = _all_at_least(1, [size for size, e in zip(sizes, elements, strict=True) if e != -1])
-    return None if conditions and any(a.name == "allowzero" and a.i for a in node.attribute) else conditions
-
-
-def _pads(node: NodeProto, pads: Value | None, made: Value | None) -> list[Relation] | None:
-    """onnxruntime refuses a Pad of which negative pads leave no elements, if its mode copies some.
-
-    It does not refuse it if the tensor is empty before, so no rule without assumptions states this.
-    """
-    if all(a.s == b"constant" for a in node.attribute if a.name == "mode"):
-        return []
-    elements = _elements(pads)
-    sizes = made.shape if isinstance(made, SymTensor) else None
-    if elements is None or sizes is None or len(node.input) > 3 or len(elements) != 2 * len(sizes):
-        return None
-    rank = len(sizes)
-    added = [maximum(begin, 0) + maximum(end, 0) for begin, end in zip(elements[:rank], elements[rank:], strict=True)]
-    return _all_at_least(1, [size - more for size, more in zip(sizes, added, strict=True)])
-
-
-def _all_at_least(least: int, sizes: Iterable[Dim]) -> list[Relation]:
-    """The conditions that bounds do not prove."""
-    return [Relation("at_least", size, least) for size in sizes if not at_least(size, least)]
-
-
-_UNSTATED: dict[str, tuple[int, Callable[[NodeProto, Value | None, Value | None], list[Relation] | None]]] = {
-    "Div": (1, _divides), "Mod": (1, _divides), "Range": (2, _steps), "Slice": (_STEPS, _steps),
-    "Expand": (1, _expands), "Reshape": (1, _reshapes), "Pad": (1, _pads),
-}  # fmt: skip
-"""Operators -> the input that decides what they demand, and this demand of a node, of that input and of its result."""
 
 
 class _Upheld:
@@ -256,7 +163,7 @@ def _open_laws(engine: Engine) -> list[_Law]:
     solved = _Solved()
     for statement, node in engine.stated():
         if conditions := solved.of(statement):
-            stays = not _is_stated(node[0], node[1]) and node[0] != "If"
+            stays = not engine.scope.operators.facets(node[0], node[1]).total and not node[4].has_graphs
             found.append(_Law(conditions, _name_of(node), statement.kind == "required", stays))
     return found
 
@@ -283,7 +190,7 @@ def _stating_inside(engine: Engine, draft: Draft) -> set[str]:
         scope.constants = _constants_of(engine, graph)
     for graph, scope in walked:
         for node in graph.nodes():
-            if _is_stated(node[0], node[1]):
+            if scope.operators.facets(node[0], node[1]).total:
                 outcomes = _outcomes(node, scope)
                 if not outcomes or any(x.error or any(map(solved.of, x.statements)) for x in outcomes):
                     found.add(_name_of(node))

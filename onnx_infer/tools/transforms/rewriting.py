@@ -10,31 +10,22 @@ from onnx import AttributeProto, TensorProto, helper, numpy_helper
 from onnx_infer.protobuf.bodies import subgraphs
 from onnx_infer.protobuf.nodes import wire_of
 from onnx_infer.tools.materialization import INITIALIZERS_ALONE_SINCE
-from onnx_infer.tools.transforms.constants import EXACT, Constants, equal_constants, known_tensor
-from onnx_infer.tools.transforms.draft import Draft, is_default, is_in_order
-from onnx_infer.tools.transforms.identities import same_as
-from onnx_infer.tools.transforms.roundings import Roundings
-from onnx_infer.tools.transforms.shape_reads import ShapeReads, read_axes
-from onnx_infer.tools.transforms.size_nodes import Plan, Reader, Wanted
-from onnx_infer.tools.transforms.targets import expand_target, reshape_target, resize_axes, resize_scales, slice_bound
+from onnx_infer.tools.transforms.constants import EXACT, Constants, Roundings, equal_constants, known_tensor
+from onnx_infer.tools.transforms.draft import Draft, is_default, is_in_order, said
+from onnx_infer.tools.transforms.size_nodes import Plan, Reader, ShapeReads, Wanted, read_axes
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import Dim, Shape, SymTensor, Value
-from symdim import Expr
+from onnx_infer.values.tensor import Dim, SymTensor, Value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from onnx import GraphProto, NodeProto
 
+    from onnx_infer.operators.rule import Reread
     from onnx_infer.tools.transforms.refusals import Refusals
 
-RANDOM = frozenset(
-    ("Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
-)
 _PURE_DOMAINS = frozenset(("", "ai.onnx", "ai.onnx.ml"))
 _SIZES = frozenset((dt.INT64, dt.INT32))
-_AXES_SINCE = 18
-"""From this opset on a Resize names the axes that it is given sizes for."""
 
 
 class Rewriting:
@@ -48,7 +39,7 @@ class Rewriting:
         self._uses, self._needed = draft.uses(), draft.needed()
         self._written: dict[tuple[int, tuple[int, ...], bytes], str] = {}
         self._targets: dict[tuple[int, int], tuple[Dim, ...]] = {}
-        self._axes: dict[int, list[int]] = {}
+        self._changed: dict[int, Mapping[str, Any]] = {}
 
     def run(self) -> None:
         """Visit the nodes of every graph, outer graphs first."""
@@ -68,7 +59,7 @@ class Rewriting:
                     same_values, same_nodes = {}, {}
                 if self._without(node, graph) or self._by_value(node, same_values, reads):
                     continue
-                self._retarget(node)
+                self._reread(node)
                 if not self._by_twin(node, same_nodes) and id(node) in self._needed:
                     for name in node.output:
                         reads.add(name, self._types.get(name))
@@ -84,7 +75,7 @@ class Rewriting:
                 return False
             draft.add_constant(tensor, node.output[0], graph)
         else:
-            other = same_as(node, self._types)
+            other = self._same_as(node)
             if (
                 other is None
                 or not self._refusals.may_be_replaced(node)
@@ -97,6 +88,21 @@ class Rewriting:
                 return False
         draft.remove([node])
         return True
+
+    def _same_as(self, node: NodeProto) -> str | None:
+        """The input that the first output of this node equals; None if that is not proved."""
+        facets = self._draft.facets(node)
+        law = facets.same or ("alike" if facets.view == "whole" else None)
+        if law is None or not node.input:
+            return None
+        if law == "always":
+            return node.input[0] or None
+        given, made = (self._types.get(name) for name in (node.input[0], node.output[0]))
+        if not isinstance(given, SymTensor) or not isinstance(made, SymTensor) or not given.dtype:
+            return None
+        if given.dtype != made.dtype or given.shape is None or given.shape != made.shape:
+            return None
+        return node.input[0] if law == "alike" or said(law, node, self._types) else None
 
     # -- what a node gives ----------------------------------------------------------------------------------------
 
@@ -132,7 +138,7 @@ class Rewriting:
 
     def _computed(self, node: NodeProto, value: Value | None) -> TensorProto | None:
         names = [self._draft.current(name) for name in node.input]
-        found = self._constants.result(node, names, value, self._uses)
+        found = self._constants.result(node, self._draft.facets(node), names, value, self._uses)
         return None if found is None or self._roundings.depend_on(node) else numpy_helper.from_array(found)
 
     def _constant(self, tensor: TensorProto, base: str) -> str:
@@ -158,7 +164,9 @@ class Rewriting:
 
     def _key(self, node: NodeProto) -> object:
         """What nodes that compute the same have in common; None for random ones and those with graphs."""
-        if node.domain not in _PURE_DOMAINS or node.op_type in RANDOM or next(subgraphs(node), None) is not None:
+        if node.domain not in _PURE_DOMAINS or next(subgraphs(node), None) is not None:
+            return None
+        if self._draft.facets(node).random or self._draft.operators[node.domain, node.op_type] is None:
             return None
         if any(name in self._draft.outputs for name in node.output):
             return None
@@ -170,97 +178,42 @@ class Rewriting:
 
     # -- what a node reads as sizes -------------------------------------------------------------------------------
 
-    def _retarget(self, node: NodeProto) -> None:
+    def _reread(self, node: NodeProto) -> None:
         """Give a node constants to read in place of sizes, where every run has the same result with them."""
-        if not is_default(node) or not node.input or not node.output:
+        rereads = self._draft.facets(node).rereads
+        found: Reread | None = said(rereads, node, self._types) if rereads is not None else None
+        if found is None:
             return
-        data = self._types.get(node.input[0])
-        if not isinstance(data, SymTensor) or data.shape is None:
-            return
-        if node.op_type == "Reshape" and (sizes := self._sizes(node, 1)) is not None:
-            made = self._types.get(node.output[0])
-            shape = made.shape if isinstance(made, SymTensor) else None
-            self._read(node, 1, reshape_target(sizes, data.shape, _flag(node, "allowzero"), shape or ()))
-        elif node.op_type == "Expand" and (sizes := self._sizes(node, 1)) is not None:
-            self._read(node, 1, expand_target(sizes, data.shape))
-        elif node.op_type == "Slice" and len(node.input) > 2:
-            self._retarget_slice(node, data)
-        elif node.op_type == "Resize" and (sizes := self._sizes(node, 3)) is not None:
-            self._retarget_resize(node, data.shape, sizes)
+        self._changed[id(node)] = found.attributes
+        for index, elements in found.elements.items():
+            if elements is None:
+                del node.input[index]
+            else:
+                self._read(node, index, elements)
 
-    def _retarget_slice(self, node: NodeProto, data: SymTensor) -> None:
-        axes = self._numbers(node, 3)
-        steps = self._numbers(node, 4)
-        if steps is None or any(step < 1 for step in steps):
-            return
-        for index in (1, 2):
-            bounds = self._sizes(node, index)
-            if bounds is not None:
-                value = self._types[node.input[index]]
-                dtype = dt.INT32 if isinstance(value, SymTensor) and value.dtype == dt.INT32 else dt.INT64
-                along = list(range(len(bounds))) if axes is None or not axes else axes
-                if len(along) == len(bounds) and all(-data.rank <= axis < data.rank for axis in along):
-                    pairs = zip(bounds, along, strict=True)
-                    self._read(node, index, tuple(slice_bound(bound, data.dims[axis], dtype) for bound, axis in pairs))
-
-    def _retarget_resize(self, node: NodeProto, shape: Shape, sizes: tuple[Dim, ...]) -> None:
-        """Name only the axes that change, from opset 18 on; scale by whole numbers where bounds allow it."""
-        texts = {a.name: a.s for a in node.attribute if a.type == AttributeProto.STRING}
-        own = next((list(a.ints) for a in node.attribute if a.name == "axes"), list(range(len(shape))))
-        axes = [axis % max(len(shape), 1) for axis in own]
-        is_plain = texts.get("coordinate_transformation_mode") != b"tf_crop_and_resize"  # it reads the roi of each axis
-        if not is_plain or texts.get("keep_aspect_ratio_policy", b"stretch") != b"stretch" or len(axes) != len(sizes):
-            return
-        if self._opset >= _AXES_SINCE:
-            axes, sizes = resize_axes(sizes, shape, axes)
-        if not axes:
-            return
-        if len(axes) < len(shape):
-            self._axes[id(node)] = axes
-        scales = resize_scales(sizes, [shape[axis] for axis in axes])
-        if scales is None or not any(isinstance(size, Expr) for size in sizes):
-            self._read(node, 3, sizes)
-        else:
-            node.input[2] = self._constant(numpy_helper.from_array(np.array(scales, np.float32)), node.input[3])
-            del node.input[3]
-            self._adapt(node)
-
-    def _sizes(self, node: NodeProto, index: int) -> tuple[Dim, ...] | None:
-        """The elements of an input, if it is a vector of sizes that are all known and not all numbers."""
-        value = self._types.get(node.input[index]) if index < len(node.input) else None
-        if not is_symbolic(value) or not isinstance(value, SymTensor) or value.dtype not in _SIZES or value.rank != 1:
-            return None
-        return value.data
-
-    def _numbers(self, node: NodeProto, index: int) -> tuple[int, ...] | None:
-        """The elements of an input that are all numbers; none of an input that is left out, None of another one."""
-        if index >= len(node.input) or not node.input[index]:
-            return ()
-        value = self._types.get(node.input[index])
-        data = None if value is None else value.data
-        return data if data is not None and all(isinstance(x, int) for x in data) else None
-
-    def _read(self, node: NodeProto, index: int, elements: Sequence[Dim]) -> None:
+    def _read(self, node: NodeProto, index: int, elements: Sequence[Any]) -> None:
         """Let a node read these elements, if they differ from what it reads."""
-        value = self._types[node.input[index]]
-        assert isinstance(value, SymTensor)
-        if tuple(elements) == value.data:
+        name = node.input[index]
+        value = self._types.get(name)
+        if all(isinstance(x, float) for x in elements):
+            tensor: TensorProto | None = numpy_helper.from_array(np.array(elements, np.float32))
+        elif not isinstance(value, SymTensor) or tuple(elements) == value.data:
             return
-        tensor = known_tensor(SymTensor(value.dtype, (len(elements),), elements))
+        else:
+            tensor = known_tensor(SymTensor(value.dtype, (len(elements),), elements))
         if tensor is None:
             self._targets[id(node), index] = tuple(elements)
             return
-        node.input[index] = self._constant(tensor, node.input[index])
+        node.input[index] = self._constant(tensor, name)
         self._adapt(node)
 
     def _adapt(self, node: NodeProto) -> None:
         """Give a node the attributes with which it reads new sizes: no `allowzero`, and the axes that are resized."""
-        axes = self._axes.get(id(node))
+        changed = self._changed.get(id(node), {})
         for i, attribute in reversed(list(enumerate(node.attribute))):
-            if attribute.name == "allowzero" or (axes is not None and attribute.name == "axes"):
+            if attribute.name in changed:
                 del node.attribute[i]
-        if axes is not None:
-            node.attribute.append(helper.make_attribute("axes", axes))
+        node.attribute.extend(helper.make_attribute(n, value) for n, value in changed.items() if value is not None)
 
     def wanted(self) -> dict[Wanted, list[Reader]]:
         """The integer tensors of sizes that nodes of the main graph read, except nodes that compute sizes."""
@@ -299,10 +252,6 @@ def is_symbolic(value: Value | None) -> bool:
     if not isinstance(value, SymTensor) or value.data is None or value.dtype not in EXACT or None in value.data:
         return False
     return not all(isinstance(x, int) for x in value.data)
-
-
-def _flag(node: NodeProto, name: str) -> bool:
-    return any(attribute.name == name and attribute.i for attribute in node.attribute)
 
 
 def _tensor_of(node: NodeProto) -> TensorProto | None:

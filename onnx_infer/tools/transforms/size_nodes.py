@@ -1,11 +1,17 @@
-"""Sizes computed from the shapes of the inputs, where that takes fewer nodes than the model has for them."""
+"""Sizes from the shapes of the inputs, where that takes fewer nodes than the model has for them, or of other tensors.
+
+From opset 15 on, one Shape gives the sizes that successive axes of a tensor have.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from onnx import helper
+
 from onnx_infer.tools.materialization import Names, SizeNodes, unreadable
-from symdim import UnsupportedDynamicShape
+from onnx_infer.values.tensor import Dim, SymTensor, Value
+from symdim import Expr, UnsupportedDynamicShape
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,6 +21,7 @@ if TYPE_CHECKING:
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.tools.transforms.draft import Draft
     from onnx_infer.values.tensor import Dim
+
 
 _MOST_TRIED = 64
 """The most wanted tensors that are tried one by one."""
@@ -106,3 +113,55 @@ def _plan(wanted: list[Wanted], made: SizeNodes) -> Plan:
     for node in made.nodes:
         node.ClearField("name")  # it is known by its output, and the model stays small
     return Plan(names, made.nodes, made.initializers)
+
+
+_PARTS_SINCE = 15
+_MOST_PLACES = 4
+"""The most places that are remembered of a size."""
+
+
+class Axes(NamedTuple):
+    """Successive axes of a tensor."""
+
+    tensor: str
+    start: int
+    end: int
+
+
+class ShapeReads:
+    """The tensors of one graph that exist so far, by their sizes.
+
+    >>> from symdim import Var
+    >>> N, S = Var("N"), Var("S")
+    >>> reads = ShapeReads(opset=17)
+    >>> reads.add("x", SymTensor(1, (N, S, 3, 8)))
+    >>> reads.find((S, 3)), reads.find((N,)), reads.find((3, 8)), reads.find((S, N))
+    (Axes(tensor='x', start=1, end=3), Axes(tensor='x', start=0, end=1), None, None)
+    """
+
+    def __init__(self, opset: int) -> None:
+        self._is_used = opset >= _PARTS_SINCE
+        self._places: dict[Dim, list[tuple[str, int, tuple[Dim, ...]]]] = {}
+
+    def add(self, name: str, value: Value | None) -> None:
+        """A tensor that exists from now on."""
+        if self._is_used and isinstance(value, SymTensor) and value.shape is not None:
+            for axis, size in enumerate(value.shape):
+                places = self._places.setdefault(size, []) if isinstance(size, Expr) else []
+                if len(places) < _MOST_PLACES:
+                    places.append((name, axis, value.shape))
+
+    def find(self, elements: tuple[Dim, ...]) -> Axes | None:
+        """The axes of a tensor with these sizes, the first of which is no number."""
+        for name, axis, shape in self._places.get(elements[0], ()) if elements else ():
+            if shape[axis : axis + len(elements)] == elements:
+                return Axes(name, axis, axis + len(elements))
+        return None
+
+
+def read_axes(node: NodeProto, axes: Axes) -> None:
+    """Change a node into a Shape that reads these axes."""
+    node.op_type = "Shape"
+    del node.input[:], node.attribute[:]
+    node.input.append(axes.tensor)
+    node.attribute.extend([helper.make_attribute("start", axes.start), helper.make_attribute("end", axes.end)])

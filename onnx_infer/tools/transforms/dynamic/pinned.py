@@ -3,7 +3,7 @@
 A value has the traced size at an axis, and a node demands a free size there. The axis is followed through the nodes
 that keep it, back to a constant size (the target of an Expand, the end of a Slice, ...), to a constant tensor, or to an
 input. A constant tensor with a clear pattern can be continued: equal slices, 0, 1, 2, ..., equal steps, a causal mask
-(`constants.py`). Any other tensor pins the size, because only the author knows its further elements.
+(`patterns.py`). Any other tensor pins the size, because only the author knows its further elements.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 from onnx import TensorProto, numpy_helper
 
 from onnx_infer.model.graph import Node, first_output, label_of, title_of
-from onnx_infer.tools.transforms.dynamic.constants import Kind, pattern
 from onnx_infer.tools.transforms.dynamic.meant_targets import Merged, blocks, meant_target
+from onnx_infer.tools.transforms.dynamic.patterns import Kind, pattern
 from onnx_infer.tools.transforms.dynamic.trials import deciding
 from onnx_infer.values.tensor import Dim, Shape, SymTensor
 from onnx_infer.values.text import text
@@ -30,16 +30,6 @@ if TYPE_CHECKING:
     from onnx_infer.result import InferenceResult
 
     Way = list[tuple["Place", str, int, Dim]]
-
-POINTWISE = frozenset(
-    """Abs Acos Acosh Add And Asin Asinh Atan Atanh BatchNormalization Cast CastLike Ceil Celu Clip Cos Cosh
-    DequantizeLinear Div Dropout Elu Equal Erf Exp Floor Gelu Greater GreaterOrEqual HardSigmoid HardSwish Identity
-    InstanceNormalization IsInf IsNaN LayerNormalization LeakyRelu Less LessOrEqual Log LogSoftmax Max Mean Min Mish
-    Mod Mul Neg Not Or PRelu Pow QuantizeLinear Reciprocal Relu Round Selu Sigmoid Sign Sin Sinh Softmax Softplus
-    Softsign Sqrt Sub Sum Tan Tanh ThresholdedRelu Trilu Where Xor CumSum ScatterND ScatterElements""".split()  # noqa: SIM905
-)
-"""Operators whose result has, at each axis, the size of an operand that is aligned at the end."""
-
 
 Wanted: TypeAlias = "dict[tuple[str, int], dict[Dim, None]]"
 """An input and an axis of it -> the sizes that nodes want there, in order."""
@@ -222,8 +212,6 @@ class Tracer:
         """A constant size, or axes of operands, that decide the size of a result at an axis; None if not known."""
         op_type, domain, inputs, *_ = node
         if domain in ("", "ai.onnx") and axis < len(self.shape(node[3][0])):
-            if op_type in POINTWISE:
-                return self._aligned(node, axis, wanted, range(len(inputs)))
             rule, least = _RULES.get(op_type, (None, 0))
             if rule is not None and len(inputs) >= least:
                 return rule(self, node, axis, wanted)
@@ -310,17 +298,12 @@ class Tracer:
         ways = [self._on(node, 0, i, size) for i, size in enumerate(sizes, first) if isinstance(size, Expr)]
         return [step for way in ways for step in way] or None
 
-    def _concat(self, node: Node, axis: int, wanted: Dim) -> Way | None:
-        if node[4].values.get("axis", 1) % max(len(self.shape(node[3][0])), 1) == axis:
-            return None
-        return self._aligned(node, axis, wanted, range(len(node[2])))
-
 
 _RULES: Mapping[str, tuple[Callable[[Tracer, Node, int, Dim], Change | Way | None], int]] = {
     "Expand": (Tracer._expand, 2), "Slice": (Tracer._slice, 3), "ConstantOfShape": (Tracer._constant_of_shape, 1),
     "Tile": (Tracer._tile, 2), "Resize": (Tracer._resize, 4), "Squeeze": (Tracer._squeezed, 1),
     "Unsqueeze": (Tracer._squeezed, 1), "Flatten": (Tracer._squeezed, 1), "Reshape": (Tracer._squeezed, 1),
-    "Concat": (Tracer._concat, 1), "Range": (Tracer._range, 3),
+    "Range": (Tracer._range, 3),
 }  # fmt: skip
 """Operators that read sizes, or that give a size by several operands, with the least number of inputs. Of others the
 rule is asked (`trials.py`)."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.engine.engine import Engine
 from onnx_infer.errors import OnnxInferError
+from onnx_infer.laws.slices import slice_end
 from onnx_infer.laws.statements import Trace
 from onnx_infer.model.graph import Node, first_output, label_of, title_of
 from onnx_infer.model.symbols import Symbols
@@ -19,7 +20,6 @@ from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.tools.transforms.dynamic.meant_targets import Merged, meant_target, remember
 from onnx_infer.tools.transforms.dynamic.pinned import Change, Pin, Place, Tracer
 from onnx_infer.tools.transforms.dynamic.trials import demanded
-from onnx_infer.tools.transforms.targets import slice_end
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, Shape, SymTensor
 from symdim import Expr, Var, product
