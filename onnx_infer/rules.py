@@ -3,7 +3,7 @@
 op, registry                                          registering rules
 SymTensor, AnyRank, Variadic, AnyRanks, Value, Values, Elements, Ints, Sizes, FlatSizes, Floats, Strings, Dim, Graph,
 Windows
-                                                      kinds of parameters (`onnx_infer/operators/parameters.py`)
+                                                      kinds of parameters (`onnx_infer/operators/arguments.py`)
 Shape                                                 what a rule returns: a tuple of sizes
 Map, Optional, Sequence, Sparse                       types of values other than tensors
 Unknown, require, demand, conflicting                 unknown results, demands

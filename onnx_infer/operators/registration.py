@@ -17,7 +17,7 @@ from threading import local
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from onnx_infer.operators.known_schemas import exists
-from onnx_infer.operators.rule import Rule
+from onnx_infer.operators.schema import Rule
 from symdim.algebra.caches import Cache
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ def _load_plugins() -> None:
 def _check(rules: list[Rule]) -> None:
     """Check the rules of a user. Those of this package are checked by tests."""
     if not rules[0].module.startswith("onnx_infer.ops."):
-        from onnx_infer.operators.declared_parameters import check_parameters
+        from onnx_infer.operators.verification import check_parameters
 
         check_parameters(rules)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from onnx import NodeProto, helper
 
-from onnx_infer.protobuf.bodies import graphs_of, subgraphs
+from onnx_infer.protobuf.nodes import graphs_of, subgraphs
 from onnx_infer.tools.transforms.draft import is_default
 from onnx_infer.values.tensor import SymTensor, Value
 

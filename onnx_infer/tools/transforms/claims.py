@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from onnx import TypeProto, ValueInfoProto
 
-from onnx_infer.protobuf.bodies import graphs_of
+from onnx_infer.protobuf.nodes import graphs_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from onnx import helper
 
-from onnx_infer.protobuf.bodies import graphs_of
+from onnx_infer.protobuf.nodes import graphs_of
 from onnx_infer.tools.materialization import unused_name
 
 if TYPE_CHECKING:

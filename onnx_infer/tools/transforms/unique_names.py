@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.protobuf.bodies import graphs_of, subgraphs
+from onnx_infer.protobuf.nodes import graphs_of, subgraphs
 from onnx_infer.tools.materialization import unused_name
 
 if TYPE_CHECKING:

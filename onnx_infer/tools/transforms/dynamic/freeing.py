@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from onnx import GraphProto
 
 from onnx_infer.errors import ArgumentError
-from onnx_infer.protobuf.bodies import graphs_of
 from onnx_infer.protobuf.declarations import innermost_dims
+from onnx_infer.protobuf.nodes import graphs_of
 from onnx_infer.protobuf.wire import dim_param
 from onnx_infer.values.text import text
 

@@ -15,7 +15,7 @@ from onnx_infer.api import infer
 from onnx_infer.errors import ArgumentError
 from onnx_infer.model.attributes import constant
 from onnx_infer.options import no_model
-from onnx_infer.protobuf.bodies import graphs_of, subgraphs
+from onnx_infer.protobuf.nodes import graphs_of, subgraphs
 from onnx_infer.tools.transforms.dynamic.doubts import Doubt, doubts
 from onnx_infer.tools.transforms.dynamic.freeing import declare_again, free
 from onnx_infer.tools.transforms.dynamic.pinned import Change, Pin, Tracer
