@@ -49,7 +49,6 @@ if TYPE_CHECKING:
         UnknownSymbol,
     )
     from onnx_infer.node import infer_function_output_types, infer_node_outputs
-    from onnx_infer.operators.calling import call_rule as call_rule
     from onnx_infer.operators.context import (
         Node,
         ShapeInferenceContext,
@@ -58,6 +57,7 @@ if TYPE_CHECKING:
         check_inputs,
         require_attr,
     )
+    from onnx_infer.operators.lookup import call_rule as call_rule
     from onnx_infer.operators.registration import OpShapeInferenceRegistry, op, registry
     from onnx_infer.protobuf.lint import lint
     from onnx_infer.result import InferenceResult
@@ -82,7 +82,7 @@ _MODULES = {
     "diagnostics": "Diagnostic",
     "errors": "ArgumentError ExternalDataError NoModelError OpUsageError ShapeInferenceError Unknown UnknownSymbol",
     "node": "infer_function_output_types infer_node_outputs",
-    "operators.calling": "call_rule",
+    "operators.lookup": "call_rule",
     "operators.context": "Node ShapeInferenceContext ValueInfo broadcast_shapes check_inputs require_attr",
     "operators.registration": "OpShapeInferenceRegistry op registry",
     "protobuf.lint": "lint",

@@ -18,8 +18,8 @@ from onnx_infer.laws.known import assuming
 from onnx_infer.model.given import Given, Interval, Narrowed, interval_text
 from onnx_infer.model.input_values import given_elements, given_sizes, named_elements, put_elements, put_values, spelled
 from onnx_infer.model.symbols import Symbols
+from onnx_infer.operators.element_types import too_many_axes
 from onnx_infer.operators.known_schemas import outdated
-from onnx_infer.operators.results import too_many_axes
 from onnx_infer.operators.verification import input_errors
 from onnx_infer.options import check_bounds, check_choice, check_mappings, relations_of
 from onnx_infer.types.merge import POLICIES, ShapeMergePolicy, size_pairs

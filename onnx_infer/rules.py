@@ -4,7 +4,7 @@ op, registry                                          registering rules
 Reread, uncounted                                     what tools ask of an operator (`onnx_infer/operators/rule.py`)
 SymTensor, AnyRank, Variadic, AnyRanks, Value, Values, Elements, Ints, Sizes, FlatSizes, Floats, Strings, Dim, Graph,
 Windows
-                                                      kinds of parameters (`onnx_infer/operators/parameters.py`)
+                                                      kinds of parameters (`onnx_infer/operators/arguments.py`)
 Shape                                                 what a rule returns: a tuple of sizes
 Map, Optional, Sequence, Sparse                       types of values other than tensors
 Unknown, require, demand, conflicting                 unknown results, demands

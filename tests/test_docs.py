@@ -246,4 +246,4 @@ def test_every_loop_is_in_the_tables_of_limits() -> None:
     found = {name for top in ("symdim", "onnx_infer") for path in (ROOT / top).rglob("*.py") for name in loops_of(path)}
     assert len(listed) == len(set(listed))
     assert found - set(listed) == set(), "say in docs/limits.md why these loops end"
-    assert set(listed) - found == {"symdim.algebra.bounds.choices.least"}  # it and relaxation.least call each other
+    assert set(listed) - found == set()

@@ -8,7 +8,7 @@ from onnx_infer.bidirectional.model_facts import Known, equal_to
 from onnx_infer.engine.found import Found
 from onnx_infer.laws.readable import is_unreadable
 from onnx_infer.model.size_texts import AxisNames, Size
-from onnx_infer.operators.results import LARGEST_SIZE
+from onnx_infer.operators.element_types import LARGEST_SIZE
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from symdim import Expr, Var
 from symdim.algebra.dims import at_least, substituted, variables_of

@@ -11,8 +11,7 @@ from onnx_infer.laws.readable import NOT_CHOSEN
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.graph import label_of
 from onnx_infer.operators.verification import check_inputs, wrong_number
-from onnx_infer.values.one_of import OneOf
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, OneOf, SymTensor, Value
 from symdim import Expr, Var, leaf_count
 from symdim.algebra.dims import variables_of
 from symdim.rows import Row

@@ -5,14 +5,12 @@
     elementwise.py     broadcasting; operators whose result has the shape of their input
     linear.py          MatMul, Gemm, Einsum and their kin
     window.py          convolutions, pools, regions
-    movement.py        Transpose, Expand, Tile, Pad, Resize, DepthToSpace
-    joining.py         Concat, Split
+    movement.py        Transpose, Expand, Tile, Pad, Resize, DepthToSpace; Concat, Split
     reshaping.py       Reshape, Flatten, Squeeze, Unsqueeze, Shape
     indexing.py        Gather, Scatter, Slice
     reduction.py       ReduceX, ArgMax, TopK, OneHot, NonZero, Compress
     normalization.py   batch, instance, group, layer normalization
-    attention.py       Attention, RotaryEmbedding
-    recurrent.py       RNN, GRU, LSTM
+    attention.py       Attention, RotaryEmbedding; RNN, GRU, LSTM
 
 An inference rule (`onnx_infer.ops`) goes from inputs to outputs. A form states relations into a `symdim.Store`, which
 uses them in every direction. A form states only relations that hold in every run of the node; if it needs to know more

@@ -1,7 +1,7 @@
 """Registration of constraint forms, and the binding of a node's operands by the names of its schema.
 
 A form is a function. As in an inference rule, its parameters are the schema's names of inputs and attributes
-(`onnx_infer.operators.parameters`). An input is annotated `Row`, a variadic one `Rows`. `Ints`, `int`, `str` ask for
+(`onnx_infer.operators.arguments`). An input is annotated `Row`, a variadic one `Rows`. `Ints`, `int`, `str` ask for
 values, `Operand` for row and value. `| None` and `| Unknown` have the same meaning as in rules. Four names are not from
 the schema: `s`, the `Relations` of the node; `operands`, the inputs that are present; `out`, the first output; `outs`,
 all outputs.
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.constraints.relations import Relations
 from onnx_infer.errors import Unknown
-from onnx_infer.operators.parameters import NOT_GIVEN, Parameter, collected, parameters, reader
+from onnx_infer.operators.arguments import NOT_GIVEN, Parameter, collected, parameters, reader
 from onnx_infer.operators.registration import OpShapeInferenceRegistry
 from symdim import Expr
 from symdim.algebra.caches import shared_cache
@@ -116,8 +116,8 @@ def _row(operand: Operand | None, name: str) -> Row:
 
 
 FAMILIES = (
-    "elementwise", "linear", "window", "movement", "joining", "reshaping", "indexing", "reduction", "normalization",
-    "attention", "recurrent",
+    "elementwise", "linear", "window", "movement", "reshaping", "indexing", "reduction", "normalization",
+    "attention",
 )  # fmt: skip
 
 

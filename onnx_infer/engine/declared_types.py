@@ -13,8 +13,7 @@ from onnx_infer.laws.sizes import differ, is_fresh
 from onnx_infer.laws.statements import Kind, Statement
 from onnx_infer.model.size_texts import GENERATED
 from onnx_infer.types.merge import merge, selected, with_numbers_only, without_claims
-from onnx_infer.values.one_of import OneOf
-from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value, substitute
+from onnx_infer.values.tensor import UNKNOWN_SIZE, OneOf, SymTensor, Value, substitute
 from symdim import Expr, Var
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import substituted, variables_of

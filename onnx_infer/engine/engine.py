@@ -231,7 +231,7 @@ class Engine(Walk):
             version = scope.operators.version(domain)
             message = "no rule for this operator"
             if len(self.unknown_operators) <= _MOST_CURES:
-                from onnx_infer.operators.missing import cure_of_missing  # few models need it
+                from onnx_infer.operators.lookup import cure_of_missing  # few models need it
 
                 message += f"; {cure_of_missing(domain, op_type, version, self.functions.names)}"
             label = title if version == NEWEST else f"{title}-{version}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.engine.claims import has_own_name
 from onnx_infer.laws.readable import has_many_names
-from onnx_infer.operators.results import LARGEST_SIZE
+from onnx_infer.operators.element_types import LARGEST_SIZE
 from onnx_infer.types.merge import is_of_inputs
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from symdim import Var

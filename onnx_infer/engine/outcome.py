@@ -15,8 +15,7 @@ from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.laws.statements import Statement, Trace
 from onnx_infer.types.branches import demand_side, of_branches, of_side, sources_of
 from onnx_infer.types.join import either
-from onnx_infer.values.one_of import OneOf, plain
-from onnx_infer.values.tensor import substitute
+from onnx_infer.values.tensor import OneOf, plain, substitute
 from symdim import Var
 from symdim.algebra.dims import substituted
 from symdim.algebra.evaluate import Substitution

@@ -3,8 +3,7 @@
     onnx_ir.py          the calls for `onnx_ir.Model`
     onnx_ir_reader.py   its front end
     onnx_ir_names.py    names for its values
-    onnx_ir_folding.py  known values as constants
-    onnx_ir_smaller.py  folding as a pass
+    onnx_ir_folding.py  known values as constants, and folding as a pass
     onnxruntime.py      the names and flags of onnxruntime's tool
     onnxscript.py       inference inside onnxscript's optimizer
     torch.py            what torch knows of the sizes of a program

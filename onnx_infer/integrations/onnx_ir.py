@@ -27,9 +27,9 @@ from onnx_infer import result
 from onnx_infer.inference import Options, check, log, run
 from onnx_infer.integrations.onnx_ir_names import ValueNames, copied, given_values
 from onnx_infer.integrations.onnx_ir_reader import OnnxIRFrontEnd, declared_sizes, written_sizes
-from onnx_infer.model.substitution import renamed
 from onnx_infer.options import with_options
 from onnx_infer.protobuf.former_names import FormerNames
+from onnx_infer.protobuf.specialize import renamed
 from onnx_infer.protobuf.wire import type_field
 from onnx_infer.results.merged_branches import not_written
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, Sparse, SymTensor, Value

@@ -12,14 +12,14 @@ import onnx_ir as ir
 
 from onnx_infer.integrations.onnx_ir_names import GRAPHS, ValueNames, given_values
 from onnx_infer.model.attributes import constant, known_count, number, strings, unpacked
-from onnx_infer.model.declared_bounds import KEY, declared_bounds
+from onnx_infer.model.given import KEY, declared_bounds
 from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Function, Graph, Model, Node, with_names
 from onnx_infer.model.size_texts import Size, said
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.protobuf import reading as proto
 from onnx_infer.protobuf.nodes import Named
 from onnx_infer.protobuf.nodes import message as message_of
-from onnx_infer.protobuf.schema_functions import schema_function
+from onnx_infer.protobuf.reading import schema_function
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Optional, Sequence, Sparse, SymTensor, Value
 from onnx_infer.values.text import text
 from symdim.algebra.caches import shared_cache

@@ -20,8 +20,7 @@ import onnx
 from onnx_infer.api import infer
 from onnx_infer.errors import OnnxInferError
 from onnx_infer.inference import log
-from onnx_infer.protobuf.external_data import data_files
-from onnx_infer.protobuf.files import read_model, save_model
+from onnx_infer.protobuf.files import data_files, read_model, save_model
 from onnx_infer.protobuf.wire import type_bytes
 from symdim import Dim, Expr
 from symdim.prover.halves import halved

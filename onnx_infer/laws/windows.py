@@ -102,7 +102,7 @@ class Window(NamedTuple):
 class Windows(NamedTuple):
     """The attributes of a node that say how its window slides along the spatial axes; None for one that is not given.
 
-    Rules get it as a parameter of this type (`onnx_infer.operators.parameters`). An operator has some of them.
+    Rules get it as a parameter of this type (`onnx_infer.operators.arguments`). An operator has some of them.
     """
 
     kernel_shape: IntVector | None = None

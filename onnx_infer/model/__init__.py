@@ -1,8 +1,7 @@
 """A model as the engine sees it: without protobuf. A front end fills it.
 
     graph.py         the view of a model: graphs, nodes, functions     attributes.py         attributes as plain values
-    symbols.py       reading the dim_params of a model                 declared_bounds.py    intervals in the metadata
-    given.py         assumptions about its symbols                     substitution.py       replacing symbols
+    symbols.py       reading the dim_params of a model                 given.py           assumptions about symbols
     input_values.py  elements that a caller gives for inputs           size_texts.py        the texts of sizes
     input_shapes.py  shapes of inputs that a caller gives, and what stands for symbols
 

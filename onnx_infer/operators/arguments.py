@@ -1,11 +1,41 @@
-"""The arguments of a rule's functions, from the inputs and attributes of a node."""
+"""The arguments of a rule's functions, from the inputs and attributes of a node.
+
+A parameter has the schema's name of an input or of an attribute, whichever this version has. One kind of parameter
+collects several attributes; the rule chooses its name. The annotation selects the form:
+
+    SymTensor         a tensor of known rank          AnyRank        a tensor whose shape may be None
+    Variadic          the rest of the inputs, ranked  Variadic[AnyRank], Variadic[Value]   the same, unchecked
+    Ints Floats       a vector: the attribute, or the data of the input (None for an unknown element)
+    Sizes             likewise, for an input that must have rank 1
+    FlatSizes         likewise, but the law is assumed: a runtime may take the elements at other ranks, too
+    int float Dim     a scalar: the attribute, or the only element of the input
+    str Strings       strings                          Value          any value: a tensor, a sequence, a map ...
+    Elements          a tensor with its data, any rank Values         the rest of the inputs, with theirs
+    Graph             a subgraph, as a function from input values to output values
+    Windows           the attributes of a sliding window that the node has, as one value with their names
+
+`| None` allows an absent optional input or attribute. `| Unknown` allows a value that is present but not known; without
+it, the rule is not called for such a node and the result is unknown. A data function gets an array of None instead.
+Three names are not from the schema: `output_count`, `output_dtype` (of the first output; only if the schema has no
+attribute of this name, and the parameter no default) and `since_version`.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from inspect import unwrap
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnx_infer.errors import OpUsageError
-from onnx_infer.operators.parameters import NOT_GIVEN, PLAIN, absent, collected, parameters, reader
+import numpy as np
+
+from onnx_infer.elements.conditions import decided
+from onnx_infer.errors import OpUsageError, ShapeInferenceError, Unknown, require
+from onnx_infer.laws.statements import demand
+from onnx_infer.operators.schema import COLLECTIONS, SPECIAL, Schema, annotation_texts
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.propagated import MAX_DATA, is_small
+from onnx_infer.values.tensor import Dim, SymTensor, Value
+from symdim.algebra.caches import clear_with_caches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -13,6 +43,192 @@ if TYPE_CHECKING:
     from onnx_infer.model.graph import Attributes
     from onnx_infer.operators.schema import Schema
     from onnx_infer.values.tensor import Value
+
+
+_VECTORS = {"Ints", "Sizes", "FlatSizes", "Floats", "Strings"}
+_SCALARS = {"int", "float", "Dim", "bool", "str"}
+PLAIN = _VECTORS | _SCALARS | {""}
+"""What an attribute may be given for, also to a parameter without an annotation."""
+TENSORS = {"SymTensor", "AnyRank", "Value", "Variadic", "AnyRanks", "Variadic[AnyRank]", "Variadic[Value]"}
+NOT_GIVEN = object()
+
+
+class Parameter(NamedTuple):
+    """The source of one argument of a rule, and its form. `at` is the index of the formal input."""
+
+    name: str
+    source: str  # input | variadic | attribute | attributes | special
+    at: int
+    want: str
+    admits_none: bool
+    admits_unknown: bool
+    default: Any
+
+
+class Declared(NamedTuple):
+    """A parameter as the function declares it."""
+
+    name: str
+    want: str
+    admits_none: bool
+    admits_unknown: bool
+    default: Any
+
+
+@lru_cache(maxsize=1 << 10)
+def signature(function: Callable[..., Any]) -> tuple[Declared, ...]:
+    """The parameters of a plain Python function, or of the function that it wraps."""
+    function = unwrap(function)
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    positional = function.__defaults__ or ()
+    defaults = dict(zip(names[code.co_argcount - len(positional) : code.co_argcount], positional, strict=True))
+    defaults.update(function.__kwdefaults__ or {})
+    annotations = annotation_texts(function)
+    out = []
+    for name in names:
+        words = [word.strip() for word in annotations.get(name, "").split("|")]
+        out.append(Declared(name, words[0], "None" in words, "Unknown" in words, defaults.get(name, NOT_GIVEN)))
+    return tuple(out)
+
+
+clear_with_caches(signature.cache_clear)
+
+
+def parameters(function: Callable[..., Any], schema: Schema) -> tuple[Parameter, ...]:
+    """The parameters of a rule, bound to one version of the operator."""
+    inputs = {formal.name: i for i, formal in enumerate(schema.inputs)}
+    out = []
+    for name, want, none, unknown, default in signature(function):
+        index = -1
+        is_attribute = name in schema.defaults or (name == "output_dtype" and default is not NOT_GIVEN)
+        if want in COLLECTIONS:
+            source = "attributes"
+        elif name in SPECIAL and not is_attribute:
+            source = "special"
+        elif name in inputs:
+            index = inputs[name]
+            source = "variadic" if schema.inputs[index].variadic else "input"
+        elif name in schema.defaults or name in schema.required or not schema.known or default is NOT_GIVEN:
+            source = "attribute"
+            default = schema.defaults.get(name, default)
+            if default is NOT_GIVEN:
+                default = None if none or name not in schema.required else NOT_GIVEN
+        else:
+            source = "attribute"
+        out.append(Parameter(name, source, index, want, none, unknown, default))
+    return tuple(out)
+
+
+def collected(p: Parameter, attributes: Mapping[str, Any]) -> Any:
+    """The argument for a parameter that collects attributes of a node."""
+    kind = COLLECTIONS[p.want]
+    return kind._make(map(attributes.get, kind._fields, kind._field_defaults.values()))
+
+
+def _vector(given: Value, name: str) -> tuple[Any, ...] | Unknown:
+    """The elements of an input. Unknown elements are None, provided that they are few and their number is known."""
+    if isinstance(given, SymTensor) and given.data is not None:
+        return given.data if given.dtype != dt.BOOL else tuple(map(decided, given.data))
+    count = _count(given)
+    if isinstance(count, int) and count <= MAX_DATA:
+        return (None,) * count
+    return Unknown(f"the value of {name} is not known", count)
+
+
+def _count(given: Value) -> Dim | None:
+    """The number of elements of a vector or a scalar, if it is known."""
+    ranked = isinstance(given, SymTensor) and given.shape is not None and len(given.shape) <= 1
+    return given.size if ranked else None  # type: ignore[attr-defined]  # a tensor
+
+
+def _sizes(given: Value, name: str) -> tuple[Any, ...] | Unknown:
+    if isinstance(given, SymTensor) and given.shape is not None:
+        require(given.rank == 1, f"rank of {name} is not 1", given.rank)
+    return _vector(given, name)
+
+
+def _flat_sizes(given: Value, name: str) -> tuple[Any, ...] | Unknown:
+    if isinstance(given, SymTensor) and given.shape is not None:
+        demand(given.rank == 1, f"rank of {name} is not 1", given.rank, kind="assumed")
+    return _vector(given, name)
+
+
+def _scalar(given: Value, name: str) -> Any:
+    data = given.data if isinstance(given, SymTensor) else None
+    only = decided(data[0]) if data is not None and len(data) == 1 else None
+    return Unknown(f"the value of {name} is not known", _count(given)) if only is None else only
+
+
+def _any(given: Value, name: str) -> Value:
+    return given
+
+
+def _tensor(given: Value, name: str) -> SymTensor:
+    if not isinstance(given, SymTensor):
+        raise ShapeInferenceError(f"{name} is not a tensor: {given}")
+    return given
+
+
+def _ranked(given: Value, name: str) -> SymTensor:
+    if isinstance(given, SymTensor) and given.shape is not None:
+        return given
+    _tensor(given, name)
+    raise Unknown(f"the rank of {name} is not known")
+
+
+def _array(given: Value, name: str) -> np.ndarray[Any, Any] | None:
+    return given.array if isinstance(given, SymTensor) else None
+
+
+def _any_array(given: Value, name: str) -> np.ndarray[Any, Any] | None:
+    """The elements of an input as an array. If they are not known, all are None."""
+    if not isinstance(given, SymTensor) or given.data is not None:
+        return _array(given, name)
+    if not is_small(given):
+        raise Unknown(f"the size of {name} is not known")
+    return np.full(given.dims, None, dtype=object)
+
+
+_READERS: dict[str, Callable[[Value, str], Any]] = {
+    **dict.fromkeys(_SCALARS, _scalar),
+    **dict.fromkeys(_VECTORS, _vector),
+    **dict.fromkeys(("Value", "Values", "Variadic[Value]"), _any),
+    **dict.fromkeys(("SymTensor", "Variadic"), _ranked),
+    "Sizes": _sizes,
+    "FlatSizes": _flat_sizes,
+}
+"""Form of an argument -> the function that makes it from a value and the name of the parameter."""
+
+
+def _known(read: Callable[[Value, str], Any]) -> Callable[[Value, str], Any]:
+    """The function that raises where another one returns an `Unknown`."""
+
+    def known(given: Value, name: str) -> Any:
+        found = read(given, name)
+        if isinstance(found, Unknown):
+            raise found
+        return found
+
+    return known
+
+
+def reader(p: Parameter, arrays: bool = False) -> Callable[[Value, str], Any]:
+    """The function that makes the argument from an input that is present and the parameter's name.
+
+    With `arrays` it is for a data function. It raises `Unknown` if the input must be known.
+    """
+    read = _READERS.get(p.want, _tensor)
+    if p.want in _VECTORS or p.want in _SCALARS:
+        return read if p.admits_unknown else _known(read)
+    if arrays:
+        return _any_array if p.admits_unknown else _array
+    return read
+
+
+def absent(p: Parameter) -> Any:
+    """The argument from an input that is left out."""
+    return None if p.default is NOT_GIVEN else p.default
 
 
 class Arguments:

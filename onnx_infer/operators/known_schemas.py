@@ -1,18 +1,34 @@
-"""Which schema serves an operator at an opset version: the recorded one, or onnx's if it is newer or not onnx's own."""
+"""Which schema serves an operator at an opset version: the recorded one, or onnx's if it is newer or not onnx's own.
+
+onnx builds all of its schemas at the first question about one, which takes longer than inferring a small model. An
+older onnx does not have the newest ones. A schema does not change after its release, so the record (`schemas.txt`
+beside this file, read one operator at a time) serves both cases.
+
+`python -m tests.onnx_infer.operator_table` writes the file with the installed onnx; a test compares the two. Its first
+paragraphs are `opsets`, the newest recorded opset of each domain, and `types`, sets of types that are numbered from 0.
+Each of the others is an operator, with a line for each version:
+
+    SINCE | inputs | outputs | attributes | type variables | least and most inputs, least and most outputs
+
+An input or output is `name:TYPE` (`name?` optional, `name*` variadic, `name*~TYPE` of independent types), an attribute
+`name:KIND=DEFAULT` or `name:KIND!` if it is required, a type variable `T=SET`, and `-` means any number.
+"""
 
 from __future__ import annotations
 
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import onnx
 import onnx.defs
+from onnx import AttributeProto
 
-from onnx_infer.operators.recorded_schemas import record
-from onnx_infer.operators.schema import NEWEST, Formal, Schema
+from onnx_infer.operators.schema import ANY_NUMBER, NEWEST, Formal, Schema
 from onnx_infer.values.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 
 def _of_onnx(domain: str) -> int | None:
@@ -116,3 +132,84 @@ def outdated(opsets: Mapping[str, int]) -> str | None:
         f"the installed onnx {onnx.__version__} is older than the model, which imports {' and '.join(told)}: "
         "nodes are not checked against schemas that changed since; install a newer onnx"
     )
+
+
+_VALUES: dict[str, Callable[[str], Any]] = {
+    "INT": int,
+    "FLOAT": float,
+    "STRING": str,
+    "INTS": lambda text: tuple(map(int, text.split(","))),
+    "STRINGS": lambda text: tuple(text.split(",")),
+}
+"""Kind of attribute -> the value that a default's text stands for."""
+
+
+class Record:
+    """The paragraphs of the file. Few of the operators are needed, so each is read when it is asked for.
+
+    >>> head = "opsets\\nai.onnx 7\\n\\ntypes\\ntensor(int8); tensor(float)\\n\\n"
+    >>> record = Record(head + "ai.onnx Neg\\n6 | X:T | Y:T | | T=0 | 1 1 1 1")
+    >>> record.opsets, record.find("", "Neg", 7).title, record.find("", "Neg", 5)
+    ({'': 7}, 'Neg-6', None)
+    """
+
+    def __init__(self, text: str) -> None:
+        self._schemas: dict[tuple[str, str, int], Schema] = {}  # those that were read
+        self._paragraphs = dict(paragraph.split("\n", 1) for paragraph in text.split("\n\n"))
+        self._types = self._paragraphs.pop("types").splitlines()
+        opsets = map(str.split, self._paragraphs.pop("opsets").splitlines())
+        self.opsets = {"" if domain == "ai.onnx" else domain: int(version) for domain, version in opsets}
+
+    def versions(self, domain: str, name: str) -> dict[int, str]:
+        """The line of each version of an operator, the oldest first. There is none for an operator that onnx lacks."""
+        lines = self._paragraphs.get(f"{domain or 'ai.onnx'} {name}", "").splitlines()
+        return {int(since): rest for since, _, rest in (line.partition("|") for line in lines)}
+
+    def find(self, domain: str, name: str, version: int) -> Schema | None:
+        """The schema that serves an operator at an opset version; None if there is none up to this version."""
+        versions = self.versions(domain, name)
+        since = max((v for v in versions if v <= version), default=None)
+        if since is None:
+            return None
+        found = self._schemas.get(key := (domain, name, since))
+        if found is None:
+            found = self._schemas[key] = self._schema(domain, name, since, versions[since])
+        return found
+
+    def _schema(self, domain: str, name: str, since: int, rest: str) -> Schema:
+        inputs, outputs, attributes, variables, numbers = (part.split() for part in rest.split("|"))
+        kinds, defaults, required = {}, {}, []
+        for text in attributes:
+            attribute, _, text = text.partition(":")
+            text, given, default = text.partition("=")
+            kind = text.rstrip("!")
+            kinds[attribute] = AttributeProto.AttributeType.Value(kind)
+            if given:
+                defaults[attribute] = _VALUES[kind](default)
+            if text != kind:
+                required.append(attribute)
+        sets = (text.split("=") for text in variables)
+        constraints = {variable: frozenset(self._types[int(at)].split("; ")) for variable, at in sets}
+        least, most, fewest, greatest = (ANY_NUMBER if number == "-" else int(number) for number in numbers)
+        return Schema(
+            domain, name, since, tuple(map(_formal, inputs)), tuple(map(_formal, outputs)), defaults,
+            frozenset(required), constraints, least, most, True, kinds, fewest, greatest,
+        )  # fmt: skip
+
+
+def _formal(text: str) -> Formal:
+    """A formal input or output.
+
+    >>> _formal("axes?:tensor(int64)").optional, _formal("inputs*~V").each
+    (True, 'V')
+    """
+    is_each = "~" in text
+    name, _, type_str = text.partition("~" if is_each else ":")
+    types = ("", type_str) if is_each else (type_str, "")
+    return Formal(name.rstrip("?*"), types[0], name.endswith("?"), name.endswith("*"), types[1])
+
+
+@cache
+def record() -> Record:
+    """The record of this package, read at the first question."""
+    return Record(Path(__file__).with_name("schemas.txt").read_text("utf-8"))

@@ -1,19 +1,28 @@
-"""The operators of one set of opset imports, each bound to its rule once per process."""
+"""The operators of one set of opset imports, each bound to its rule once per process; a rule as a function.
+
+At the end: why an operator has no rule, and the cure.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.operators.known_schemas import newest_known, schema_at
+import onnx
+
+from onnx_infer.errors import OnnxInferError, OpUsageError
+from onnx_infer.laws.statements import Trace
+from onnx_infer.model.graph import Attributes
+from onnx_infer.operators.known_schemas import exists, newest_known, schema_at
 from onnx_infer.operators.operator import Operator
 from onnx_infer.operators.registration import normal_domain, registry
 from onnx_infer.operators.rule import NO_FACETS
 from onnx_infer.operators.schema import NEWEST, opened, schema_of_rule
-from symdim.algebra.caches import Cache
+from symdim.algebra.caches import Cache, shared_cache
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
+    from onnx_infer.operators.context import Node, ShapeInferenceContext
     from onnx_infer.operators.rule import Facets, Rule
 
 # As loaded families do, operators stay when caches are emptied: they tell nothing of a model.
@@ -76,3 +85,83 @@ def operators_of(opsets: Mapping[str, int]) -> Operators:
     if found is None:
         found = _tables[key] = Operators(dict(opsets))
     return found
+
+
+_cures = shared_cache(1 << 8)  # (generation of the registry, arguments) -> the result of `cure_of_missing`
+
+
+def cure_of_missing(domain: str, op_type: str, version: int, functions: Collection[tuple[str, str]] = ()) -> str:
+    """What a user can do about an operator without a rule at an opset version.
+
+    `functions` are the (domain, name) of the model's functions, which a node can call as it calls operators.
+
+    >>> cure_of_missing("", "Gelu", 17)
+    'it exists since opset 20, and the model imports 17: convert the model (onnx.version_converter)'
+    >>> cure_of_missing("", "FusedMatMul", 17)
+    'com.microsoft has an operator of this name: is the domain of the node right?'
+    >>> cure_of_missing("com.microsoft", "FusedMatmul", 1)
+    'do you mean FusedMatMul?'
+    >>> cure_of_missing("com.acme", "Interleave", 1)
+    'register one with onnx_infer.rules.op'
+    """
+    key = registry.generation, domain, op_type, version, frozenset(functions)
+    found: str | None = _cures.get(key)
+    return _cures.setdefault(key, _cure(normal_domain(domain), *key[2:])) if found is None else found
+
+
+def _cure(domain: str, op_type: str, version: int, functions: frozenset[tuple[str, str]]) -> str:
+    since = _first_version(domain, op_type, version)
+    if since is not None:
+        imported = f"the model imports {version}: convert the model (onnx.version_converter)"
+        return f"it exists since opset {since}, and {imported}"
+    known = {(name_domain, name) for name_domain, name, _ in registry.supported()}.union(functions)
+    others = sorted({d or "ai.onnx" for d, name in known if name == op_type and d != domain})
+    if others:
+        return f"{' and '.join(others)} has an operator of this name: is the domain of the node right?"
+    names = {name.lower(): name for d, name in sorted(known) if d == domain}
+    from difflib import get_close_matches
+
+    if alike := get_close_matches(op_type.lower(), names, n=1, cutoff=0.8):
+        return f"do you mean {names[alike[0]]}?"
+    why = f"the model does not import {domain}; " if version == NEWEST else ""
+    return f"{why}register one with onnx_infer.rules.op"
+
+
+def _first_version(domain: str, op_type: str, version: int) -> int | None:
+    """The first opset version after this one at which the operator exists. None if onnx does not know one."""
+    if exists(domain, op_type, version):
+        return None
+    newest = newest_known(domain) or onnx.defs.get_schema(op_type, domain=domain).since_version  # of a user's domain
+    return next((v for v in range(max(version, 0) + 1, newest + 1) if exists(domain, op_type, v)), None)
+
+
+def call_rule(rule: Rule, ctx: ShapeInferenceContext, node: Node) -> None:
+    """Apply a rule to a node. The types of its outputs are merged into those of the node's values.
+
+    Raises `OpUsageError` for a node that does not follow the operator's schema. Broken laws go to `ctx.record_error`.
+
+    >>> from onnx_infer import Node, ShapeInferenceContext, ValueInfo, registry
+    >>> from onnx_infer.testing import ts
+    >>> ctx, y = ShapeInferenceContext({"": 20}), ValueInfo("y")
+    >>> registry.get("", "Flatten", 20)(ctx, Node("Flatten", [ValueInfo("x", ts(1, ["N", 3, 4]))], [y], {"axis": 1}))
+    >>> y
+    y: f32[N, 12]
+    """
+    if rule.style == "context":
+        rule.shape(ctx, node)
+        return
+    version = ctx.get_opset_version(rule.domain)
+    operator = operator_of(rule, rule.domain, node.op_type, NEWEST if version is None else version)
+    inputs = tuple([None if value is None else value.type for value in node.inputs])
+    with Trace() as trace:
+        try:
+            values, _, wrong = operator.infer(inputs, Attributes(node.attributes), len(node.outputs))
+        except OpUsageError:
+            raise
+        except OnnxInferError as error:
+            ctx.record_error(node, str(error))
+            return
+    for output, value in zip(node.outputs, values, strict=True):
+        ctx.set_type(output, value)
+    for law in (*trace.errors, *([wrong] if wrong else ())):
+        ctx.record_error(node, law)

@@ -13,10 +13,8 @@ from onnx_infer.elements.samples import moved, named_element, of_function
 from onnx_infer.errors import OpUsageError, Unknown
 from onnx_infer.laws.readable import is_unreadable
 from onnx_infer.laws.statements import is_contradicted, tell_rank
-from onnx_infer.operators.arguments import Arguments
-from onnx_infer.operators.element_types import ElementTypes, types_of
-from onnx_infer.operators.parameters import TENSORS
-from onnx_infer.operators.results import result_value
+from onnx_infer.operators.arguments import TENSORS, Arguments
+from onnx_infer.operators.element_types import ElementTypes, result_value, types_of
 from onnx_infer.operators.verification import check_attributes
 from onnx_infer.values.dtype import INT64, NAMES
 from onnx_infer.values.propagated import MAX_DATA, is_small
@@ -26,7 +24,7 @@ from symdim.algebra.caches import Cache
 
 if TYPE_CHECKING:
     from onnx_infer.model.graph import Attributes
-    from onnx_infer.operators.parameters import Parameter
+    from onnx_infer.operators.arguments import Parameter
     from onnx_infer.operators.rule import Rule
     from onnx_infer.operators.schema import Schema
 

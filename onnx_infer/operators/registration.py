@@ -231,7 +231,7 @@ def _load_plugins() -> None:
 def _check(rules: list[Rule]) -> None:
     """Check the rules of a user. Those of this package are checked by tests."""
     if not rules[0].module.startswith("onnx_infer.ops."):
-        from onnx_infer.operators.declared_parameters import check_parameters
+        from onnx_infer.operators.verification import check_parameters
 
         check_parameters(rules)
 

@@ -1,18 +1,20 @@
-"""Operator schemas as plain data: those of onnx, and those that a rule's own signature tells."""
+"""Operator schemas and rules as plain data: schemas of onnx, and those that a rule's own signature tells."""
 
 from __future__ import annotations
 
 from inspect import unwrap
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin
 
 from onnx import AttributeProto
 
 from onnx_infer.laws.windows import Windows
-from onnx_infer.operators.annotations import annotation_texts
 from onnx_infer.values import dtype as dt
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from onnx_infer.operators.rule import Rule
+
 
 SPECIAL = frozenset({"output_count", "output_dtype", "since_version"})
 """Parameters of rules that are not names of the schema."""
@@ -137,3 +139,30 @@ def fixed_dtype(schema: Schema, type_str: str) -> int | None:
         (type_str,) = allowed
     inner = type_str[type_str.rfind("(", 0, len(type_str) - 1) + 1 :].rstrip(")")
     return dt.FROM_SCHEMA.get(inner)
+
+
+def annotation_texts(function: Callable[..., Any]) -> dict[str, str]:
+    """Parameter -> its annotation as written, such as `Ints | None`.
+
+    >>> from onnx_infer.ops.kinds import Ints
+    >>> def rule(X: "SymTensor", axes: Ints | None, axis: int = 0): ...
+    >>> list(annotation_texts(rule).values()) == ["SymTensor", "Ints | None", "int"]
+    True
+    """
+    return {name: _text(annotation) for name, annotation in unwrap(function).__annotations__.items()}
+
+
+def _text(annotation: Any) -> str:
+    """The text of an annotation. Kinds of parameters are aliases with their names (`onnx_infer/ops/kinds.py`)."""
+    annotation = getattr(annotation, "__forward_arg__", annotation)  # of a field of a NamedTuple
+    if isinstance(annotation, str):
+        return annotation.replace('"', "").replace("'", "")  # quotes of annotations that are not evaluated anyway
+    if names := getattr(annotation, "__metadata__", ()):
+        return str(names[0])
+    if annotation is type(None):
+        return "None"
+    if get_origin(annotation) is tuple:
+        return str(annotation)
+    if isinstance(annotation, type):
+        return annotation.__name__
+    return " | ".join(map(_text, get_args(annotation)))

@@ -14,9 +14,8 @@ from onnx_infer.operators.registration import op
 from onnx_infer.types.branches import demand_side, of_branches, of_different_rank
 from onnx_infer.types.join import NOTHING, either, elements, sequence_of
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.one_of import OneOf, plain
 from onnx_infer.values.propagated import is_small
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Sequence, SymTensor, Value
+from onnx_infer.values.tensor import UNKNOWN_SIZE, OneOf, Sequence, SymTensor, Value, plain
 from symdim import Expr
 from symdim.relations.relation import Relation
 

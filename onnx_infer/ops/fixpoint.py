@@ -6,7 +6,7 @@ elements) become sizes `w` of the body. The state is a fixpoint when the body ke
 next window of an axis holds, `w` is a function of the number of the iteration (`Growth`).
 
 A carried tensor whose rank the first iteration changes is one of two: the initial one in the first iteration, and a
-value that covers all later ones. The turn decides which (`values/one_of.py`).
+value that covers all later ones. The turn decides which (`values/tensor.py`).
 
 What the nodes of the body demand for such a state, they demand in every iteration. The rule of a Loop that certainly
 runs states it for the first iteration, and for the last one where the trip count is known. Sizes of the inside have
@@ -24,8 +24,7 @@ from onnx_infer.ops.trip_count import Windows, linear, without_windows
 from onnx_infer.types.branches import of_different_rank
 from onnx_infer.types.join import Meeting, join, kind_of, variables_in
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.one_of import OneOf, plain
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import OneOf, SymTensor, plain
 from symdim import BoundsError, DivisionByZero, Var
 from symdim.algebra.dims import substituted, variables_of
 

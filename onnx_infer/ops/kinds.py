@@ -1,4 +1,4 @@
-"""The kinds of parameters of rules, as types. `onnx_infer.operators.parameters` describes their arguments.
+"""The kinds of parameters of rules, as types. `onnx_infer.operators.arguments` describes their arguments.
 
 Each alias has its name in it, so that an evaluated annotation still shows the kind.
 """

@@ -22,8 +22,7 @@ from onnx_infer.ops.unrolling import MAX_UNROLLED, SAME_COUNT, few, one_by_one, 
 from onnx_infer.types.branches import of_branches, size_of_branches
 from onnx_infer.types.join import NOTHING, ceiling, either, join_with_itself, kind_of
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.one_of import OneOf, plain
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Sequence, SymTensor, substitute
+from onnx_infer.values.tensor import UNKNOWN_SIZE, OneOf, Sequence, SymTensor, plain, substitute
 from symdim import BoundsError, DivisionByZero, Expr, Var, maximum, minimum, product
 from symdim.algebra.dims import substituted
 

@@ -15,10 +15,9 @@ from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal
 from onnx_infer.types.join import NOTHING, elements, join, of_elements, opened, sequence_of
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.parts import Parts
 from onnx_infer.values.propagated import MAX_DATA
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Sequence, SymTensor
-from symdim import Expr, minimum, total
+from symdim import Expr, ceildiv, minimum, total
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Dim, Elements, Shape, Value, Values
@@ -87,10 +86,6 @@ def sequence_at(input_sequence: Value, position: Dim | Unknown) -> Value:
     """The element at a position in [-n, n - 1] (SequenceAt-11)."""
     sequence = the_sequence(input_sequence)
     at = position_in(sequence, position)
-    if at is None and isinstance(sequence, Parts) and not isinstance(position, Unknown):
-        assert sequence.length is not None
-        if at_least(position, 0) or at_least(-position, 1):
-            return sequence.part(position if at_least(position, 0) else sequence.length + position)
     return opened(sequence.elem if at is None else elements(sequence)[at])
 
 
@@ -171,13 +166,17 @@ def split_to_sequence(input: SymTensor, split: Elements | None, axis: int, keepd
 def chunks(whole: SymTensor, axis: int, chunk: Dim) -> Sequence:
     """The parts of a tensor that is cut into parts of one size. The last one may be smaller."""
     require(not at_least(-chunk, 0), "split is not positive", chunk)
-    parts = Parts(SymTensor(whole.dtype, whole.shape), axis, chunk)
-    size, count = parts.size, parts.length
+    size = whole.dims[axis]
+    count = ceildiv(size, chunk)
+
+    def part(length: Dim) -> SymTensor:
+        return SymTensor(whole.dtype, (*whole.dims[:axis], length, *whole.dims[axis + 1 :]))
+
     if size % chunk == 0 or holds(size % chunk, "==", 0):
-        return Sequence(parts.of_size(chunk), size // chunk)
-    return (
-        sequence_of([parts.part(i) for i in range(count)]) if isinstance(count, int) and count <= MAX_ITEMS else parts
-    )
+        return Sequence(part(chunk), size // chunk)
+    if isinstance(count, int) and count <= MAX_ITEMS:
+        return sequence_of([part(minimum(chunk, size - i * chunk)) for i in range(count)])
+    return Sequence(part(UNKNOWN_SIZE), count)
 
 
 @op("ConcatFromSequence", dtype=dtype_of_elements)
@@ -197,8 +196,6 @@ def concat_from_sequence(input_sequence: Value, axis: int, new_axis: int) -> Val
     dims = [one_size(shapes, i) for i in range(rank) if new_axis or i != axis]
     if new_axis:
         joined = unknown_length(sequence) if sequence.length is None else sequence.length
-    elif isinstance(sequence, Parts) and axis == sequence.axis:
-        joined = sequence.size
     elif sequence.items is not None:
         joined = total(x.dims[axis] for x in sequence.items if isinstance(x, SymTensor))
     elif sequence.length is None or sequence.elem.dims[axis] is UNKNOWN_SIZE:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onnx import FunctionProto, TypeProto, ValueInfoProto
 
 from onnx_infer.model.attributes import declared_size, value_type
-from onnx_infer.model.declared_bounds import KEY
+from onnx_infer.model.given import KEY
 from onnx_infer.model.size_texts import Size
 from onnx_infer.protobuf.wire import field
 from onnx_infer.values import dtype as dt

@@ -1,19 +1,34 @@
-"""Models as files. External data are never read; a written model finds them, or is not written."""
+"""Models as files, and the files of weights beside them.
+
+External data are never read; a written model finds them, or is not written. onnxruntime reads external data only from
+the folder of the model and from folders below it, and if the model is a link, from those of the file that this leads
+to. Where the data are links, the files count to which they lead. Data that are below both folders are linked by their
+new relative path. Other data must be copied.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import onnx
+from onnx import AttributeProto, TensorProto
 
 from onnx_infer.errors import ExternalDataError, NoModelError
+from onnx_infer.model.attributes import kind_of
 from onnx_infer.options import no_model
-from onnx_infer.protobuf.whole_files import replace_file, same_path
+from onnx_infer.protobuf.nodes import graphs_of
+from onnx_infer.values.text import encoded, text
 
 if TYPE_CHECKING:
-    from onnx_infer.protobuf.external_data import DataFile
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from onnx import ModelProto, StringStringEntryProto
+
 
 Source: TypeAlias = "onnx.ModelProto | bytes | str | os.PathLike[str]"
 
@@ -64,16 +79,12 @@ def save_model(
 
 def check_data_stay(model: onnx.ModelProto, source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
     """Raise `ExternalDataError` if a target is a file of external data, or the place where one would be copied."""
-    from onnx_infer.protobuf.external_data import data_files
-
     for folder in (Path(source).parent, Path(target).parent):
         if any(same_path(file.path, target) for file in data_files(model, folder)):
             raise ExternalDataError(f"{os.fspath(target)}: is a file of the model's external data, which would be lost")
 
 
 def _bring_data(model: onnx.ModelProto, source: Path, target: Path, copy_data: bool) -> None:
-    from onnx_infer.protobuf.external_data import copy, data_files, relink
-
     files = data_files(model, source.parent)
     if copy_data:
         copy(files, source, target)
@@ -88,3 +99,135 @@ def _names(files: list[DataFile]) -> str:
     names = [file.path for file in files[:_MOST_NAMED]]
     names = [path if path == (real := os.path.realpath(path)) else f"{path}, a link to {real}" for path in names]
     return ", ".join(names) + (f" and {len(files) - _MOST_NAMED} more" if len(files) > _MOST_NAMED else "")
+
+
+class DataFile(NamedTuple):
+    """A file of external data: its path, which may be a link, and the entries of tensors that name it."""
+
+    path: str
+    entries: list[StringStringEntryProto]
+
+    def link(self, location: str) -> None:
+        """Set this location in the tensors, relative to the folder of their model."""
+        for entry in self.entries:
+            entry.MergeFromString(_value(location))
+
+
+def _value(location: str) -> bytes:
+    """The wire bytes of the field `value` of an entry. Names of files need not be UTF-8."""
+    from onnx_infer.protobuf.wire import field
+
+    return field(2, encoded(location.replace(os.sep, "/")))
+
+
+def data_files(model: ModelProto, folder: Path) -> list[DataFile]:
+    """The files that are named by the tensors of a model in this folder, each once."""
+    found: dict[str, DataFile] = {}
+    for tensor in tensors(model):
+        if tensor.data_location == TensorProto.EXTERNAL:
+            for entry in tensor.external_data:
+                if entry.key == "location":
+                    written = os.path.join(os.path.realpath(folder), text(entry.value))
+                    path, real = os.path.normpath(written), os.path.realpath(written)
+                    if os.path.realpath(path) != real:  # `..` leaves a linked folder for the one around its target
+                        path = real
+                    found.setdefault(path, DataFile(path, [])).entries.append(entry)
+    return list(found.values())
+
+
+def within(path: str, folder: Path) -> str | None:
+    """The location of a file relative to a folder; None if it is not in this folder or below it."""
+    try:
+        location = os.path.relpath(path, os.path.realpath(folder))
+    except ValueError:  # another drive
+        return None
+    return None if location.split(os.sep)[0] == os.pardir else location
+
+
+def is_in_reach(path: str, model: Path) -> bool:
+    """Whether onnxruntime reads data at this path for a model: whether they are where it allows them to be."""
+    folders = (model.parent, Path(os.path.realpath(model)).parent)
+    return any(within(os.path.realpath(path), folder) is not None for folder in folders)
+
+
+def relink(files: Iterable[DataFile], target: Path) -> list[DataFile]:
+    """Link the files for a model at this path. Files that it could not read are not changed, and are returned."""
+    outside = []
+    for file in files:
+        for path in (file.path, os.path.realpath(file.path)):
+            location = within(path, target.parent)
+            if location is not None and is_in_reach(path, target):
+                file.link(location)
+                break
+        else:
+            outside.append(file)
+    return outside
+
+
+def copy(files: Iterable[DataFile], source: Path, target: Path) -> None:
+    """Copy files of the model at one path for that at another, and link them there.
+
+    A file below the first folder keeps its relative path. Where a link has this path, and leads to where the data
+    could not be read, the copy gets another name: no link is written over. Raises FileExistsError if there is a
+    different file.
+    """
+    for file in files:
+        location = within(file.path, source.parent) or os.path.basename(file.path)
+        folder = os.path.realpath(target.parent)
+        if not is_in_reach(os.path.join(folder, location), target):
+            location = location.replace(os.sep, "_") + ".copy"
+        place = os.path.join(folder, location)
+        if os.path.lexists(place):
+            if not _are_equal(file.path, place) or not is_in_reach(place, target):
+                raise FileExistsError(None, "another file is in the place of the external data", place)
+        elif same_path(place, target):
+            raise FileExistsError(None, "the external data would have the same name as the model", place)
+        else:
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            replace_file(Path(place), partial(shutil.copyfile, file.path))
+        file.link(location)
+
+
+def _are_equal(path: str, other: str) -> bool:
+    """Whether two files are one, or have the same content."""
+    from filecmp import cmp
+
+    return os.path.exists(other) and (os.path.samefile(path, other) or cmp(path, other, shallow=False))
+
+
+def tensors(model: ModelProto) -> Iterator[TensorProto]:
+    """All tensors of a model: initializers and attributes, also in subgraphs and functions."""
+    for graph in (graph for root in (model.graph, *model.functions) for graph in graphs_of(root)):
+        yield from getattr(graph, "initializer", ())  # a function has none
+        for sparse in getattr(graph, "sparse_initializer", ()):
+            yield from (sparse.values, sparse.indices)
+        for attribute in (attribute for node in graph.node for attribute in node.attribute):
+            kind = kind_of(attribute)
+            if kind == AttributeProto.TENSOR:
+                yield attribute.t
+            elif kind == AttributeProto.TENSORS:
+                yield from attribute.tensors
+
+
+def same_path(path: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+    """Whether two paths are one file."""
+    return os.path.realpath(path) == os.path.realpath(other)
+
+
+def replace_file(path: Path, save: Callable[[Path], object]) -> None:
+    """Write a file by a function, completely or not at all. A device or a pipe is written as it is."""
+    if path.exists() and not path.is_file():
+        save(path)
+        return
+    new = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")  # onnx chooses the format by the suffix
+    try:
+        save(new)
+        if path.exists():
+            shutil.copymode(path, new)
+        os.replace(new, path)
+    except OSError as error:
+        if error.filename is not None and os.fsdecode(error.filename) == str(new):
+            error.filename = str(path)  # nobody knows the other name
+        raise
+    finally:
+        new.unlink(missing_ok=True)

@@ -10,9 +10,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnx_infer.protobuf.bodies import placed
-from onnx_infer.protobuf.external_data import data_files, within
-from onnx_infer.protobuf.files import Source, read_model
+from onnx_infer.protobuf.files import Source, data_files, read_model, within
+from onnx_infer.protobuf.nodes import placed
 from onnx_infer.protobuf.reading import OVERRIDABLE
 from onnx_infer.values.text import text, texts
 

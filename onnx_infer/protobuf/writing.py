@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from onnx import GraphProto, ValueInfoProto
 
 from onnx_infer.laws.sizes import is_fresh
-from onnx_infer.protobuf.bodies import graph_at, placed
 from onnx_infer.protobuf.declarations import Declared, bare_names, innermost_shape, innermost_tensor, is_bare
+from onnx_infer.protobuf.nodes import graph_at, placed
 from onnx_infer.protobuf.reading import function_key
 from onnx_infer.protobuf.wire import dim_param, field, type_field, value_infos
 from onnx_infer.values.text import text

@@ -1,4 +1,4 @@
-"""The value of two branches, of which a condition on sizes or something else decides one: see `values/one_of.py`."""
+"""The value of two branches, of which a condition on sizes or something else decides one: see `values/tensor.py`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.laws.statements import state
 from onnx_infer.types.join import join
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.one_of import OneOf
-from onnx_infer.values.tensor import SymTensor, Value
+from onnx_infer.values.tensor import OneOf, SymTensor, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -14,9 +14,7 @@ from onnx_infer.elements.ratio import Ratio
 from onnx_infer.laws.limits import may_be_equal_later
 from onnx_infer.laws.sizes import at_least, is_fresh
 from onnx_infer.laws.statements import fresh
-from onnx_infer.values.one_of import OneOf, plain
-from onnx_infer.values.parts import Parts
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Map, Optional, Sequence, Sparse, SymTensor, Value
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Map, OneOf, Optional, Sequence, Sparse, SymTensor, Value, plain
 from symdim import Expr, Var, maximum
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import variables_of
@@ -246,8 +244,6 @@ def sizes(value: Value | None) -> Iterator[Dim]:
             if value.length is not None:
                 yield value.length
             pending += [value.elem, *(value.items or ())]
-            if isinstance(value, Parts):
-                yield from (value.size, value.chunk)
         elif isinstance(value, Optional):
             pending.append(value.elem)
         elif isinstance(value, Map):

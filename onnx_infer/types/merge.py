@@ -30,8 +30,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from onnx_infer.laws.sizes import differ, is_fresh
-from onnx_infer.values.one_of import OneOf
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Optional, Sequence, Shape, Sparse, SymTensor, Value
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, OneOf, Optional, Sequence, Shape, Sparse, SymTensor, Value
 from symdim import Expr
 from symdim.algebra.origin import is_given
 

@@ -78,7 +78,7 @@ def families() -> str:
 
 
 def schemas() -> str:
-    """The record of onnx's schemas; its form is described in `onnx_infer/operators/recorded_schemas.py`."""
+    """The record of onnx's schemas; its form is described in `onnx_infer/operators/known_schemas.py`."""
     known = sorted(map(read_schema, onnx.defs.get_all_schemas_with_history()))
     sets = sorted({"; ".join(sorted(types)) for schema in known for types in schema.constraints.values()})
     newest = {schema.domain: onnx.defs.C.schema_version_map()[schema.domain][1] for schema in known}

@@ -16,7 +16,7 @@ import pytest
 from onnx import helper, numpy_helper
 
 from onnx_infer.__main__ import main
-from onnx_infer.protobuf.external_data import tensors
+from onnx_infer.protobuf.files import tensors
 from onnx_infer.tools.cli.arguments import OK, USAGE
 
 WEIGHTS = np.arange(12, dtype=np.float32).reshape(3, 4)

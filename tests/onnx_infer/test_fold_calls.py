@@ -13,7 +13,7 @@ from onnx import numpy_helper
 
 from onnx_infer import NoModelError, fold
 from onnx_infer.__main__ import main
-from onnx_infer.integrations.onnx_ir_smaller import FoldPass
+from onnx_infer.integrations.onnx_ir_folding import FoldPass
 from onnx_infer.tools.cli.arguments import OK
 from tests.fuzz.damage import Damage
 

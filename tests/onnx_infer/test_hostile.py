@@ -136,7 +136,7 @@ def test_a_model_that_onnx_ir_cannot_copy() -> None:
     import onnx_ir as ir
 
     from onnx_infer.integrations import onnx_ir
-    from onnx_infer.integrations.onnx_ir_smaller import FoldPass
+    from onnx_infer.integrations.onnx_ir_folding import FoldPass
 
     text = '<ir_version: 10, opset_import: ["": 20]> g (float[N] x) => (y, z) { y = Add (x, nowhere) z = Neg (x) }'
     model = ir.from_proto(onnx.parser.parse_model(text))

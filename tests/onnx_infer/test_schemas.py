@@ -13,8 +13,7 @@ from onnx import helper
 
 from onnx_infer import infer, infer_shapes, registry
 from onnx_infer.operators import known_schemas
-from onnx_infer.operators.known_schemas import exists, find_schema, outdated, read_schema, schema_at
-from onnx_infer.operators.recorded_schemas import Record, record
+from onnx_infer.operators.known_schemas import Record, exists, find_schema, outdated, read_schema, record, schema_at
 from onnx_infer.operators.schema import NEWEST
 from onnx_infer.testing import run_case
 

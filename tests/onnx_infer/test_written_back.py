@@ -14,8 +14,8 @@ import onnx_infer
 from onnx_infer.__main__ import main
 from onnx_infer.integrations import onnx_ir
 from onnx_infer.integrations.onnxruntime import SymbolicShapeInference
-from onnx_infer.protobuf.bodies import graphs_of
 from onnx_infer.protobuf.declarations import innermost_dims, innermost_tensor, nested
+from onnx_infer.protobuf.nodes import graphs_of
 from onnx_infer.protobuf.specialize import specialize
 from onnx_infer.protobuf.wire import field, type_bytes
 from onnx_infer.tools.transforms.dynamic.making import make_dynamic

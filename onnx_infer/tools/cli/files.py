@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from google.protobuf.message import EncodeError
 
 from onnx_infer.errors import ExternalDataError, NoModelError
-from onnx_infer.protobuf.files import check_data_stay, read_model, save_model
-from onnx_infer.protobuf.whole_files import replace_file, same_path
+from onnx_infer.protobuf.files import check_data_stay, read_model, replace_file, same_path, save_model
 from onnx_infer.tools.cli.arguments import STANDARD, WrongCall
 from onnx_infer.tools.cli.terminal import read_bytes, write_bytes
 

@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.protobuf.bodies import graphs_of
+from onnx_infer.protobuf.nodes import graphs_of
 from onnx_infer.tools.cli.arguments import WrongCall, inference_options
 from onnx_infer.tools.emission.content import content_of
 from onnx_infer.tools.page.start import start_sizes

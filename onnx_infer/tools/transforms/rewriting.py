@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
-from onnx_infer.protobuf.bodies import subgraphs
-from onnx_infer.protobuf.nodes import wire_of
+from onnx_infer.protobuf.nodes import subgraphs, wire_of
 from onnx_infer.tools.materialization import INITIALIZERS_ALONE_SINCE
 from onnx_infer.tools.transforms.constants import EXACT, Constants, Roundings, equal_constants, known_tensor
 from onnx_infer.tools.transforms.draft import Draft, is_default, is_in_order, said

@@ -16,8 +16,8 @@ from onnx_infer.api import infer
 from onnx_infer.errors import ArgumentError
 from onnx_infer.model.attributes import constant
 from onnx_infer.options import no_model
-from onnx_infer.protobuf.bodies import graphs_of, subgraphs
 from onnx_infer.protobuf.declarations import innermost_dims
+from onnx_infer.protobuf.nodes import graphs_of, subgraphs
 from onnx_infer.protobuf.wire import dim_param
 from onnx_infer.tools.transforms.dynamic.pinned import Change, Pin, Tracer
 from onnx_infer.tools.transforms.dynamic.proposals import Doubt, Left, Proposals, doubts
