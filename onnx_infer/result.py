@@ -15,12 +15,11 @@ if TYPE_CHECKING:
     from onnx_infer.results.guards import Guard, Violation
     from onnx_infer.results.reasons import Reason
     from onnx_infer.results.saved import Part
-    from onnx_infer.tools.comparison import Comparison
-    from onnx_infer.tools.planning.costs import Costs
+    from onnx_infer.tools.planning.costs import Costs, Layer
     from onnx_infer.tools.planning.largest import LargestSize
-    from onnx_infer.tools.planning.layers import Layer
     from onnx_infer.tools.planning.memory import MemoryPlan
     from onnx_infer.tools.planning.planner import Planner
+    from onnx_infer.tools.report.comparison import Comparison
     from onnx_infer.values.tensor import Shape
     from symdim import Guarantee, Var
     from symdim.dialects.languages import LanguageName
@@ -123,7 +122,7 @@ class InferenceResult(Inferred):
 
     def layers(self) -> list[Layer]:
         """The costs and the memory of computed values by layer, as the names of the nodes tell the layers."""
-        from onnx_infer.tools.planning.layers import layers
+        from onnx_infer.tools.planning.costs import layers
 
         return layers(self, self.costs(), self.memory())
 
@@ -141,7 +140,7 @@ class InferenceResult(Inferred):
 
     def compare(self, other: InferenceResult) -> Comparison:
         """What differs in another result, such as that of another export of the model; see `comparison.py`."""
-        from onnx_infer.tools.comparison import compare
+        from onnx_infer.tools.report.comparison import compare
 
         return compare(self, other)
 
@@ -182,12 +181,12 @@ class InferenceResult(Inferred):
         return html(self, title, sizes or {})
 
     def __repr__(self) -> str:
-        from onnx_infer.tools.report.summary import summary
+        from onnx_infer.tools.report.table import summary
 
         return f"InferenceResult({summary(self)})"
 
     def _repr_html_(self) -> str:
-        from onnx_infer.tools.report.summary import html
+        from onnx_infer.tools.report.table import html
 
         return html(self)
 

@@ -16,7 +16,7 @@ from onnx_infer.protobuf.specialize import specialize, with_input_shapes
 from onnx_infer.protobuf.whole_files import same_path
 from onnx_infer.results.verdicts import input_variables
 from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK, STANDARD, WrongCall, inference_options
-from onnx_infer.tools.cli.files import check_target, read, write, write_text
+from onnx_infer.tools.cli.files import check_target, demo_model, read, write, write_text
 from onnx_infer.tools.cli.terminal import progress, show, width
 from onnx_infer.tools.report.layout import WIDTH
 from onnx_infer.tools.report.table import counts_of, table
@@ -71,7 +71,7 @@ def run(options: Namespace) -> int:
         elif target is not None:
             write(result.apply(model), options.model, target, options.copy_data)
         if options.html is not None:
-            from onnx_infer.tools.cli.forms import page
+            from onnx_infer.tools.cli.reports import page
 
             write_text(page(result, options.model), options.html, model, options.model)
     failures = _failures(result, options.fail_on)
@@ -115,7 +115,7 @@ def _free(model: ModelProto, options: Namespace, target: str | None) -> int:
         write(made.model, options.model, target, options.copy_data)
     text = report(made, options, *_limits(options))
     if _has_plans(options):
-        from onnx_infer.tools.cli.planning import plan
+        from onnx_infer.tools.cli.reports import plan
 
         result = made.result if not options.later else _infer(_changed(made.model, "bind", options.later), options)
         text = f"{text}\n\n{plan(result, options, *_limits(options))}"
@@ -182,8 +182,6 @@ def _import(modules: list[str]) -> None:
 def _model(options: Namespace, path: str | None) -> ModelProto:
     """The model of a file (None: the demo) with the symbols of `--rename` renamed and those of `--bind` fixed."""
     if path is None:
-        from onnx_infer.tools.cli.demo import demo_model
-
         model = demo_model()
     else:
         model = read(path)
@@ -234,15 +232,15 @@ def _report(result: InferenceResult, options: Namespace) -> tuple[str, bool]:
     """What is shown, and whether the model differs from that of `--diff`."""
     limit, columns = _limits(options)
     if _has_plans(options):
-        from onnx_infer.tools.cli.planning import plan
+        from onnx_infer.tools.cli.reports import plan
 
         return plan(result, options, limit, columns), False
     if options.diff is not None:
-        from onnx_infer.tools.cli.planning import difference
+        from onnx_infer.tools.cli.reports import difference
 
         return difference(result, _infer(_model(options, options.diff), options), options, limit, columns)
     if options.emit is not None:
-        from onnx_infer.tools.cli.forms import emitted
+        from onnx_infer.tools.cli.reports import emitted
 
         return emitted(result, options.emit, options.model), False
     if options.json:
@@ -252,7 +250,7 @@ def _report(result: InferenceResult, options: Namespace) -> tuple[str, bool]:
         return json.dumps(data, indent=1), False
     write: Callable[[object], str] = str
     if options.dialect is not None:
-        from onnx_infer.tools.cli.forms import spelling
+        from onnx_infer.tools.cli.reports import spelling
 
         write = spelling(options.dialect)
     if options.explain is not None:

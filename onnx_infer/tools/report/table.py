@@ -1,8 +1,9 @@
-"""All values of an inference as text for people: errors first, then inputs, outputs and inner values."""
+"""All values of an inference for people: as text, in one line, and as a table for notebooks. Errors come first."""
 
 from __future__ import annotations
 
 from collections import Counter
+from html import escape
 from shlex import quote
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,8 @@ from onnx_infer.results.data_laws import data_laws
 from onnx_infer.results.verdicts import variables
 from onnx_infer.tools.report.causes import Causes, Root
 from onnx_infer.tools.report.layout import WIDTH, beside, limited, more, rows, text_of
+from onnx_infer.values.text import printable
+from symdim.notebook import html_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -213,7 +216,8 @@ def guard_parts(guard: Guard, write: Write = str) -> tuple[str, str]:
 
     >>> from onnx_infer.results.guards import Guard, NodeName
     >>> from symdim import Var
-    >>> guard_parts(Guard("equal", Var("K"), Var("M"), "inner sizes", (NodeName("MatMul", "scores"),)))
+    >>> from symdim.relations.relation import Relation
+    >>> guard_parts(Guard(Relation("equal", Var("K"), Var("M")), "inner sizes", (NodeName("MatMul", "scores"),)))
     ('  K == M   ', "MatMul 'scores': inner sizes")
     """
     others = len(guard.origins) - 1
@@ -228,3 +232,60 @@ def interval(variable: Var) -> str:
     if high is None:
         return f"{variable.name} >= {low}"
     return f"{low} <= {variable.name} <= {high}"
+
+
+_ENDS = 3
+
+
+def summary(result: Inferred) -> str:
+    """The inputs and outputs, the number of known values, and the number of errors."""
+    return f"{_ends(result, result.inputs)} -> {_ends(result, result.outputs)}; {count_of(counts_of(result))}"
+
+
+def _ends(result: Inferred, names: list[str]) -> str:
+    types = result.types
+    shown = [printable(f"{name}: {types[name]}" if name in types else name) for name in names[:_ENDS]]
+    return ", ".join(shown + ["..."] * (len(names) > _ENDS))
+
+
+def html(result: Inferred) -> str:
+    """Tables for a notebook, in the order of `table`: errors, symbols, inputs, outputs, guards, what is unknown.
+
+    Warnings and the values that are exact stand in parts that a click opens.
+    """
+    causes = Causes(result)
+    ends = dict.fromkeys(name for name in (*result.inputs, *result.outputs) if name in result.types)
+    inner = [name for name in result.types if name not in ends]
+    verdicts = {name: causes.verdict(name) for name in inner}
+
+    def values(names: Iterable[str]) -> list[tuple[str, object, str]]:
+        found = [(name, causes.of(name) if causes.verdict(name) != "exact" else None) for name in names]
+        return [(printable(n), result.types[n], "" if cause is None else printable(cause.text)) for n, cause in found]
+
+    def ends_of(names: Iterable[str]) -> list[tuple[str, object, str]]:
+        return values(name for name in dict.fromkeys(names) if name in result.types)
+
+    told = [(found.severity, found) for found in result.diagnostics]
+    errors = [row for row in told if row[0] != "warning"]
+    warnings = [row for row in told if row[0] == "warning"]
+    symbols = [(interval(v),) for v in sorted(causes.inputs, key=lambda v: v.name)]
+    guards = [(guard, guard.kind, guard_parts(guard)[1]) for guard in result.guards]
+    named = ["value", "type", "reason"]
+    parts: list[tuple[str, list[str], Sequence[Sequence[object]], bool]] = [
+        ("errors", ["severity", "message"], errors, True),
+        ("symbols", ["symbol"], symbols, True),
+        ("inputs", named, ends_of(result.inputs), True),
+        ("outputs", named, ends_of(result.outputs), True),
+        ("guards", ["condition", "kind", "law"], guards, True),
+        ("inner values that are not exact", named, values(n for n in inner if verdicts[n] != "exact"), True),
+        ("warnings", ["severity", "message"], warnings, False),
+        ("inner values", named, values(n for n in inner if verdicts[n] == "exact"), False),
+    ]
+    head = f"<div><b>{escape(printable(summary(result)))}</b></div>"
+    return head + "".join(_part(*part) for part in parts if part[2])
+
+
+def _part(title: str, headings: Sequence[str], rows: Sequence[Sequence[object]], is_open: bool) -> str:
+    """One table, in a part that a click opens and closes."""
+    head = f"<summary>{title}: {len(rows)}</summary>"
+    return f"<details{' open' * is_open}>{head}{html_table('', headings, rows)}</details>"
