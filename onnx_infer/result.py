@@ -77,8 +77,8 @@ class InferenceResult(Inferred):
         a size, BoundsError for sizes outside their bounds, and UnknownSymbol for names of `sizes` that the model does
         not have. The mapping may have other names.
         """
-        from onnx_infer.results.checked_sizes import checked_sizes
         from onnx_infer.results.guards import violations
+        from onnx_infer.results.inferred import checked_sizes
 
         known = self._nameable
         chosen = {key: size for key, size in (bindings or {}).items() if getattr(key, "name", key) in known}
@@ -87,7 +87,7 @@ class InferenceResult(Inferred):
 
     @cached_property
     def _nameable(self) -> dict[str, Var]:
-        from onnx_infer.results.checked_sizes import nameable
+        from onnx_infer.results.inferred import nameable
 
         return nameable(self)
 

@@ -9,7 +9,7 @@ from onnx_infer.elements.conditions import Positive, positive
 from onnx_infer.engine.assumptions import assumed_bounds, text_of
 from onnx_infer.engine.outcome import apply
 from onnx_infer.laws.known import Known, assuming
-from onnx_infer.results.verdicts import is_typed, varies
+from onnx_infer.results.exactness import is_typed, varies
 from onnx_infer.types.join import sizes
 from onnx_infer.values.tensor import Dim, SymTensor, Value, substitute
 from symdim import Expr, Facts, Var

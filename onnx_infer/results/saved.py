@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import OnnxInferError
-from onnx_infer.results.checked_sizes import nameable
 from onnx_infer.results.data_laws import data_laws
-from onnx_infer.results.inferred import Inferred, schedule
+from onnx_infer.results.inferred import Inferred, nameable, schedule
 from onnx_infer.results.reasons import reasons
 from onnx_infer.values.text import text
 

@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from onnx_infer.results.reasons import Reasons
 from onnx_infer.tools.cli.arguments import WrongCall
-from onnx_infer.tools.report.causes import Causes
 from onnx_infer.tools.report.layout import text_of
 from onnx_infer.tools.report.plain_data import head_json
 from onnx_infer.tools.report.plans import Plans, largest_json, largest_text
@@ -45,8 +45,8 @@ def plan(result: InferenceResult, options: Namespace, limit: int | None, width: 
         texts.append(plans.memory_text(limit, width))
     if largest is not None:
         texts.append(largest_text(largest, width))
-    causes = Causes(result)
-    if again := errors_again(causes, causes.roots()):
+    reasons = Reasons(result)
+    if again := errors_again(reasons, reasons.roots()):
         texts.append(text_of([[*again, "  the numbers above are those of a run that fails"]], width))
     return "\n\n".join(texts)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.api import infer
 from onnx_infer.errors import NoModelError, OnnxInferError
-from onnx_infer.tools.report.causes import Causes
+from onnx_infer.results.reasons import Reasons
 from onnx_infer.tools.report.plain_data import as_json, diagnostic_json
 from symdim import SymdimError
 
@@ -43,8 +43,8 @@ def examine(path: str, options: Mapping[str, Any], whole: bool = False) -> dict[
 
 
 def _summary(result: InferenceResult, whole: bool) -> dict[str, Any]:
-    causes = Causes(result)
-    verdicts = [causes.verdict(name) for name in result.types]
+    reasons = Reasons(result)
+    verdicts = [reasons.verdict(name) for name in result.types]
     errors = [found for found in result.diagnostics if found.severity != "warning"]
     types = result.types
     summary = {
@@ -52,7 +52,7 @@ def _summary(result: InferenceResult, whole: bool) -> dict[str, Any]:
         "message": None,
         "inputs": {name: str(types[name]) for name in result.inputs},
         "outputs": {name: str(types[name]) for name in result.outputs if name in types},
-        "nodes": len(causes.nodes),
+        "nodes": len(reasons.nodes),
         "values": len(verdicts),
         "exact": verdicts.count("exact"),
         "data_dependent": verdicts.count("data-dependent"),
@@ -61,4 +61,4 @@ def _summary(result: InferenceResult, whole: bool) -> dict[str, Any]:
         "errors": len(errors),
         "diagnostics": [diagnostic_json(found) for found in result.diagnostics[:_MOST_TOLD]],
     }
-    return {**summary, "result": as_json(result, causes)} if whole else summary
+    return {**summary, "result": as_json(result, reasons)} if whole else summary

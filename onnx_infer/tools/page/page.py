@@ -15,12 +15,12 @@ from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.results.data_laws import data_laws
 from onnx_infer.results.guards import Violation, violations
 from onnx_infer.results.inferred import Inferred, reads_of
+from onnx_infer.results.reasons import Reasons
 from onnx_infer.tools.emission.content import Content, content_of
 from onnx_infer.tools.emission.source import JavaScript
 from onnx_infer.tools.planning.costs import costs
 from onnx_infer.tools.planning.memory import MemoryPlan
 from onnx_infer.tools.planning.planner import byte_size
-from onnx_infer.tools.report.causes import Causes
 from onnx_infer.tools.report.explanation import origin_text
 from onnx_infer.tools.report.layout import cut
 from onnx_infer.values import dtype as dt
@@ -104,7 +104,7 @@ def page_data(result: Inferred, content: Content, sizes: Mapping[str, int]) -> d
         ],
         "dims": [cut(printable(str(dim)), _LONGEST) for dim in dims],
         "values": values,
-        "reasons": tables.reasons,
+        "reasons": tables.told,
         "nodes": nodes,
         "inputs": [tables.places[name] for name in result.inputs],
         "outputs": [tables.places[name] for name in result.outputs if name in tables.places],
@@ -117,7 +117,7 @@ def page_data(result: Inferred, content: Content, sizes: Mapping[str, int]) -> d
             }
             for guard, entry in zip(guards, content.guards, strict=True)
         ],
-        "laws": [printable(str(law)) for law in data_laws(result, tables.causes.nodes)],
+        "laws": [printable(str(law)) for law in data_laws(result, tables.reasons.nodes)],
         "messages": [
             {"severity": found.severity, "text": printable(str(found)), "node": found.node}
             for found in result.diagnostics
@@ -130,15 +130,15 @@ class _Tables:
 
     def __init__(self, result: Inferred, content: Content) -> None:
         self._result, self._content = result, content
-        self.causes = Causes(result)
+        self.reasons = Reasons(result)
         self.places = {name: place for place, name in enumerate(result.types)}
-        self.reasons: list[dict[str, str]] = []
+        self.told: list[dict[str, str]] = []
         self._reason_places: dict[object, int] = {}
 
     def value(self, name: str) -> list[object]:
         """A value: name, type or element type, sizes, bytes, verdict, reason, elements. -1: no size, or no reason."""
         value = self._result.types[name]
-        verdict = self.causes.verdict(name)
+        verdict = self.reasons.verdict(name)
         reason = -1 if verdict == "exact" else self._reason(name)
         known = isinstance(value, SymTensor) and value.shape is not None and UNKNOWN_SIZE not in value.shape
         axes = [self._content.place(dim) for dim in value.shape or ()] if known else None  # type: ignore[attr-defined]
@@ -148,7 +148,7 @@ class _Tables:
     def nodes(self) -> list[list[object]]:
         """The nodes in the order of the schedule: operator, label, operands, outputs, multiply-adds, parameters."""
         found: list[list[object]] = []
-        for node, cost in zip(self.causes.nodes, costs(self._result).nodes, strict=True):
+        for node, cost in zip(self.reasons.nodes, costs(self._result).nodes, strict=True):
             operands = [
                 self.places[name] for name in dict.fromkeys(reads_of(self._result, node)) if name in self.places
             ]
@@ -161,13 +161,13 @@ class _Tables:
         return -1 if dim is None else self._content.place(dim)
 
     def _reason(self, name: str) -> int:
-        cause = self.causes.of(name)
-        if cause is None:
+        reason = self.reasons.of(name)
+        if reason is None:
             return -1
-        if cause not in self._reason_places:
-            self._reason_places[cause] = len(self.reasons)
-            self.reasons.append({"text": printable(cause.text), "node": cause.node})
-        return self._reason_places[cause]
+        if reason not in self._reason_places:
+            self._reason_places[reason] = len(self.told)
+            self.told.append({"text": printable(reason.text), "node": reason.node})
+        return self._reason_places[reason]
 
 
 def _elements(value: Value) -> str:
