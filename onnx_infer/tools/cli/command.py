@@ -21,6 +21,7 @@ from onnx_infer.tools.cli.terminal import progress, show, width
 from onnx_infer.tools.report.layout import WIDTH
 from onnx_infer.tools.report.table import counts_of, table
 from symdim import BoundsError, ParseError, SymdimError, UnboundName
+from symdim.errors import nearest
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -54,9 +55,9 @@ def run(options: Namespace) -> int:
             show(f"error: {error}", sys.stderr)
             return MODEL_ERRORS
         if options.explain is not None and options.explain not in result.types:
-            raise WrongCall(
-                f"--explain: the main graph has no value {options.explain!r}{_alike(options.explain, result)}"
-            )
+            meant = nearest(options.explain, result.types)
+            told = f"; it has {meant!r}" if meant else ""
+            raise WrongCall(f"--explain: the main graph has no value {options.explain!r}{told}")
         text, differs = _report(result, options)
         if target is not None and options.fold:
             from onnx_infer.tools.cli.folding import check, folded
@@ -157,15 +158,6 @@ def _later(options: Namespace) -> dict[str, Any]:
 def _limits(options: Namespace) -> tuple[int | None, int | None]:
     """The most lines of a kind, and the width."""
     return None if options.all else _MOST_ROWS, None if options.full else width(WIDTH)
-
-
-def _alike(name: str, result: InferenceResult) -> str:
-    """The values whose names are most like this one, as the end of a message."""
-    from difflib import get_close_matches
-
-    names = {known.casefold(): known for known in result.types}
-    found = [names[match] for match in get_close_matches(name.casefold(), names, n=3)]
-    return f"; it has {', '.join(map(repr, found))}" if found else ""
 
 
 def _import(modules: list[str]) -> None:
