@@ -38,7 +38,7 @@ def deciding_conditions(engine: Engine, node: Node, inputs: frozenset[Var]) -> t
     names, attributes, count = node[2], node[4], len(node[3])
     operands = scope.with_elements(operator, names, tuple(scope[name] if name else None for name in names))
 
-    def settles(relations: Sequence[Relation]) -> bool:
+    def suffice(relations: Sequence[Relation]) -> bool:
         bounds, left, impossible = assumed_bounds(relations)
         if impossible:
             return False
@@ -62,14 +62,14 @@ def deciding_conditions(engine: Engine, node: Node, inputs: frozenset[Var]) -> t
         candidates += [*_demanded(engine, node, inputs), *_asked(known, inputs)]
         candidates += [Relation("equal", size, 1) for size in tried]
     for relation in candidates:
-        if settles([relation]):
+        if suffice([relation]):
             return (text_of(relation),)
     together = [relation for relation in candidates if relation.kind == "at_least" and relation.right == 2]
-    if attributes.has_graphs or len(together) < 2 or not settles(together):
+    if attributes.has_graphs or len(together) < 2 or not suffice(together):
         return ()
     for relation in list(together):
         fewer = [other for other in together if other is not relation]
-        if settles(fewer):
+        if suffice(fewer):
             together = fewer
     return tuple(map(text_of, together))
 
