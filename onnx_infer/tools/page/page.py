@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from html import escape
 from importlib.resources import files
 from string import Template
@@ -23,6 +22,7 @@ from onnx_infer.tools.planning.memory import MemoryPlan
 from onnx_infer.tools.planning.planner import byte_size
 from onnx_infer.tools.report.explanation import origin_text
 from onnx_infer.tools.report.layout import cut
+from onnx_infer.tools.report.table import counts_of
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from onnx_infer.values.text import printable
@@ -90,14 +90,14 @@ def page_data(result: Inferred, content: Content, sizes: Mapping[str, int]) -> d
     tables = _Tables(result, content)
     nodes = tables.nodes()
     values = [tables.value(name) for name in result.types]
-    verdicts = Counter(value[4] for value in values)
+    counts = counts_of(result, tables.reasons)
     memory = MemoryPlan(result)
     symbols = content.symbols
     places = {symbol.variable: place for place, symbol in enumerate(symbols)}
     guards, dims = [*result.guards, *result.data_guards], content.sizes
     return {
-        "errors": sum(found.severity != "warning" for found in result.diagnostics),
-        "counts": {verdict: verdicts[verdict] for verdict in ("exact", "data-dependent", "unknown")},
+        "errors": counts["errors"],
+        "counts": {verdict: counts[verdict] for verdict in ("exact", "data-dependent", "unknown")},
         "start": start_sizes(result, symbols, sizes),
         "origins": [
             "" if is_given(symbol.variable.origin) else printable(origin_text(symbol.variable)) for symbol in symbols
