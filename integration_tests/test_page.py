@@ -15,7 +15,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
 from onnx_infer import InferenceResult, infer
-from onnx_infer.tools.cli.demo import demo_model
+from onnx_infer.tools.cli.files import demo_model
 from symdim.algebra.dims import substituted
 from tests.onnx_infer import models
 from tests.onnx_infer.texts import parsed

@@ -8,7 +8,7 @@ from onnx.shape_inference import InferenceError
 
 from symdim.algebra.expr import Expr
 from symdim.algebra.texts.printing import shortened
-from symdim.errors import UnboundName
+from symdim.errors import UnboundName, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -65,14 +65,11 @@ class UnknownSymbol(OnnxInferError, UnboundName):  # noqa: N818  (named as its b
         return type(self), (self.option, self.names, self.symbols)
 
     def __str__(self) -> str:
-        from difflib import get_close_matches
-
         unknown, known = (", ".join(map(repr, names[:_MOST_NAMES])) for names in (self.names, self.symbols))
         more = f" and {len(self.symbols) - _MOST_NAMES} more" if len(self.symbols) > _MOST_NAMES else ""
         said = f"its symbols are {known}{more}" if known else "it has no symbols"
-        folded = {name.casefold(): name for name in reversed(self.symbols)}
-        alike = get_close_matches(self.names[0].casefold(), folded, n=1) if self.names else []
-        cure = f"; do you mean {folded[alike[0]]!r}?" if alike else ""
+        meant = nearest(self.names[0], reversed(self.symbols)) if self.names else None
+        cure = f"; do you mean {meant!r}?" if meant else ""
         return f"{self.option}: the model has no symbol {unknown}; {said}{cure}"
 
 

@@ -10,9 +10,9 @@ from onnx_infer.engine.collecting import collecting_later
 from onnx_infer.engine.contradictions import errors_of
 from onnx_infer.engine.engine import Engine
 from onnx_infer.engine.learnt import Learnt
+from onnx_infer.engine.messages import blamed, told_once
 from onnx_infer.engine.overridable import name_overridable
 from onnx_infer.engine.settling import settle
-from onnx_infer.engine.wrong_shapes import told_once
 from onnx_infer.errors import ShapeInferenceError, StrictModeError, UnknownSymbol
 from onnx_infer.laws.known import assuming
 from onnx_infer.model.given import Given, Interval, Narrowed, interval_text
@@ -121,8 +121,6 @@ def run(
     if engine.assumed:
         given = given._replace(relations=tuple(dict.fromkeys((*given.relations, *engine.assumed))))
     if given:
-        from onnx_infer.engine.assumptions import blamed
-
         engine.diagnostics[:] = blamed(engine.diagnostics, given, lambda part: walks(given=part).diagnostics)
     wrong += input_errors(engine.model, engine.scope)
     for name, sizes in front.inputs():
@@ -292,7 +290,6 @@ def walk(
         known = Assumptions(given.relations, symbols.known(), symbols.bound).known() if related else None
         engine = Engine(
             view, symbols, policy, adopt=adopt, assume_declared=assume_declared,
-            impatient=count < last - 1,  # the walk before the last one finds all bounds, so none is lost
             trusted=() if learnt.found is None else learnt.found.values,
             believed=None if count == last and believes else learnt.believed, is_cautious=is_cautious,
             is_strict=is_strict,

@@ -5,23 +5,24 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from onnx_infer.results.inferred import Inferred, schedule
+from onnx_infer.errors import OnnxInferError
+from onnx_infer.results.inferred import Inferred, checked_sizes, nameable, schedule
+from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from onnx_infer.model.graph import Graph, Node
     from onnx_infer.model.size_texts import Size
     from onnx_infer.results.data_laws import DataLaw
     from onnx_infer.results.guards import Guard, Violation
     from onnx_infer.results.reasons import Reason
-    from onnx_infer.results.saved import Part
-    from onnx_infer.tools.comparison import Comparison
-    from onnx_infer.tools.planning.costs import Costs
+    from onnx_infer.tools.planning.costs import Costs, Layer
     from onnx_infer.tools.planning.largest import LargestSize
-    from onnx_infer.tools.planning.layers import Layer
     from onnx_infer.tools.planning.memory import MemoryPlan
     from onnx_infer.tools.planning.planner import Planner
-    from onnx_infer.values.tensor import Shape
+    from onnx_infer.tools.report.comparison import Comparison
+    from onnx_infer.values.tensor import Shape, Value
     from symdim import Guarantee, Var
     from symdim.dialects.languages import LanguageName
 
@@ -78,7 +79,6 @@ class InferenceResult(Inferred):
         a size, BoundsError for sizes outside their bounds, and UnknownSymbol for names of `sizes` that the model does
         not have. The mapping may have other names.
         """
-        from onnx_infer.results.checked_sizes import checked_sizes
         from onnx_infer.results.guards import violations
 
         known = self._nameable
@@ -88,8 +88,6 @@ class InferenceResult(Inferred):
 
     @cached_property
     def _nameable(self) -> dict[str, Var]:
-        from onnx_infer.results.checked_sizes import nameable
-
         return nameable(self)
 
     def planner(
@@ -123,7 +121,7 @@ class InferenceResult(Inferred):
 
     def layers(self) -> list[Layer]:
         """The costs and the memory of computed values by layer, as the names of the nodes tell the layers."""
-        from onnx_infer.tools.planning.layers import layers
+        from onnx_infer.tools.planning.costs import layers
 
         return layers(self, self.costs(), self.memory())
 
@@ -141,7 +139,7 @@ class InferenceResult(Inferred):
 
     def compare(self, other: InferenceResult) -> Comparison:
         """What differs in another result, such as that of another export of the model; see `comparison.py`."""
-        from onnx_infer.tools.comparison import compare
+        from onnx_infer.tools.report.comparison import compare
 
         return compare(self, other)
 
@@ -182,19 +180,17 @@ class InferenceResult(Inferred):
         return html(self, title, sizes or {})
 
     def __repr__(self) -> str:
-        from onnx_infer.tools.report.summary import summary
+        from onnx_infer.tools.report.table import summary
 
         return f"InferenceResult({summary(self)})"
 
     def _repr_html_(self) -> str:
-        from onnx_infer.tools.report.summary import html
+        from onnx_infer.tools.report.table import html
 
         return html(self)
 
     def __reduce__(self) -> tuple[object, ...]:
         """A pickle has the results but not the model, which `memory`, `costs`, `apply` and `materialize` need."""
-        from onnx_infer.results.saved import saved
-
         return restored, (saved(self), self.found_inputs, self._guards)
 
     def apply(self, model: Model) -> Model:
@@ -208,10 +204,65 @@ class InferenceResult(Inferred):
         write_model(model, self._walked, self.found_inputs)
 
 
+# -- in a pickle -------------------------------------------------------------------------------------------------------
+
+
+class Part:
+    """A part of a model with some attributes. Access to another attribute raises an error that names the cure."""
+
+    def __init__(self, **kept: Any) -> None:
+        vars(self).update(kept)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise OnnxInferError("this result was read from a pickle, which holds no model: infer the model anew for this")
+
+
+class Types(dict[str, "Value"]):
+    """The types of the main graph, in the form of a scope."""
+
+    def touch(self, names: Iterable[str]) -> None:
+        """Nothing to do: all values exist already."""
+
+
+class Wiring(Part):
+    """The main graph with its inputs, outputs and nodes, but without attributes.
+
+    The nodes are in the order of the schedule, because sorting them would need their subgraphs.
+    """
+
+    def __init__(self, graph: Graph, schedule: list[Node]) -> None:
+        nodes = [(*node[:4], Part(has_graphs=False), Part(name=text(node[5].name or ""))) for node in schedule]
+        super().__init__(inputs=graph.inputs, outputs=list(graph.outputs), literals=list(graph.literals), kept=nodes)
+
+    def nodes(self) -> Iterable[Node]:
+        """The nodes. Access to their attributes raises an error."""
+        nodes: list[Node] = self.kept
+        return nodes
+
+
+def saved(result: Inferred) -> Part:
+    """The replacement for the engine in a result that was read from a pickle."""
+    from onnx_infer.results.data_laws import data_laws
+    from onnx_infer.results.reasons import reasons
+
+    nodes = schedule(result)
+    return Part(
+        scope=Types(result.types),
+        diagnostics=result.diagnostics,
+        notes=result.notes,
+        reasons=reasons(result, nodes),
+        data_laws=data_laws(result, nodes),
+        nameable=nameable(result),
+        model=Part(graph=Wiring(result._engine.model.graph, nodes)),
+    )
+
+
 def restored(
-    saved: Part, found_inputs: Mapping[str, tuple[Size, ...]], guards: tuple[list[Guard], ...]
+    engine: Part, found_inputs: Mapping[str, tuple[Size, ...]], guards: tuple[list[Guard], ...]
 ) -> InferenceResult:
     """The result from a pickle."""
-    result = InferenceResult(saved, found_inputs)  # type: ignore[arg-type]  # it stands in for an engine
-    vars(result).update(_engine=saved, _guards=guards)
+    result = InferenceResult(engine, found_inputs)  # type: ignore[arg-type]  # it stands in for an engine
+    vars(result).update(_engine=engine, _guards=guards)
     return result

@@ -72,8 +72,8 @@ class UnboundName(SymdimError):  # noqa: N818
         return said
 
 
-def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The one of some names that a misspelt name is nearest to; None if none is near.
+def nearest(name: str, names: Iterable[str], likeness: float = 0.6) -> str | None:
+    """The one of some names that a misspelt name is nearest to; None if none is near. Equal names have the likeness 1.
 
     >>> nearest("assum", ["assume", "values"]), nearest("h", ["W", "H"]), nearest("x", ["y"])
     ('assume', 'H', None)
@@ -81,7 +81,7 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     from difflib import get_close_matches
 
     folded = {other[:_LONGEST_NAME].casefold(): other for other in names}
-    found = get_close_matches(name[:_LONGEST_NAME].casefold(), folded, 1)
+    found = get_close_matches(name[:_LONGEST_NAME].casefold(), folded, 1, likeness)
     return folded[found[0]] if found else None
 
 

@@ -52,7 +52,7 @@ ROOMS = {
         "__main__",
     ],
     "onnx_infer.tools": [
-        "comparison materialization",
+        "materialization",
         "planning",
         "emission",
         "report",

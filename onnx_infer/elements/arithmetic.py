@@ -105,7 +105,7 @@ _MOST_NESTED = 2
 def truncating_quotient(a: Dim, b: Dim) -> Dim | None:
     """`a / b` rounded towards zero, as in ONNX's integer Div; None if the divisor's sign is not known.
 
-    If only the numerator's sign is not known, the result is exact but long; `implied_bounds.py` may find the sign. A
+    If only the numerator's sign is not known, the result is exact but long; `laws/bounds.py` may find the sign. A
     divisor that is not negative is positive in every valid run.
 
     >>> truncating_quotient(-7, 2)

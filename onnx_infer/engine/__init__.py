@@ -7,16 +7,16 @@
     general_calls.py       calls of a function with many signatures
     inner_graphs.py        the inner graphs of a model    made_sizes.py          the sizes of one result
     topological_sort.py    nodes that are out of order    fresh_sizes.py         fresh sizes replaced by their equals
-    implied_bounds.py      bounds that operators imply    run_time_elements.py   elements that only a run knows
+    run_time_elements.py   elements that only a run knows
     declared_types.py      the types that a model declares    claims.py          the claims in them
     overridable.py         initializers that callers may override
-    wrong_shapes.py        declared shapes that contradict the inferred ones, told once for each cause
+    messages.py            diagnostics as they are told: each wrong declared shape once
     learnt.py              what a walk tells the next one     found.py           shapes for the next walk
     long_sizes.py          long sizes, made shorter by what operators demand
     choices.py             how many sizes broadcasting chooses    collecting.py    the garbage collector waits
     contradictions.py      statements that no run fulfils together
-    resting.py             statements that rest on assumptions
-    assumptions.py         assumptions of the caller      assumed_bounds.py      the intervals in assumptions
+    certain.py             statements that hold in every run
+    assumptions.py         assumptions of the caller
 
 The room uses `operators` and the rooms below it, but no protobuf. Begin with `engine.py`.
 """

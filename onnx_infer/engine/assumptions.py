@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from onnx_infer.diagnostics import Diagnostic
-from onnx_infer.engine.assumed_bounds import Assumption, Bounds, assumed_bounds
+from onnx_infer.laws.bounds import Bounds
 from onnx_infer.laws.known import Known, holds
-from onnx_infer.model.given import Given, Narrowed, interval_text
-from onnx_infer.model.graph import Node
+from onnx_infer.model.given import Narrowed, interval_text
 from symdim import Expr, Facts, ParseError, Var, parse, simplify
-from symdim.algebra.constructors.floordiv import mod
 from symdim.algebra.dims import substituted, variables_of
-from symdim.algebra.expr import FloorDiv
 from symdim.algebra.order import leading, sorted_units
 from symdim.algebra.polynomials import terms_of
-from symdim.relations.relation import Relation
+from symdim.relations.relation import SIGNS, Relation
+from symdim.relations.solving import solve
 from symdim.store import Origin, Store
 
 if TYPE_CHECKING:
@@ -25,34 +22,12 @@ if TYPE_CHECKING:
 
     from onnx_infer.engine.engine import Engine
     from onnx_infer.laws.statements import Statement
+    from onnx_infer.model.given import Given
+    from onnx_infer.model.graph import Node
     from onnx_infer.values.tensor import Dim
 
-_RELATION = re.compile(r"(==|!=|<=|>=|<|>)")
-
-
-def blamed(
-    diagnostics: Sequence[Diagnostic], given: Given, walked: Callable[[Given], Sequence[Diagnostic]]
-) -> list[Diagnostic]:
-    """The diagnostics. Errors that occur only under the assumptions name the assumption that causes them."""
-
-    def errors(diagnostics: Iterable[Diagnostic]) -> set[tuple[str, str]]:
-        return {(d.operator, d.node) for d in diagnostics if d.severity == "error" and d.node}
-
-    found = errors(diagnostics)
-    new = found - errors(walked(Given())) if found else found
-    if not new:
-        return list(diagnostics)
-    parts = list(given.parts())
-    alone = [(text, errors(walked(part))) for text, part in parts] if len(parts) > 1 else [(parts[0][0], new)]
-
-    def told(diagnostic: Diagnostic) -> Diagnostic:
-        key = diagnostic.operator, diagnostic.node
-        if diagnostic.severity != "error" or key not in new:
-            return diagnostic
-        texts = [text for text, broken in alone if key in broken] or [text for text, _ in parts]
-        return diagnostic._replace(message=f"{diagnostic.message} (under the assumption {'; '.join(texts)})")
-
-    return list(map(told, diagnostics))
+_SIGN = re.compile(r"(==|!=|<=|>=|<|>)")
+_MOST_ROUNDS = 8  # of narrowing symbols by relations, each within the bounds that the others give
 
 
 def drop_implied(engine: Engine) -> None:
@@ -60,10 +35,8 @@ def drop_implied(engine: Engine) -> None:
     answers: dict[Relation, bool] = {}
     kept: list[tuple[Statement, Node]] = []
     for statement, node in engine.stated():
-        assert statement.relation != "undecided"
-        condition = Relation(
-            statement.relation, engine.fresh_sizes.resolve(statement.lhs), engine.fresh_sizes.resolve(statement.rhs)
-        )
+        kind, lhs, rhs, _ = statement.condition
+        condition = Relation(kind, engine.fresh_sizes.resolve(lhs), engine.fresh_sizes.resolve(rhs))
         if condition not in answers:
             answers[condition] = _is_implied(condition)
         if not answers[condition]:
@@ -73,19 +46,53 @@ def drop_implied(engine: Engine) -> None:
 
 def _is_implied(condition: Relation) -> bool:
     """Whether a condition always holds."""
-    relation, a, b, _ = condition
-    if relation == "equal":
-        return holds(a, "==", b)
-    if relation in ("at_least", "at_most"):
-        return holds(a, ">=" if relation == "at_least" else "<=", b)
-    if relation == "divides":
+    kind, a, b, _ = condition
+    if kind == "divides":
         return a != 0 and holds(b % a, "==", 0)
-    pairs = ((a, b), (a, 1), (b, 1)) if relation == "broadcast" else ((a, b), (a, 1))
-    return any(holds(x, "==", y) for x, y in pairs)
+    if kind in ("broadcast", "broadcast_to"):
+        pairs = ((a, b), (a, 1), (b, 1)) if kind == "broadcast" else ((a, b), (a, 1))
+        return any(holds(x, "==", y) for x, y in pairs)
+    return holds(a, SIGNS[kind], b)
+
+
+class AssumedBounds(NamedTuple):
+    """The bounds within which relations hold, those that say more than bounds, and the text of one that cannot hold."""
+
+    bounds: Bounds
+    open: list[Relation]
+    impossible: str = ""
+
+    def intervals(self) -> Iterator[tuple[Var, tuple[int, int | None]]]:
+        """The intervals of symbols. No size is negative."""
+        return ((v, (low or 0, high)) for v, (low, high) in self.bounds.of.items())
+
+
+def assumed_bounds(relations: Sequence[Relation]) -> AssumedBounds:
+    """The bounds of symbols within which all relations hold, each used within the bounds that the others give.
+
+    >>> H, W = Var("H"), Var("W")
+    >>> given = [Relation("at_least", H // 2, 3), Relation("divides", 8, H), Relation("greater", W, H)]
+    >>> found = assumed_bounds(given)
+    >>> dict(found.intervals()), len(found.open)
+    ({H: (8, None), W: (9, None)}, 2)
+    """
+    bounds = Bounds()
+    left: list[Relation] = []
+    for _ in range(_MOST_ROUNDS):
+        before, left = dict(bounds.of), []
+        for relation in relations:
+            is_equivalent = bounds.narrow_within(relation)
+            if is_equivalent is None:
+                return AssumedBounds(bounds, left, text_of(relation))
+            if not is_equivalent:
+                left.append(relation)
+        if bounds.of == before:
+            break
+    return AssumedBounds(bounds, left)
 
 
 class Assumptions:
-    """Relations between the `symbols` of a model, read like its `dim_param`s.
+    """Relations between the `symbols` of a model, read like its `dim_param`s. Each has its text as its origin.
 
     Relations with other symbols are left out; the names of these symbols are `unknown`. A relation about a symbol for
     which an expression stands (`meaning`) is one about the expression.
@@ -102,27 +109,27 @@ class Assumptions:
         symbols: Mapping[str, Var] | None = None,
         meaning: Callable[[Dim], Dim] = lambda size: size,
     ) -> None:
-        self.relations: list[Assumption] = []
+        self.relations: list[Relation] = []
         self.symbols = dict(symbols or {})
         self.unknown: set[str] = set()
         for relation in (relation for text in texts for relation in _read(text, symbols or {})):
             new = set() if symbols is None else {v.name for v in relation.variables()} - symbols.keys()
             self.unknown |= new
-            said = relation._replace(lhs=meaning(relation.lhs), rhs=meaning(relation.rhs))
-            is_solved = said != relation and said.sign == "==" and said.lhs == said.rhs
+            said = relation._replace(left=meaning(relation.left), right=meaning(relation.right))
+            is_solved = said != relation and said.kind == "equal" and said.left == said.right
             if not new and not is_solved:
                 self.relations.append(said)
         self._known: dict[Dim, Dim] = {}
 
     @cached_property
-    def bounds(self) -> Bounds:
+    def bounds(self) -> AssumedBounds:
         """The intervals that the relations give to symbols, and the relations that say more."""
         return assumed_bounds(self.relations)
 
     @cached_property
     def facts(self) -> Facts:
         """The relations that say more than the bounds of their symbols."""
-        return facts_of(self.bounds.rest)
+        return Facts(self.bounds.open)
 
     def known(self) -> Known:
         """The facts in the form that rules ask."""
@@ -134,29 +141,28 @@ class Assumptions:
 
     def contradiction(self) -> str | None:
         """A message about assumptions that cannot hold together, or None."""
-        found = facts_of(self.relations).contradiction() or ()
+        found = Facts(self.relations).contradiction() or ()
         if len(found) > 1:
             return "assumptions contradict each other: " + "; ".join(map(str, found))
-        wrong = [str(text) for fact in found for text in fact.origins] or self.bounds.impossible
+        wrong = text_of(found[0]) if found else self.bounds.impossible
         if not wrong:
             return None
-        besides = _said_besides(self.relations, wrong[0])
-        return f"the assumption {wrong[0]} contradicts {besides or 'the given sizes'}"
+        besides = _said_besides(self.relations, wrong)
+        return f"the assumption {wrong} contradicts {besides or 'the given sizes'}"
 
     def state(self, store: Store) -> None:
         """State the relations into a store."""
-        for text, a, relation, b in self.relations:
-            origin = Origin(text=f"assumed: {text}")
-            if relation == "==":
-                remainder = _remainder(a, b)
-                if remainder is None:
-                    store.eq(a, b, origin=origin)
+        for relation in self.relations:
+            kind, a, b, _ = relation
+            origin = Origin(text=f"assumed: {text_of(relation)}")
+            if kind == "equal":
+                plain = solve(relation)
+                if plain is not None and [part.kind for part in plain] == ["divides"]:
+                    store.divisible(plain[0].right, plain[0].left, origin=origin)
                 else:
-                    store.divisible(*remainder, origin=origin)
-            elif relation in (">=", ">"):
-                store.bounds(a - b, int(relation == ">"), origin=origin)
-            elif relation in ("<=", "<"):
-                store.bounds(b - a, int(relation == "<"), origin=origin)
+                    store.eq(a, b, origin=origin)
+            elif kind != "unequal":
+                store.bounds(relation.normal().left, 0, origin=origin)
 
     def simplest(self, dim: Dim) -> Dim:
         """The shortest form of the size that equals it under the relations."""
@@ -165,8 +171,8 @@ class Assumptions:
         found = self._known.get(dim)
         if found is None:
             found = simplify(dim, self.facts)
-            for _, a, relation, b in self.bounds.rest:
-                if relation == "==" and isinstance(a, Var):
+            for kind, a, b, _ in self.bounds.open:
+                if kind == "equal" and isinstance(a, Var):
                     found = _with_name(found, a, b)
             self._known[dim] = found
         return found
@@ -180,10 +186,10 @@ def narrowed(given: Given, assumptions: Assumptions) -> Narrowed:
     bounds = given.intervals()
     if assumptions.contradiction() is not None:
         return Narrowed(bounds, bound=given.bound)
-    bounds.update((v.name, ends) for v, ends in assumptions.bounds.of.items())
+    bounds.update((v.name, ends) for v, ends in assumptions.bounds.intervals())
     solved: dict[Var, Dim] = {}
     pairs, others = [], []
-    for relation in assumptions.bounds.rest:
+    for relation in assumptions.bounds.open:
         pair = _equal_symbols(relation)
         if pair is not None:
             pairs.append(pair)
@@ -194,14 +200,14 @@ def narrowed(given: Given, assumptions: Assumptions) -> Narrowed:
     return Narrowed(bounds, same, bound, frozenset(same.get(name, name) for name in others))
 
 
-def _solve_element(relation: Assumption, elements: Mapping[str, object], solved: dict[Var, Dim]) -> bool:
+def _solve_element(relation: Relation, elements: Mapping[str, object], solved: dict[Var, Dim]) -> bool:
     """Enter the element that an equation determines, such as `total[0] == past + seq`; return whether there is one.
 
     No solution contains an element that is solved.
     """
-    if relation.sign != "==":
+    if relation.kind != "equal":
         return False
-    gap = substituted(relation.lhs - relation.rhs, solved)
+    gap = substituted(relation.left - relation.right, solved)
     terms, _ = terms_of(gap)
     for unit in sorted_units(terms):
         if isinstance(unit, Var) and unit.name in elements and terms[unit] in (1, -1):
@@ -213,11 +219,11 @@ def _solve_element(relation: Assumption, elements: Mapping[str, object], solved:
     return gap == 0
 
 
-def _equal_symbols(relation: Assumption) -> tuple[str, str] | None:
+def _equal_symbols(relation: Relation) -> tuple[str, str] | None:
     """The names of the two symbols that a relation such as `H == W` makes equal."""
-    if relation.sign != "==":
+    if relation.kind != "equal":
         return None
-    terms, constant = terms_of(relation.lhs - relation.rhs)
+    terms, constant = terms_of(relation.left - relation.right)
     variables = [unit for unit in sorted_units(terms) if isinstance(unit, Var)]
     if constant or not len(terms) == len(variables) == 2 or sum(terms.values()):
         return None
@@ -241,44 +247,28 @@ def _first_names(pairs: Iterable[tuple[str, str]], order: Iterable[str]) -> dict
     return {name: other for name, other in names if name != other}
 
 
-def facts_of(relations: Iterable[Assumption]) -> Facts:
-    """Relations as facts of the prover."""
-    facts = Facts()
-    for text, a, sign, b in relations:
-        facts.assume(Relation.of(a, sign, b), origin=text)
-    return facts
+def text_of(relation: Relation) -> str:
+    """The text of an assumption: its origin, or else the condition."""
+    return str(next(iter(relation.origins), relation.spelled(str)))
 
 
-def _said_besides(relations: Sequence[Assumption], text: str) -> str:
+def _said_besides(relations: Sequence[Relation], text: str) -> str:
     """A text with the bounds of the symbols in an assumption, and the other assumptions about them."""
-    symbols = {v: None for relation in relations if relation.text == text for v in relation.variables()}
-    others = [r.text for r in relations if r.text != text and not symbols.keys().isdisjoint(r.variables())]
+    symbols = {v: None for relation in relations if text_of(relation) == text for v in relation.variables()}
+    about = [relation for relation in relations if not symbols.keys().isdisjoint(relation.variables())]
+    others = [other for relation in about if (other := text_of(relation)) != text]
     return "; ".join(dict.fromkeys([*map(interval_text, symbols), *others]))
 
 
-def _read(text: str, symbols: Mapping[str, Var]) -> Iterator[Assumption]:
+def _read(text: str, symbols: Mapping[str, Var]) -> Iterator[Relation]:
     """The relations in a text such as `"H % 8 == 0 and 16 <= H <= 64"`."""
     for part in [text] if any(" and " in name for name in symbols) else text.split(" and "):
-        pieces = _RELATION.split(part)
+        pieces = _SIGN.split(part)
         if len(pieces) < 3:
             raise ParseError(text, 0, "no relation (== != >= > <= <) in the assumption")
         sides = [parse(piece.strip(), symbols) for piece in pieces[::2]]
-        for i, relation in enumerate(pieces[1::2]):
-            yield Assumption(text, sides[i], relation, sides[i + 1])
-
-
-def _remainder(a: Dim, b: Dim) -> tuple[Dim, Dim] | None:
-    """(n, d) of a relation `n % d == 0`, which is stored as `n - d*(n//d) == 0`."""
-    gap = a - b
-    if not isinstance(gap, Expr) or gap.terms is None:
-        return None
-    for unit in sorted_units(gap.terms):
-        k = gap.terms[unit]
-        if isinstance(unit, FloorDiv) and unit.terms is None:
-            n, d = unit.parts
-            if isinstance(d, int) and k == -d and gap == mod(n, d):
-                return n, d
-    return None
+        for i, sign in enumerate(pieces[1::2]):
+            yield Relation.of(sides[i], sign, sides[i + 1], frozenset((text,)))
 
 
 def _with_name(dim: Dim, name: Var, value: Dim) -> Dim:

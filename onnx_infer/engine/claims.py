@@ -12,7 +12,7 @@ If nothing is inferred about a value, not even its rank, its declared type is us
 of the kind "declared", too. A name in it that no input has stands for the size itself; the second time it is a guard.
 If the length of a vector is the rank (the target of a Reshape, the axes of an Unsqueeze), the declared rank is a guard
 of this length, and the sizes are data-dependent ones with claims. Nothing is used of a declared type that contradicts
-the inferred one (`wrong_shapes.py`).
+the inferred one (`messages.py`).
 
 Sizes that a body declares replace no inferred ones: it may not run, and no guard could tell its claims. Only the number
 that a value of the main graph claims for the same size is used, since a guard tells that claim. Of a value about which

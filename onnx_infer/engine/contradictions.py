@@ -16,8 +16,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from onnx_infer.diagnostics import Diagnostic
-from onnx_infer.engine.implied_bounds import of_one_symbol
-from onnx_infer.engine.resting import certain
+from onnx_infer.engine.certain import certain
+from onnx_infer.laws.bounds import Bounds
 from onnx_infer.model.graph import label_of, title_of
 from symdim import Var, leaf_count
 from symdim.algebra.caches import shared_cache
@@ -53,7 +53,6 @@ _MOST_TRIED = 16
 
 _LONG = 16
 """The most names of two sizes of which broadcasting chooses one, for the prover: it multiplies them."""
-
 
 _refuted = shared_cache(1 << 10)  # conditions and facts -> the places of those that contradict each other
 
@@ -163,15 +162,11 @@ def _first_refuted(group: Mapping[int, Relation], prover: _Prover) -> Collection
     variables = tuple(dict.fromkeys(v for condition in group.values() for v in condition.variables()))
     if _hold_somewhere(group.values(), {v: (v.lo, v.hi) for v in variables}):
         return ()
-    intervals = {v: _Interval(v) for v in variables}
-    for i, condition in group.items():
-        parts = of_one_symbol(condition)
-        if parts is None:
-            return (i,)
-        for relation, var, number, _ in parts:
-            if isinstance(var, Var) and isinstance(number, int) and not intervals[var].narrow(relation, number, i):
-                return {place for place in intervals[var].why if place is not None}
-    if _hold_somewhere(group.values(), {v: interval.ends for v, interval in intervals.items()}):
+    bounds = Bounds()
+    for condition in group.values():
+        if conflict := bounds.narrow(condition):
+            return {i for i, condition in group.items() if condition in conflict}
+    if _hold_somewhere(group.values(), {v: bounds.ends(v) for v in variables}):
         return ()
     found = prover.refuted(group)
     if found is None:  # there may be too many of them for one question
@@ -229,23 +224,3 @@ def _hypothesis(condition: Relation, place: int) -> Relation | None:
     if kind in ("broadcast", "broadcast_to") and leaf_count(a) + leaf_count(b) > _LONG:
         return None
     return condition._replace(origins=frozenset((place,))).normal()
-
-
-class _Interval:
-    """What is left of the values of a variable, and the places of the conditions that give its ends."""
-
-    __slots__ = ("ends", "why")
-
-    def __init__(self, var: Var) -> None:
-        self.ends: Interval = (var.lo, var.hi)
-        self.why: list[int | None] = [None, None]
-
-    def narrow(self, relation: str, number: int, place: int) -> bool:
-        """Use a relation of the variable and a number; whether a value is left."""
-        low, high = self.ends
-        if relation in ("at_least", "equal") and (low is None or number > low):
-            low, self.why[0] = number, place
-        if relation in ("at_most", "equal") and (high is None or number < high):
-            high, self.why[1] = number, place
-        self.ends = low, high
-        return low is None or high is None or low <= high

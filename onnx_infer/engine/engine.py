@@ -13,9 +13,7 @@ from onnx_infer.diagnostics import Diagnostic, Refusal, about_node
 from onnx_infer.engine.choices import Choices
 from onnx_infer.engine.declared_types import DeclaredTypes, is_equal
 from onnx_infer.engine.frame import Frame
-from onnx_infer.engine.implied_bounds import Undecided
 from onnx_infer.engine.outcome import Outcome, apply
-from onnx_infer.engine.resting import are_certain
 from onnx_infer.engine.scope import Scope, UndefinedInput
 from onnx_infer.engine.walk import Walk
 from onnx_infer.laws.statements import cautiously, named
@@ -56,7 +54,6 @@ class Engine(Walk):
         *,
         adopt: bool = True,
         assume_declared: bool = False,
-        impatient: bool = False,
         trusted: Container[str] = (),
         believed: Iterable[Belief] | None = None,
         is_cautious: bool = False,
@@ -67,7 +64,6 @@ class Engine(Walk):
         self._is_cautious, self._is_strict = is_cautious, is_strict
         self._remembered = Cache(1 << 12) if is_cautious or is_strict else _remembered
         self.declared = DeclaredTypes(self, policy, assume_declared, trusted, believed)
-        self._impatient = impatient
         self.inner: list[tuple[Graph, Scope]] = []
         self._views: dict[int, Graph] = {}
         self._choices = Choices()
@@ -82,13 +78,9 @@ class Engine(Walk):
     def run(self) -> None:
         """Infer the main graph, then replace fresh sizes that turned out to equal known ones.
 
-        With `impatient`, the run stops as soon as the bounds implied so far decide an undecided sign. With
-        `is_cautious`, nothing is assumed, and no fresh size is replaced by what a later node demands of it.
+        With `is_cautious`, nothing is assumed, and no fresh size is replaced by what a later node demands of it.
         """
-        try:
-            cautiously(partial(self.run_graph, self.model.graph, self.scope), self._is_cautious, self._is_strict)
-        except Undecided:
-            return
+        cautiously(partial(self.run_graph, self.model.graph, self.scope), self._is_cautious, self._is_strict)
         self.diagnostics += self._choices.told()
         self.inner = list(self.seen.graphs.values())
         if self.seen.calls:
@@ -313,10 +305,6 @@ class Engine(Walk):
                 self._count_choice(statement, node)
             if teaches and not repeated:
                 self.fresh_sizes.add(statement)
-        if self._impatient and not repeated and self.undecided_signs.implied(self.statements, so_far=True):
-            self._impatient = False  # if the bounds rest on assumptions, the walk goes on
-            if are_certain(self):
-                raise Undecided
 
     def _count_choice(self, statement: Statement, node: Node) -> None:
         """After many choices, rules give other outcomes, which are not remembered for other inferences."""

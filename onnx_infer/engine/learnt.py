@@ -1,9 +1,9 @@
 """What the walks over a model have learnt. The next walk knows it from the start.
 
 A walk is worth repeating in three cases: its statements imply bounds of input sizes that decide a sign, or whether a
-size equals a shorter one (`implied_bounds.py`); later nodes force sizes of earlier values (`found.py`); or a declared
+size equals a shorter one (`laws/bounds.py`); later nodes force sizes of earlier values (`found.py`); or a declared
 type says what no node forces: the number of a size that data decide or that is long, or the rank of one of two tensors.
-Only then it is believed. Only statements that hold in every run (`resting.py`) imply bounds, because all that the next
+Only then it is believed. Only statements that hold in every run (`certain.py`) imply bounds, because all that the next
 walk states depends on these.
 """
 
@@ -12,9 +12,9 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from onnx_infer.engine.certain import certain
 from onnx_infer.engine.claims import has_own_name
-from onnx_infer.engine.implied_bounds import implied_bounds
-from onnx_infer.engine.resting import certain
+from onnx_infer.laws.bounds import implied_bounds
 from onnx_infer.types.merge import is_of_inputs
 from symdim import Expr
 
@@ -52,7 +52,7 @@ class Learnt(NamedTuple):
         """
         if shorter := walk.shorter_sizes():
             walk.doubt_shortened(shorter)
-        implied = walk.undecided_signs.implied(walk.statements)
+        implied = walk.undecided_signs.decided_by(walk.statements)
         known = certain(walk) if implied else []
         if len(known) < len(walk.statements):  # some rest on assumptions
             implied = walk.undecided_signs.decided_by(statement for statement, _ in known)
@@ -66,7 +66,7 @@ class Learnt(NamedTuple):
         stated = [
             (statement.substitute(to_first), node)
             for statement, node in known
-            if any(v in implied for v in implied_bounds([statement]))
+            if any(v in implied for v in implied_bounds([statement]).of)
         ]
         bounds = {**self.bounds, **{v.name: (low or 0, high) for v, (low, high) in implied.items()}}
         claims = () if found is None else _replaced(walk, found, shorter, to_first)

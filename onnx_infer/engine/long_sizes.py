@@ -8,7 +8,7 @@ stay guards, so a size is right where the guards hold.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from onnx_infer.engine.fresh_sizes import replacing
 from onnx_infer.laws.readable import has_many_names, is_long, is_unreadable
@@ -27,11 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from onnx_infer.engine.scope import Scope
-    from onnx_infer.laws.statements import Statement
+    from onnx_infer.laws.statements import StatedKind, Statement
     from onnx_infer.values.tensor import Dim, Value
-    from symdim.relations.relation import RelationKind
 
-    _Relation = RelationKind | Literal["undecided"]
 
 _ROUNDS = 8
 
@@ -84,7 +82,7 @@ def shorter_sizes(scopes: Iterable[Scope], statements: Iterable[Statement], reso
     return found
 
 
-def _shortened(equations: Iterable[tuple[_Relation, Dim, Dim]], values: Iterable[Value]) -> dict[Dim, Dim]:
+def _shortened(equations: Iterable[tuple[StatedKind, Dim, Dim]], values: Iterable[Value]) -> dict[Dim, Dim]:
     """The long sizes, and those with divisions without a remainder, in some values that equations shorten."""
     found = dict.fromkeys(size for value in values for size in sizes(value))
     composed = [size for size in found if isinstance(size, Expr) and size.height]
@@ -97,7 +95,7 @@ def _shortened(equations: Iterable[tuple[_Relation, Dim, Dim]], values: Iterable
     return {size: new for size, new in shorter.items() if _is_shorter(new, size) and not at_most(new, -1)}
 
 
-def is_equation(relation: _Relation, lhs: Dim, rhs: Dim) -> bool:
+def is_equation(relation: StatedKind, lhs: Dim, rhs: Dim) -> bool:
     """Whether this is an equation with a maximum, a minimum or a floor division: it may shorten something.
 
     That a number divides a size is one, too: the remainder is 0.
@@ -127,7 +125,7 @@ class Equations:
     def __bool__(self) -> bool:
         return bool(self._of or self._times)
 
-    def demand(self, relation: _Relation, lhs: Dim, rhs: Dim) -> None:
+    def demand(self, relation: StatedKind, lhs: Dim, rhs: Dim) -> None:
         """Use a condition of which `is_equation` holds."""
         if relation == "divides":
             lhs, rhs = self.rewritten(rhs) % lhs, 0

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.elements.conditions import Positive
 from onnx_infer.engine.fresh_sizes import renew
-from onnx_infer.engine.implied_bounds import Undecided
 from onnx_infer.engine.scope import UndefinedInput
 from onnx_infer.errors import OnnxInferError, OpUsageError
 from onnx_infer.laws.known import supposing
@@ -92,7 +91,7 @@ def _of_rule(
             wrong = None if trace.errors else operator.misuse(values, attributes, unknown)
             law = trace.errors[0] if trace.errors else wrong or str(e)
             return _failed(unknown, "error", law)._replace(refused=wrong is None)
-        except (UndefinedInput, Undecided, MemoryError):
+        except (UndefinedInput, MemoryError):
             raise
         except Exception as e:  # a defect of a rule: it is reported, and everything else is inferred
             unknown = operator.unknowns(values, attributes, output_count)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.diagnostics import Diagnostic, Refusal
+from onnx_infer.engine.certain import dependent_values, reads
 from onnx_infer.engine.contradictions import contradiction
-from onnx_infer.engine.resting import dependent_values, reads
 from onnx_infer.laws.made import make_size
 from onnx_infer.model.graph import Graph, Node, label_of
 from onnx_infer.types.join import NOTHING, kind_of, variables_in

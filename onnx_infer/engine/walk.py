@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onnx_infer.diagnostics import Diagnostic, WrongShape
 from onnx_infer.engine.claims import needs_belief
 from onnx_infer.engine.fresh_sizes import FreshSizes, renew, replacing
-from onnx_infer.engine.implied_bounds import UndecidedSigns
 from onnx_infer.engine.long_sizes import Shorter, shorter_sizes
 from onnx_infer.engine.made_sizes import OwnSizes, is_made
 from onnx_infer.engine.outcome import Outcome
 from onnx_infer.engine.run_time_elements import RunTimeValues
 from onnx_infer.engine.scope import Scope
+from onnx_infer.laws.bounds import UndecidedSigns
 from onnx_infer.laws.statements import Statement
 from onnx_infer.model.graph import Graph, Model, Node, label_of, title_of
 from onnx_infer.operators.lookup import operators_of
@@ -152,7 +152,6 @@ class Walk:
         """Drop the statements from an index up to another one."""
         del self.statements[start:end]
         del self._stated_by[start:end]
-        self.undecided_signs.forget()
 
     # -- checkpoints ----------------------------------------------------------------------------------------------
 
@@ -174,7 +173,6 @@ class Walk:
         del self.seen.calls[checkpoint.calls :]
         while len(self.unknown_operators) > checkpoint.unknown:
             self.unknown_operators.popitem()
-        self.undecided_signs.forget()
 
     # -- substitution --------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
     statements.py    statements and fresh sizes of a rule, in addition to its result
     made.py          the variables that a walk makes
     known.py         assumptions about sizes
+    bounds.py        bounds of symbols that relations imply
     sizes.py         broadcasting, equal sizes, axes, exact quotients
     readable.py      sizes whose expressions are too large
     windows.py       positions of a sliding window

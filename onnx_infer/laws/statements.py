@@ -19,17 +19,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from onnx_infer.values.tensor import Dim, Shape
-    from symdim.relations.relation import RelationKind
+    from symdim.relations.relation import Relation, RelationKind
 
 T = TypeVar("T")
 
 Kind: TypeAlias = Literal["required", "assumed", "declared"]
 
+StatedKind: TypeAlias = "RelationKind | Literal['undecided']"
+"""A kind of `symdim.relations`, or "undecided": a result would be simpler if lhs >= rhs were known."""
+
 
 class Statement(NamedTuple):
     """A `relation` of two sizes, the law that demands it, and its kind.
-
-    Relations are those of `symdim.relations`, and "undecided": a result would be simpler if lhs >= rhs were known.
 
     | kind     | if the statement fails                                                                 |
     |----------|----------------------------------------------------------------------------------------|
@@ -41,12 +42,20 @@ class Statement(NamedTuple):
     required.
     """
 
-    relation: RelationKind | Literal["undecided"]
+    relation: StatedKind
     lhs: Dim
     rhs: Dim
     law: str
     kind: Kind = "required"
     filled: Shape = ()
+
+    @property
+    def condition(self) -> Relation:
+        """What is stated, alone. An "undecided" statement has none."""
+        from symdim.relations.relation import Relation  # few models need it
+
+        assert self.relation != "undecided"
+        return Relation(self.relation, self.lhs, self.rhs)
 
     def substitute(self, variables: Mapping[Any, Dim]) -> Statement:
         """The statement with other sizes in place of variables."""

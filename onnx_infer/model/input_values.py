@@ -13,6 +13,7 @@ from onnx_infer.errors import InputValueError
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.propagated import is_small
 from onnx_infer.values.tensor import SymTensor, Value
+from symdim.errors import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -79,11 +80,9 @@ def told_inputs(name: str, inputs: Iterable[str]) -> str:
     >>> told_inputs("imge", ["image", "ids"])
     "; do you mean 'image'? inputs are 'image', 'ids'"
     """
-    from difflib import get_close_matches  # few calls need it
-
     inputs = list(inputs)
-    near = "".join(f"; do you mean {other!r}?" for other in get_close_matches(name, inputs, n=1))
-    return f"{near or ';'} inputs are {', '.join(map(repr, inputs)) or 'none'}"
+    meant = nearest(name, inputs)
+    return f"{f'; do you mean {meant!r}?' if meant else ';'} inputs are {', '.join(map(repr, inputs)) or 'none'}"
 
 
 def put_elements(model: Model, elements: Mapping[str, tuple[str, int]], size: Callable[[str], Dim]) -> Model:

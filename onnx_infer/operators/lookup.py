@@ -119,7 +119,6 @@ def _cure(domain: str, op_type: str, version: int, functions: frozenset[tuple[st
     if others:
         return f"{' and '.join(others)} has an operator of this name: is the domain of the node right?"
     names = {name.lower(): name for d, name in sorted(known) if d == domain}
-    from difflib import get_close_matches
 
     if alike := get_close_matches(op_type.lower(), names, n=1, cutoff=0.8):
         return f"do you mean {names[alike[0]]}?"

@@ -1,12 +1,11 @@
 """The results of a finished inference. Everything here is computed on demand.
 
-    inferred.py           the result of a walk, as data          saved.py         the part of an engine in a pickle
-    guards.py             conditions that a run needs            guarantees.py    how well the sizes are known
-    derived_guards.py     guards, made of statements             least_sizes.py   sizes that every runtime refuses
-    data_laws.py          laws that values of inputs decide      sources.py       where a symbol can be read
-    reasons.py            why something is unknown               deciding.py      conditions that would make it known
-    merged_branches.py    values whose types are not written     verdicts.py      whether a type is exact
-    checked_sizes.py      sizes that a caller gives              element_bounds.py  bounds of counts of tokens
+    inferred.py           the result of a walk, as data      guarantees.py    how well the sizes are known
+    guards.py             conditions that a run needs        least_sizes.py   sizes that every runtime refuses
+    derived_guards.py     guards, made of statements         element_bounds.py   bounds of counts of tokens
+    data_laws.py          laws that values of inputs decide  sources.py       where a symbol can be read
+    reasons.py            why something is unknown           deciding.py      conditions that would make it known
+    merged_branches.py    values whose types are not written  exactness.py    whether a type is exact
 
 The room uses `engine` and what is below it. Begin with `guards.py`.
 """

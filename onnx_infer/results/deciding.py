@@ -6,16 +6,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.conditions import Positive, positive
-from onnx_infer.engine.assumed_bounds import Assumption, assumed_bounds
-from onnx_infer.engine.assumptions import facts_of
+from onnx_infer.engine.assumptions import assumed_bounds, text_of
 from onnx_infer.engine.outcome import apply
 from onnx_infer.laws.known import Known, assuming
-from onnx_infer.results.verdicts import is_typed, varies
+from onnx_infer.results.exactness import is_typed, varies
 from onnx_infer.types.join import sizes
 from onnx_infer.values.tensor import Dim, SymTensor, Value, substitute
-from symdim import Expr, Var
-from symdim.algebra.dims import substituted
-from symdim.algebra.variable import narrowed
+from symdim import Expr, Facts, Var
+from symdim.relations.relation import Relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,56 +38,56 @@ def deciding_conditions(engine: Engine, node: Node, inputs: frozenset[Var]) -> t
     names, attributes, count = node[2], node[4], len(node[3])
     operands = scope.with_elements(operator, names, tuple(scope[name] if name else None for name in names))
 
-    def settles(relations: Sequence[Assumption]) -> bool:
-        bounds = assumed_bounds(relations)
-        if bounds.impossible:
+    def suffice(relations: Sequence[Relation]) -> bool:
+        bounds, left, impossible = assumed_bounds(relations)
+        if impossible:
             return False
-        new: dict[Any, Dim] = {v: narrowed(v, low, high) for v, (low, high) in bounds.of.items()}
+        new: dict[Any, Dim] = {**bounds.narrowed(bounds.of)}
         values = tuple(None if value is None else substitute(value, new) for value in operands)
         if attributes.has_graphs:
             return not any(map(_open_conditions, values))
-        rest = [r._replace(lhs=substituted(r.lhs, new), rhs=substituted(r.rhs, new)) for r in bounds.rest]
-        outcome = assuming(Known(facts_of(rest)), partial(apply, operator, attributes, values, count))
+        facts = Facts(relation.substitute(new) for relation in left)
+        outcome = assuming(Known(facts), partial(apply, operator, attributes, values, count))
         known = all(is_typed(x) and not varies(x) for x in outcome.values)
         return known and outcome.error is None and not outcome.fresh
 
     if attributes.has_graphs:
         candidates = [r for value in operands if value is not None for c in _open_conditions(value) for r in _about(c)]
     else:
-        known = Known(facts_of(()))
+        known = Known(Facts())
         assuming(known, partial(apply, operator, attributes, operands, count))
         found = dict.fromkeys(size for value in operands for size in sizes(value) if _is_over(size, inputs))
         tried = list(found)[:_MOST_SIZES]
-        candidates = [Assumption(f"{size} >= 2", size, ">=", 2) for size in tried]
+        candidates = [Relation("at_least", size, 2) for size in tried]
         candidates += [*_demanded(engine, node, inputs), *_asked(known, inputs)]
-        candidates += [Assumption(f"{size} == 1", size, "==", 1) for size in tried]
+        candidates += [Relation("equal", size, 1) for size in tried]
     for relation in candidates:
-        if settles([relation]):
-            return (relation.text,)
-    together = [relation for relation in candidates if relation.sign == ">=" and relation.rhs == 2]
-    if attributes.has_graphs or len(together) < 2 or not settles(together):
+        if suffice([relation]):
+            return (text_of(relation),)
+    together = [relation for relation in candidates if relation.kind == "at_least" and relation.right == 2]
+    if attributes.has_graphs or len(together) < 2 or not suffice(together):
         return ()
     for relation in list(together):
         fewer = [other for other in together if other is not relation]
-        if settles(fewer):
+        if suffice(fewer):
             together = fewer
-    return tuple(relation.text for relation in together)
+    return tuple(map(text_of, together))
 
 
-def _demanded(engine: Engine, node: Node, inputs: frozenset[Var]) -> Iterator[Assumption]:
+def _demanded(engine: Engine, node: Node, inputs: frozenset[Var]) -> Iterator[Relation]:
     """The equalities that would make the guards of the node hold."""
     for statement, stated_by in engine.stated():
         if stated_by is node and statement.relation in ("equal", "broadcast", "broadcast_to"):
             lhs, rhs = engine.fresh_sizes.resolve(statement.lhs), engine.fresh_sizes.resolve(statement.rhs)
             if all(isinstance(size, int) or _is_over(size, inputs) for size in (lhs, rhs)):
-                yield Assumption(f"{lhs} == {rhs}", lhs, "==", rhs)
+                yield Relation("equal", lhs, rhs)
 
 
-def _asked(known: Known, inputs: frozenset[Var]) -> Iterator[Assumption]:
+def _asked(known: Known, inputs: frozenset[Var]) -> Iterator[Relation]:
     """The conditions for which a rule asked the assumptions."""
     for a, sign, b in known.asked()[:_MOST_SIZES]:
         if all(isinstance(size, int) or _is_over(size, inputs) for size in (a, b)):
-            yield Assumption(f"{a} {sign} {b}", a, sign, b)
+            yield Relation.of(a, sign, b)
 
 
 def _open_conditions(value: Value | None) -> list[Positive]:
@@ -97,11 +95,11 @@ def _open_conditions(value: Value | None) -> list[Positive]:
     return [x for x in value.data or () if isinstance(x, Positive)] if isinstance(value, SymTensor) else []
 
 
-def _about(condition: Positive) -> Iterator[Assumption]:
+def _about(condition: Positive) -> Iterator[Relation]:
     """The two cases of a condition that selects a branch: false and true."""
-    opposite = positive(1 - condition.size)
-    yield Assumption(str(opposite), condition.size, "<=", 0)
-    yield Assumption(str(condition), condition.size, ">=", 1)
+    size = condition.size
+    yield Relation("at_most", size, 0, frozenset((str(positive(1 - size)),)))
+    yield Relation("at_least", size, 1, frozenset((str(condition),)))
 
 
 def _is_over(size: Dim, inputs: frozenset[Var]) -> bool:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onnx_infer.engine.certain import conditional
 from onnx_infer.engine.long_sizes import Equations, is_equation
-from onnx_infer.engine.resting import resting
+from onnx_infer.laws.bounds import Bounds
 from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.results.guards import Guard, NodeName
 from onnx_infer.results.least_sizes import LeastSizes
 from onnx_infer.results.sources import without_computed
 from symdim import Var
-from symdim.algebra.variable import narrowed
 from symdim.relations.relation import Relation, length_of
 from symdim.relations.solving import solve
 
@@ -38,29 +38,27 @@ def guards_of(engine: Engine) -> list[Guard]:
         if least is None:
             least = _least_sizes(engine, guards)
             guards = _simplified([*least, *guards])
-        required = _Index(guard for guard in guards if guard.kind == "required")
-        doubtful = {i for i in assumed if _open(stated[i], required) and not _is_certain(stated[i], required)}
-        if doubtful == assumed:
+        required = _Stronger(guards, _REQUIRED)
+        left = {i for i in assumed if _open(stated[i].condition, required) and not _is_filled(stated[i], required)}
+        if left == assumed:
             return guards
-        assumed = doubtful  # the other ones hold in every run
+        assumed = left  # the other ones hold in every run
 
 
 def _least_sizes(engine: Engine, guards: list[Guard]) -> list[Guard]:
     """Required guards for symbols that a guard only assumes to be large: below its size every run is refused."""
     found: list[Guard] = []
     walks: LeastSizes | None = None
-    required = _Index(guard for guard in guards if guard.kind == "required")
+    required = _Stronger(guards, _REQUIRED)
     for guard in guards:
-        least, _ = _bound_of(guard) or (None, None)
-        if guard.kind != "assumed" or guard.relation != "at_least" or least is None:
-            continue
-        symbol = guard.lhs
-        assert isinstance(symbol, Var)
-        low, _ = _demanded(symbol, guard, required)
-        walks = walks or LeastSizes(engine)
-        runs, refusing = walks.of(symbol, low or 0, least)
-        if refusing is not None:
-            found.append(Guard("at_least", symbol, runs, "every run with less is refused", (NodeName(*refusing),)))
+        kind, symbol, least, _ = guard.condition
+        if guard.kind == "assumed" and kind == "at_least" and isinstance(symbol, Var) and isinstance(least, int):
+            walks = walks or LeastSizes(engine)
+            low, _ = required.bounds.ends(symbol)
+            runs, refusing = walks.of(symbol, low or 0, least)
+            if refusing is not None:
+                origins = (NodeName(*refusing),)
+                found.append(Guard(Relation("at_least", symbol, runs), "every run with less is refused", origins))
     return found
 
 
@@ -68,25 +66,27 @@ def _simplified(solved: Iterable[Guard]) -> list[Guard]:
     """The guards without those that other guards imply. They are in plain form."""
     guards = _combined(solved)
     for _ in range(_ROUNDS):  # a simpler guard may show another bound
-        before, index = guards, _Index(guards)
-        guards = _combined(simpler for guard in guards for simpler in _under_bounds(guard, index))
+        before, stronger = guards, _by_strength(guards)
+        simpler = [(guard, _under_bounds(guard.condition, stronger[_strength(guard)].bounds)) for guard in guards]
+        guards = _combined(new for guard, conditions in simpler for new in _with(guard, conditions))
         guards = _combined(_under_equations(guards))
         if guards == before:
             break
-    index = _Index(guards)
-    return [guard for guard in guards if not _is_implied(guard, index)]
+    stronger = _by_strength(guards)
+    return [guard for guard in guards if not stronger[_strength(guard)].imply(guard.condition, is_among=True)]
 
 
-def _open(guard: Guard, required: _Index) -> list[Guard]:
-    """The conditions of a guard that the required guards do not imply."""
-    found = [simpler for plain in _solved(guard) for simpler in _under_bounds(plain, required)]
-    return [guard for guard in found if not _is_implied(guard, required)]
+def _open(condition: Relation, required: _Stronger) -> list[Relation]:
+    """What is left of a condition under the required guards: plain conditions that these do not imply."""
+    solved = solve(condition)
+    parts = [condition] if solved is None else solved
+    found = [simpler for plain in parts for simpler in _under_bounds(plain, required.bounds)]
+    return [plain for plain in found if not required.imply(plain)]
 
 
-def _is_certain(guard: Guard, required: _Index) -> bool:
+def _is_filled(guard: Guard, required: _Stronger) -> bool:
     """Whether the required guards imply that the tensors of the guard are not empty."""
-    conditions = [[Guard("at_least", size, 1, guard.law) for size in sizes] for sizes in guard.filled]
-    return any(not any(_open(condition, required) for condition in alternative) for alternative in conditions)
+    return any(not any(_open(Relation("at_least", size, 1), required) for size in sizes) for sizes in guard.filled)
 
 
 def _stated(engine: Engine, assumed: Collection[int]) -> list[Guard]:
@@ -94,7 +94,7 @@ def _stated(engine: Engine, assumed: Collection[int]) -> list[Guard]:
 
     An assumed statement that is not among them is required. A required one that rests on them is only assumed.
     """
-    conditional = resting(engine, assumed)
+    dependent = conditional(engine, assumed)
 
     def settled(size: Dim) -> Dim:
         return without_computed(engine.fresh_sizes.resolve(size))
@@ -109,11 +109,12 @@ def _stated(engine: Engine, assumed: Collection[int]) -> list[Guard]:
         for size in (lhs, rhs, *filled):
             if size not in sizes:
                 sizes[size] = settled(size)
-        is_conditional = i in conditional and kind == "required"
+        is_conditional = i in dependent and kind == "required"
         kind = "assumed" if is_conditional else kind
         origins = (NodeName(title_of(node), label_of(node)),)
         shapes = (tuple([sizes[size] for size in filled]),) if filled else ()
-        found.append(Guard(relation, sizes[lhs], sizes[rhs], law, origins, kind, is_conditional, shapes))
+        condition = Relation(relation, sizes[lhs], sizes[rhs])
+        found.append(Guard(condition, law, origins, kind, is_conditional, shapes))
     return found
 
 
@@ -124,21 +125,25 @@ def _solved(guard: Guard) -> list[Guard]:
 
 
 def _with(guard: Guard, conditions: Iterable[Relation]) -> list[Guard]:
-    return [guard._replace(relation=relation, lhs=lhs, rhs=rhs) for relation, lhs, rhs, _ in conditions]
+    return [guard._replace(condition=condition) for condition in conditions]
+
+
+_REQUIRED = 4
+"""The strength of required guards."""
 
 
 def _strength(guard: Guard) -> int:
     """The rank of a guard. Only guards of at least its rank may imply or simplify it."""
     if guard.kind == "assumed":
         return 1 if guard.conditional else 2 if guard.filled else 3
-    return 0 if guard.kind == "declared" else 4
+    return 0 if guard.kind == "declared" else _REQUIRED
 
 
 def _combined(guards: Iterable[Guard]) -> list[Guard]:
     """The guards, equal ones as one. It has the kind of the strongest one, and the origins of all."""
     found: dict[Hashable, Guard] = {}
     for guard in guards:
-        key = _key(guard)
+        key = _key(guard.condition)
         if key not in found:
             found[key] = guard
             continue
@@ -151,49 +156,63 @@ def _combined(guards: Iterable[Guard]) -> list[Guard]:
     return list(found.values())
 
 
-def _key(guard: Guard) -> tuple[Hashable, ...]:
-    """The key of a guard. Guards with equal conditions have equal keys, such as `M == N` and `N == M`."""
-    relation, lhs, rhs, _ = guard.condition
-    if relation in ("divides", "broadcast_to"):
-        return relation, lhs, rhs
-    if relation == "broadcast":
-        return relation, frozenset((lhs, rhs))
-    gap = lhs - rhs
-    if relation == "equal":
-        return relation, frozenset((gap, -gap))
-    return "at_least", gap if relation == "at_least" else -gap
+def _key(condition: Relation) -> tuple[Hashable, ...]:
+    """The key of a condition. Those that say the same have equal keys, such as `M == N` and `N == M`."""
+    kind, left, right, _ = condition
+    if kind in ("divides", "broadcast_to"):
+        return kind, left, right
+    if kind == "broadcast":
+        return kind, frozenset((left, right))
+    gap = left - right
+    if kind == "equal":
+        return kind, frozenset((gap, -gap))
+    return "at_least", gap if kind == "at_least" else -gap
 
 
 # -- what other guards imply ----------------------------------------------------------------------------------------
 
 
-class _Index:
-    """Guards by the variable that they bound, and by what they equate: those that may imply another one."""
+class _Stronger:
+    """The guards of at least one strength: their bounds of symbols, and what they equate."""
 
-    def __init__(self, guards: Iterable[Guard]) -> None:
-        self.bounds: dict[Dim, list[Guard]] = {}
-        self.equalities: dict[Hashable, list[Guard]] = {}
-        for guard in guards:
-            if _bound_of(guard) is not None:
-                self.bounds.setdefault(guard.lhs, []).append(guard)
-            if guard.relation == "equal":
-                self.equalities.setdefault(_key(guard), []).append(guard)
+    def __init__(self, guards: Iterable[Guard], strength: int) -> None:
+        conditions = [guard.condition for guard in guards if _strength(guard) >= strength]
+        equations = [condition for condition in conditions if condition.kind == "equal"]
+        self._equations = set(map(_key, equations))
+        self.bounds = Bounds(equations)  # these come first: `N == 4` implies `N >= 4`
+        for condition in conditions:
+            self.bounds.narrow(condition)
+
+    def imply(self, condition: Relation, *, is_among: bool = False) -> bool:
+        """Whether a guard, other than that of the condition if it `is_among` them, implies a plain condition.
+
+        It is an equality that implies that sizes broadcast, or a tighter bound.
+        """
+        if condition.kind == "broadcast":
+            return _key(condition._replace(kind="equal")) in self._equations
+        if not _is_bound(condition) or condition.kind == "equal":
+            return False
+        return self.bounds.implies(condition) and not (is_among and self.bounds.gives_end(condition))
 
 
-def _under_bounds(guard: Guard, index: _Index) -> list[Guard]:
-    """The guard, simplified by the bounds that other guards give to its symbols; an empty list if these imply it."""
-    if _bound_of(guard) is not None:
-        return [guard]
-    narrow: dict[Var, Dim] = {}
-    for variable in guard.variables():
-        low, high = _demanded(variable, guard, index)
-        if (low, high) != (variable.lo, variable.hi) and low is not None and (high is None or low <= high):
-            narrow[variable] = narrowed(variable, low, high)
-    found = solve(guard.condition.substitute(narrow)) if narrow else None
+def _by_strength(guards: Sequence[Guard]) -> dict[int, _Stronger]:
+    """For each strength of some guards, those that are at least as strong."""
+    return {strength: _Stronger(guards, strength) for strength in set(map(_strength, guards))}
+
+
+def _is_bound(condition: Relation) -> bool:
+    kind, left, right, _ = condition
+    return isinstance(left, Var) and isinstance(right, int) and kind in ("equal", "at_least", "at_most")
+
+
+def _under_bounds(condition: Relation, bounds: Bounds) -> list[Relation]:
+    """The condition, simplified by bounds of its symbols if it is none itself; an empty list if these imply it."""
+    narrow = {} if _is_bound(condition) else bounds.narrowed(condition.variables())
+    found = solve(condition.substitute(narrow)) if narrow else None
     if found is None:
-        return [guard]
+        return [condition]
     original = {new: old for old, new in narrow.items() if isinstance(new, Var)}
-    return _if_shorter(guard, [condition.substitute(original) for condition in found])
+    return _if_shorter(condition, [new.substitute(original) for new in found])
 
 
 def _under_equations(guards: Sequence[Guard]) -> Iterable[Guard]:
@@ -204,11 +223,11 @@ def _under_equations(guards: Sequence[Guard]) -> Iterable[Guard]:
     """
     known = Equations()
     simpler: dict[Guard, list[Guard]] = {}
-    equations = [guard for guard in guards if guard.kind == "required" and is_equation(*guard[:3])]
+    equations = [guard for guard in guards if guard.kind == "required" and is_equation(*guard.condition[:3])]
     for guard in sorted(equations, key=lambda guard: length_of([guard.condition])):
         simpler[guard] = _rewritten(guard, known)
         if simpler[guard]:
-            known.demand(*guard[:3])
+            known.demand(*guard.condition[:3])
     if known:
         simpler |= {guard: _rewritten(guard, known) for guard in guards if guard not in simpler}
     return [new for guard in guards for new in simpler.get(guard, [guard])]
@@ -220,48 +239,9 @@ def _rewritten(guard: Guard, equations: Equations) -> list[Guard]:
     if lhs is guard.lhs and rhs is guard.rhs:
         return [guard]
     found = solve(Relation(guard.relation, lhs, rhs))
-    return [guard] if found is None else _if_shorter(guard, found)
+    return [guard] if found is None else _with(guard, _if_shorter(guard.condition, found))
 
 
-def _if_shorter(guard: Guard, conditions: Sequence[Relation]) -> list[Guard]:
-    """Guards of these conditions, if their text is shorter than that of the guard."""
-    return _with(guard, conditions) if length_of(conditions) < length_of([guard.condition]) else [guard]
-
-
-def _demanded(variable: Var, weak: Guard, index: _Index) -> tuple[int | None, int | None]:
-    """The bounds of a variable, narrowed by the guards that are at least as strong as `weak`."""
-    low, high = variable.lo, variable.hi
-    for guard in index.bounds.get(variable, ()):
-        if _strength(guard) >= _strength(weak):
-            least, most = _bound_of(guard) or (None, None)
-            low = least if low is None or (least is not None and least > low) else low
-            high = most if high is None or (most is not None and most < high) else high
-    return low, high
-
-
-def _bound_of(guard: Guard) -> tuple[int | None, int | None] | None:
-    """The interval of the variable on the left side of a guard; None if the guard is not a bound of a variable."""
-    relation, lhs, rhs, _ = guard.condition
-    if not isinstance(lhs, Var) or not isinstance(rhs, int) or relation not in ("equal", "at_least", "at_most"):
-        return None
-    return None if relation == "at_most" else rhs, None if relation == "at_least" else rhs
-
-
-def _is_implied(guard: Guard, index: _Index) -> bool:
-    """Whether a guard that is at least as strong implies this one: as an equality, or as a tighter bound."""
-    if guard.relation == "broadcast":
-        equality = _key(guard._replace(relation="equal"))
-        return any(_strength(g) >= _strength(guard) for g in index.equalities.get(equality, ()))
-    bound = _bound_of(guard)
-    if bound is None or guard.relation == "equal":
-        return False
-    low, high = bound
-    for other in index.bounds.get(guard.lhs, ()):
-        if other is guard or _strength(other) < _strength(guard):
-            continue
-        least, most = _bound_of(other) or (None, None)
-        if low is not None and least is not None and least >= low:
-            return True
-        if high is not None and most is not None and most <= high:
-            return True
-    return False
+def _if_shorter(condition: Relation, others: list[Relation]) -> list[Relation]:
+    """Other conditions that say the same, if their text is shorter; else the condition."""
+    return others if length_of(others) < length_of([condition]) else [condition]

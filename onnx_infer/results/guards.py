@@ -8,13 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from symdim import UnboundName, Var
-from symdim.relations.relation import Relation, RelationKind
+from symdim.relations.relation import Relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from onnx_infer.laws.statements import Kind
     from onnx_infer.values.tensor import Dim, Shape
+    from symdim.relations.relation import RelationKind
 
     Bindings = Mapping[str | Var, int]
 
@@ -38,9 +39,7 @@ class Guard(NamedTuple):
     of the shapes `filled` is 0. The text is a Python condition over the sizes.
     """
 
-    relation: RelationKind
-    lhs: Dim
-    rhs: Dim
+    condition: Relation
     law: str
     origins: tuple[NodeName, ...] = ()
     kind: Kind = "required"
@@ -63,9 +62,19 @@ class Guard(NamedTuple):
         return str(self)
 
     @property
-    def condition(self) -> Relation:
-        """The condition alone."""
-        return Relation(self.relation, self.lhs, self.rhs)
+    def relation(self) -> RelationKind:
+        """The kind of its relation of two sizes; see `symdim.relations`."""
+        return self.condition.kind
+
+    @property
+    def lhs(self) -> Dim:
+        """The left size of the condition."""
+        return self.condition.left
+
+    @property
+    def rhs(self) -> Dim:
+        """The right size of the condition."""
+        return self.condition.right
 
     def __repr__(self) -> str:
         node = f", {self.origins[0]}" if self.origins else ""
@@ -120,7 +129,8 @@ class Violation(NamedTuple):
 
     def __str__(self) -> str:
         """
-        >>> guard = Guard("equal", Var("K"), Var("M"), "inner sizes of the product", (NodeName("MatMul", "scores"),))
+        >>> condition = Relation("equal", Var("K"), Var("M"))
+        >>> guard = Guard(condition, "inner sizes of the product", (NodeName("MatMul", "scores"),))
         >>> print(guard.violation({"K": 3, "M": 4}))
         MatMul 'scores': inner sizes of the product: K == M fails for 3 and 4
         """

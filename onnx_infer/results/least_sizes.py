@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.diagnostics import Refusal
 from onnx_infer.engine.engine import Engine
-from onnx_infer.engine.implied_bounds import implied_bounds
+from onnx_infer.laws.bounds import implied_bounds
 from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.types.join import sizes
-from onnx_infer.values.tensor import Dim, Shape, substitute
+from onnx_infer.values.tensor import Dim, substitute
 from symdim import Var
 from symdim.algebra.dims import at_least, variables_of
 from symdim.algebra.variable import narrowed
-from symdim.relations.relation import Relation
-from symdim.relations.solving import solve
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     Refusing = tuple[str, str]
     """The operator and the name of a node."""
 
@@ -87,17 +87,15 @@ def _contradicted(walk: Engine) -> Refusing | None:
         (s._replace(lhs=resolve(s.lhs), rhs=resolve(s.rhs), filled=tuple(map(resolve, s.filled))), node)
         for s, node in walk.stated()
     ]
-    ends = implied_bounds(statement for statement, _ in stated)
-    narrow: dict[Var, Dim] = {v: narrowed(v, low, high) for v, (low, high) in ends.items()}
+    bounds = implied_bounds(statement for statement, _ in stated)
     for statement, node in stated:
-        relation, lhs, rhs, _, kind, filled = statement.substitute(narrow)
-        if relation == "undecided" or (kind != "required" and not _all_filled(filled)):
-            continue
-        if (lhs, rhs) != statement[1:3] and solve(Relation(relation, lhs, rhs)) is None:
+        is_demanded = statement.kind == "required" or _all_filled(map(bounds.within, statement.filled))
+        if is_demanded and statement.relation != "undecided" and bounds.contradicts(statement.condition):
             return title_of(node), label_of(node)
     return None
 
 
-def _all_filled(sizes: Shape) -> bool:
+def _all_filled(sizes: Iterable[Dim]) -> bool:
     """Whether there are sizes, and bounds prove that none of them is 0."""
-    return bool(sizes) and all(at_least(size, 1) for size in sizes)
+    filled = [at_least(size, 1) for size in sizes]
+    return bool(filled) and all(filled)

@@ -6,11 +6,13 @@ If all operands are known, the reason begins at this node; conditions that would
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from onnx_infer.engine.declared_types import NAMELESS
 from onnx_infer.model.graph import Node, label_of, title_of
-from onnx_infer.results.verdicts import input_variables, is_typed, lacks_elements, variables, varies
+from onnx_infer.results.exactness import input_variables, is_exact, is_typed, lacks_elements, variables, varies
+from onnx_infer.results.inferred import Inferred, schedule
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, SymTensor, Value
 from onnx_infer.values.text import MOST_CHARACTERS, bounded
 from symdim import Expr
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from onnx_infer.diagnostics import Diagnostic
-    from onnx_infer.results.inferred import Inferred
     from symdim import Var
 
 Kind: TypeAlias = Literal["error", "undeclared", "no rule", "assumption", "value", "data"]
@@ -76,7 +77,7 @@ def reasons(result: Inferred, nodes: Iterable[Node]) -> dict[str, tuple[Reason, 
     kept: dict[str, tuple[Reason, ...]] | None = vars(result._engine).get("reasons")
     if kept is not None:  # found before; a result from a pickle has no model to find them in
         return kept
-    walk = _Reasons(result)
+    walk = _Walk(result)
     for node in nodes:
         walk.follow(node)
     found = {name: tuple(map(_bounded, why)) for name in result.types if (why := walk.of(name))}
@@ -84,7 +85,109 @@ def reasons(result: Inferred, nodes: Iterable[Node]) -> dict[str, tuple[Reason, 
     return found
 
 
-class _Reasons:
+class Root(NamedTuple):
+    """An error that no other error causes, and its consequences.
+
+    `alike`: the number of nodes with this error. `behind`: errors of nodes that read its unknown values. `values`: the
+    number of values that it makes unknown.
+    """
+
+    diagnostic: Diagnostic
+    alike: int = 1
+    behind: tuple[Diagnostic, ...] = ()
+    values: int = 0
+
+
+class Reasons:
+    """The reasons for all unknown values in the main graph of a result, and its errors, for a report.
+
+    `nodes`: the schedule, read once. `literals`: the values of Constant nodes.
+    """
+
+    def __init__(self, result: Inferred) -> None:
+        self._result = result
+        self.nodes = schedule(result)
+        self._reasons = reasons(result, self.nodes)
+        self._exact: dict[Value, bool] = {}
+        self.inputs = input_variables(result)
+        self.literals = frozenset(result._engine.model.graph.literals)
+
+    @cached_property
+    def givers(self) -> dict[str, Node]:
+        """The node of each value."""
+        types = self._result.types
+        return {name: node for node in self.nodes for name in node[3] if name in types}
+
+    @cached_property
+    def _outputs(self) -> dict[str, list[str]]:
+        """Label of a node -> its outputs."""
+        found: dict[str, list[str]] = {}
+        for node in self.nodes:
+            found.setdefault(label_of(node), []).extend(name for name in node[3] if name in self._result.types)
+        return found
+
+    def of(self, name: str) -> Reason | None:
+        """The main reason why the type of a value is not a function of the input sizes; None if it is one."""
+        found = self._reasons.get(name)
+        return found[0] if found else None
+
+    def verdict(self, name: str) -> str:
+        """`exact`: the sizes are functions of the input sizes. `data-dependent`: only the data decide some of them."""
+        value = self._result.types[name]
+        exact = self._exact.get(value)
+        if exact is None:
+            exact = self._exact[value] = is_exact(value, self.inputs)
+        if exact:
+            return "exact"
+        reason = self.of(name)
+        by_data = is_typed(value) and reason is not None and reason.kind in ("data", "value")
+        return "data-dependent" if by_data else "unknown"
+
+    def roots(self) -> list[Root]:
+        """The errors that no other error causes, in order. Equal errors of several nodes are one root."""
+        found: dict[tuple[str, ...], Root] = {}
+        root_of: dict[str, tuple[str, ...]] = {}  # node -> the root of its errors
+        for error in self._result.diagnostics:
+            if error.severity == "warning":
+                continue
+            first = self._before(error)
+            if first in root_of:
+                key = root_of[first]
+                found[key] = found[key]._replace(behind=(*found[key].behind, error))
+            else:
+                key = (error.severity, error.operator, error.message)
+                found[key] = found[key]._replace(alike=found[key].alike + 1) if key in found else Root(error)
+            root_of.setdefault(error.node, key)
+        for name in self._result.types:
+            reason = self.of(name)
+            if reason is not None and reason.kind == "error" and reason.node in root_of:
+                key = root_of[reason.node]
+                found[key] = found[key]._replace(values=found[key].values + 1)
+        return list(found.values())
+
+    def value_at(self, error: Diagnostic) -> str | None:
+        """The value to look at for an error: the first one that its node gives, or the value itself."""
+        return next(
+            (name for name in (*self._outputs.get(error.node, ()), error.node) if name in self._result.types), None
+        )
+
+    def _before(self, error: Diagnostic) -> str | None:
+        """The node with the error that causes this one, or None."""
+        outputs = self._outputs.get(error.node) or [error.node]
+        giver = self.givers.get(outputs[0])
+        if giver is None:
+            return None
+        operands = giver[2] if error.operator else outputs
+        for name in operands:
+            found = self.of(name)
+            if found is not None and found.kind == "error" and not (error.operator and found.node == error.node):
+                return found.node
+        return None
+
+
+class _Walk:
+    """One walk over the nodes, which enters the reasons for each value."""
+
     def __init__(self, result: Inferred) -> None:
         self._types, self._notes, self._engine = result.types, result.notes, result._engine
         self._inputs = input_variables(result)

@@ -326,7 +326,7 @@ def test_floats_in_place_of_sizes_state_nothing(call: str) -> None:
 def test_a_forward_run_loads_nothing_of_it() -> None:
     packages = ("onnx_infer.constraints", "onnx_infer.bidirectional", "symdim.store")
     code = f"""import sys, onnx_infer
-from onnx_infer.tools.cli.demo import demo_model
+from onnx_infer.tools.cli.files import demo_model
 onnx_infer.infer(demo_model())
 sys.exit(any(name.startswith({packages}) for name in sys.modules))"""
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -17,7 +17,7 @@ from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators import lookup
 from onnx_infer.protobuf import nodes
 from onnx_infer.protobuf.declarations import Declared
-from onnx_infer.tools.cli.demo import demo_model
+from onnx_infer.tools.cli.files import demo_model
 from onnx_infer.types.join import variables_in
 from onnx_infer.values.tensor import Value
 from symdim import clear_caches

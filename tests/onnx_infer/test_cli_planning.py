@@ -11,7 +11,7 @@ import pytest
 
 from onnx_infer.__main__ import main
 from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK, USAGE
-from onnx_infer.tools.planning.layers import layer_of
+from onnx_infer.tools.planning.costs import layer_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ import pytest
 from onnx_infer import infer
 from onnx_infer.__main__ import main
 from onnx_infer.errors import ArgumentError
-from onnx_infer.tools.cli.demo import demo_model
+from onnx_infer.tools.cli.files import demo_model
 from symdim.dialects.languages import LANGUAGES, LanguageName
 
 from . import models

@@ -16,7 +16,7 @@ import onnx.parser
 import pytest
 
 from onnx_infer.tools.fleets import Limits, files_of, lines_of, run_fleet
-from onnx_infer.tools.fleets.journal import ForeignFileError, Journal
+from onnx_infer.tools.fleets.fleet import ForeignFileError, Journal
 from onnx_infer.tools.fleets.worker import Worker
 
 GOOD = """<ir_version: 10, opset_import: ["": 20, "hostile": 1]>

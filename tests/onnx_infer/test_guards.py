@@ -13,6 +13,7 @@ from onnx_infer.errors import ShapeInferenceError, UnknownSymbol
 from onnx_infer.result import InferenceResult
 from onnx_infer.results.guards import Guard, Violation
 from symdim import BoundsError, UnboundName, Var
+from symdim.relations.relation import Relation
 
 from .sessions import REFUSED, check_guards, session_of, shape_at
 from .texts import parsed
@@ -221,7 +222,7 @@ def test_guards_of_elements_take_part_where_these_are_given() -> None:
 
 
 def test_a_divisor_of_zero_is_a_violation() -> None:
-    guard = Guard("equal", N // (M - 1), 3, "law")
+    guard = Guard(Relation("equal", N // (M - 1), 3), "law")
     assert str(guard.violation({"N": 3, "M": 1})) == "law: N//(M - 1) == 3 fails, a divisor is 0"
     assert guard.violation({"N": 3, "M": 2}) is None
 

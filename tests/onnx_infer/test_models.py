@@ -11,7 +11,7 @@ from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
 from onnx_infer import SymTensor, infer, infer_shapes, infer_symbolic_shapes
-from onnx_infer.tools.cli.demo import demo_model
+from onnx_infer.tools.cli.files import demo_model
 from symdim import Expr, Var
 from tests.onnx_infer import models
 from tests.onnx_infer.oracle import contradictions

@@ -253,7 +253,9 @@ def python(program: str) -> str:
 
 
 def test_onnx_ir_is_loaded_only_by_its_front_end() -> None:
-    program = "import sys, onnx_infer; from onnx_infer.tools.cli.demo import demo_model; onnx_infer.infer(demo_model())"
+    program = (
+        "import sys, onnx_infer; from onnx_infer.tools.cli.files import demo_model; onnx_infer.infer(demo_model())"
+    )
     assert python(f"{program}; print('onnx_ir' in sys.modules)") == "False\n"
 
 

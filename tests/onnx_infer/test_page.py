@@ -14,7 +14,7 @@ import pytest
 from onnx_infer import InferenceResult, infer
 from onnx_infer.__main__ import main
 from onnx_infer.errors import UnknownSymbol
-from onnx_infer.tools.cli.demo import demo_model
+from onnx_infer.tools.cli.files import demo_model
 from onnx_infer.tools.page.page import MODULES, asset, script
 from symdim import BoundsError
 

@@ -1,4 +1,4 @@
-"""Reports of a result: causes of what is unknown, first errors and what follows from them, guards with their nodes."""
+"""Reports of a result: reasons for what is unknown, first errors and what follows from them, guards with nodes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 
 import onnx_infer
 from onnx_infer.__main__ import main
+from onnx_infer.results.reasons import Reasons
 from onnx_infer.tools.cli.arguments import MODEL_ERRORS
-from onnx_infer.tools.report.causes import Causes
 from onnx_infer.tools.report.explanation import explain
 from onnx_infer.tools.report.layout import cut
 from onnx_infer.tools.report.table import table
@@ -59,7 +59,7 @@ def test_an_error_behind_another_is_counted_and_spelled_out_on_demand() -> None:
     graph = """g (float[2, 3] x, float[3, 64, 3, 3] w) => (z) {
         c = Conv (x, w)  d = Transpose <perm = [0, 0]> (c)  z = Relu (d) }"""
     result = onnx_infer.infer(model(graph))
-    (root,) = Causes(result).roots()
+    (root,) = Reasons(result).roots()
     assert (root.diagnostic.node, [error.node for error in root.behind], root.values) == ("c", ["d"], 3)
     assert "  1 more error follows from it\n  3 values that depend on it are unknown\n\n" in table(result)
     assert "\n    error: Transpose-13 'd': " in table(result, None)
@@ -69,7 +69,7 @@ def test_equal_errors_are_one_line() -> None:
     found = onnx_infer.infer(
         model("g (float[N, 128] x, float[1, 64] y) => (c) { a = Add (x, y)  b = Add (x, y)  c = Add (x, y) }")
     )
-    (root,) = Causes(found).roots()
+    (root,) = Reasons(found).roots()
     assert (root.diagnostic.node, root.alike) == ("a", 3)
     assert table(found).splitlines()[0].endswith("128 and 64 (and 2 more nodes alike)")
 
@@ -88,10 +88,10 @@ def test_equal_errors_are_one_line() -> None:
 )
 def test_the_cause_of_what_is_unknown(graph: str, without_rank: list[str], name: str, kind: str, text: str) -> None:
     result = onnx_infer.infer(model(graph, *without_rank))
-    cause = Causes(result).of(name)
-    assert cause is not None
-    assert cause.kind == kind
-    assert text in cause.text
+    reason = Reasons(result).of(name)
+    assert reason is not None
+    assert reason.kind == kind
+    assert text in reason.text
     shown = table(result)
     assert text in shown
     assert ("data-dependent" in shown) == (kind in ("data", "value"))

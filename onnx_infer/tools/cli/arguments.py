@@ -67,10 +67,10 @@ def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     parser = command_parser()
     options, unknown = parser.parse_known_args(argv)
     if unknown:
-        from difflib import get_close_matches  # few calls need it
+        from symdim.errors import nearest  # few calls need it
 
-        alike = get_close_matches(unknown[0].partition("=")[0], parser._option_string_actions, n=1)
-        parser.error(f"unrecognized arguments: {' '.join(unknown)}{f'; do you mean {alike[0]}?' if alike else ''}")
+        meant = nearest(unknown[0].partition("=")[0], parser._option_string_actions)
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}{f'; do you mean {meant}?' if meant else ''}")
     _check_models(parser, options)
     for name in ("bind", "bounds", "rename", "input_shape"):
         given = [symbol for symbol, _ in getattr(options, name)]

@@ -14,13 +14,14 @@ from onnx_infer.api import infer, rename_symbols
 from onnx_infer.errors import ArgumentError, InputValueError, ShapeInferenceError, UnknownSymbol
 from onnx_infer.protobuf.files import same_path
 from onnx_infer.protobuf.specialize import specialize, with_input_shapes
-from onnx_infer.results.verdicts import input_variables
+from onnx_infer.results.exactness import input_variables
 from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK, STANDARD, WrongCall, inference_options
-from onnx_infer.tools.cli.files import check_target, read, write, write_text
+from onnx_infer.tools.cli.files import check_target, demo_model, read, write, write_text
 from onnx_infer.tools.cli.terminal import progress, show, width
 from onnx_infer.tools.report.layout import WIDTH
 from onnx_infer.tools.report.table import counts_of, table
 from symdim import BoundsError, ParseError, SymdimError, UnboundName
+from symdim.errors import nearest
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -54,9 +55,9 @@ def run(options: Namespace) -> int:
             show(f"error: {error}", sys.stderr)
             return MODEL_ERRORS
         if options.explain is not None and options.explain not in result.types:
-            raise WrongCall(
-                f"--explain: the main graph has no value {options.explain!r}{_alike(options.explain, result)}"
-            )
+            meant = nearest(options.explain, result.types)
+            told = f"; it has {meant!r}" if meant else ""
+            raise WrongCall(f"--explain: the main graph has no value {options.explain!r}{told}")
         text, differs = _report(result, options)
         if target is not None and options.fold:
             from onnx_infer.tools.cli.folding import check, folded
@@ -71,7 +72,7 @@ def run(options: Namespace) -> int:
         elif target is not None:
             write(result.apply(model), options.model, target, options.copy_data)
         if options.html is not None:
-            from onnx_infer.tools.cli.forms import page
+            from onnx_infer.tools.cli.reports import page
 
             write_text(page(result, options.model), options.html, model, options.model)
     failures = _failures(result, options.fail_on)
@@ -115,7 +116,7 @@ def _free(model: ModelProto, options: Namespace, target: str | None) -> int:
         write(made.model, options.model, target, options.copy_data)
     text = report(made, options, *_limits(options))
     if _has_plans(options):
-        from onnx_infer.tools.cli.planning import plan
+        from onnx_infer.tools.cli.reports import plan
 
         result = made.result if not options.later else _infer(_changed(made.model, "bind", options.later), options)
         text = f"{text}\n\n{plan(result, options, *_limits(options))}"
@@ -159,15 +160,6 @@ def _limits(options: Namespace) -> tuple[int | None, int | None]:
     return None if options.all else _MOST_ROWS, None if options.full else width(WIDTH)
 
 
-def _alike(name: str, result: InferenceResult) -> str:
-    """The values whose names are most like this one, as the end of a message."""
-    from difflib import get_close_matches
-
-    names = {known.casefold(): known for known in result.types}
-    found = [names[match] for match in get_close_matches(name.casefold(), names, n=3)]
-    return f"; it has {', '.join(map(repr, found))}" if found else ""
-
-
 def _import(modules: list[str]) -> None:
     """Import modules that register rules, also from the current folder."""
     if modules and "" not in sys.path:
@@ -182,8 +174,6 @@ def _import(modules: list[str]) -> None:
 def _model(options: Namespace, path: str | None) -> ModelProto:
     """The model of a file (None: the demo) with the symbols of `--rename` renamed and those of `--bind` fixed."""
     if path is None:
-        from onnx_infer.tools.cli.demo import demo_model
-
         model = demo_model()
     else:
         model = read(path)
@@ -234,15 +224,15 @@ def _report(result: InferenceResult, options: Namespace) -> tuple[str, bool]:
     """What is shown, and whether the model differs from that of `--diff`."""
     limit, columns = _limits(options)
     if _has_plans(options):
-        from onnx_infer.tools.cli.planning import plan
+        from onnx_infer.tools.cli.reports import plan
 
         return plan(result, options, limit, columns), False
     if options.diff is not None:
-        from onnx_infer.tools.cli.planning import difference
+        from onnx_infer.tools.cli.reports import difference
 
         return difference(result, _infer(_model(options, options.diff), options), options, limit, columns)
     if options.emit is not None:
-        from onnx_infer.tools.cli.forms import emitted
+        from onnx_infer.tools.cli.reports import emitted
 
         return emitted(result, options.emit, options.model), False
     if options.json:
@@ -252,7 +242,7 @@ def _report(result: InferenceResult, options: Namespace) -> tuple[str, bool]:
         return json.dumps(data, indent=1), False
     write: Callable[[object], str] = str
     if options.dialect is not None:
-        from onnx_infer.tools.cli.forms import spelling
+        from onnx_infer.tools.cli.reports import spelling
 
         write = spelling(options.dialect)
     if options.explain is not None:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK, WrongCall, inference_options
 from onnx_infer.tools.cli.files import failure
 from onnx_infer.tools.cli.terminal import show
-from onnx_infer.tools.fleets.fleet import LOST, Totals, files_of, run_fleet
-from onnx_infer.tools.fleets.journal import ForeignFileError
+from onnx_infer.tools.fleets.fleet import LOST, ForeignFileError, Totals, files_of, run_fleet
 from onnx_infer.tools.fleets.worker import Limits
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.protobuf.nodes import graphs_of
 from onnx_infer.tools.cli.arguments import WrongCall, inference_options
 from onnx_infer.tools.emission.content import content_of
-from onnx_infer.tools.page.start import start_sizes
+from onnx_infer.tools.page.page import start_sizes
 from onnx_infer.tools.transforms.folding import Facts, fold
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor

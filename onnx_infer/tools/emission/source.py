@@ -1,17 +1,201 @@
-"""The text of the emitted function."""
+"""The text of the emitted function: what all languages share, and how each writes the entries of its tables.
+
+`function.*.txt` has the text around them. Each `$name` in it is a part by this name (`SourceText.parts`)."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from importlib.resources import files
+from string import Template
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import ArgumentError
 from onnx_infer.tools.emission.content import Content, content_of
-from onnx_infer.tools.emission.forms import C, JavaScript, Python, Rust
+from symdim import __version__
 from symdim.dialects.languages import LANGUAGES, LanguageName
+from symdim.dialects.straight_code import StraightCode
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from onnx_infer.results.inferred import Inferred
-    from onnx_infer.tools.emission.source_text import SourceText
+    from onnx_infer.tools.emission.content import Content, GuardEntry, Symbol, ValueEntry
+    from symdim.dialects.languages import Language
+
+_LINE = 110
+
+INT64_MAX = (1 << 63) - 1
+SMALLEST = 2 - INT64_MAX
+"""The smallest size in C, where smaller integers stand for sizes without a value."""
+
+
+class SourceText(ABC):
+    """The text of the function for a content. A language is a subclass with the forms of its entries.
+
+    `names`: the names of the symbols in the code. `sizes`: the texts of the distinct sizes. `guards`: the texts of the
+    conditions.
+    """
+
+    symbol_entry: str
+    value_entry: str
+    guard_entry: str
+    parameter = ""
+    flags = "false", "true"
+    indent, result_indent = 2, 2
+
+    def __init__(self, content: Content, language: Language, name: str = "") -> None:
+        self.content, self.language, self.name = content, language, name
+        self.symbols = content.symbols
+        optional = [symbol.variable for symbol in self.symbols if symbol.optional]
+        code = StraightCode(language, [symbol.variable for symbol in self.symbols], optional)
+        self.names = code.names
+        self.sizes = list(map(code.operand, content.sizes))
+        self.guards = [f"{g.relation}({self.sizes[g.lhs]}, {self.sizes[g.rhs]})" for g in content.guards]
+        self._statements = code.statements
+
+    def source(self) -> str:
+        """The whole text."""
+        template = files("onnx_infer.tools.emission").joinpath(f"function.{self.language.suffix}.txt")
+        return Template(template.read_text("utf-8")).substitute(self.parts())
+
+    def parts(self) -> dict[str, object]:
+        """The parts of the text by name."""
+        values, first = [], 0
+        for value in self.content.values:
+            axes, rank = ", ".join(map(str, value.axes)), len(value.axes)
+            values.append(self._filled(self.value_entry, value, axes=axes, places=value.axes, rank=rank, first=first))
+            first += rank
+        guards = [self._filled(self.guard_entry, guard) for guard in self.content.guards]
+        parameters = [
+            self.parameter.format(name=name, i=i, note=self.language.note(symbol.name))
+            for i, (name, symbol) in enumerate(zip(self.names, self.symbols, strict=True))
+        ]
+        return {
+            "name": self.name,
+            "heading": self._heading(),
+            "arithmetic": self.language.arithmetic(),
+            "symbol_count": len(self.symbols),
+            "size_count": len(self.sizes),
+            "value_count": len(values),
+            "guard_count": len(guards),
+            "symbols": self.indented(map(self._symbol, self.symbols)),
+            "values": self.indented(values),
+            "guards": self.indented(guards),
+            "names": ", ".join(self.names),
+            "parameters": self.indented(parameters),
+            "statements": self.indented(self._statements),
+            "sizes": wrapped(self.sizes, self.result_indent),
+            "holds": wrapped(self.guards, self.result_indent),
+        }
+
+    @abstractmethod
+    def ends(self, symbol: Symbol) -> list[str]:
+        """The texts of both bounds of a symbol."""
+
+    def limits(self, symbol: Symbol) -> list[int]:
+        """The bounds of a symbol, in 64 bits."""
+        low, high = symbol.variable.bounds()
+        ends = SMALLEST if low is None else low, INT64_MAX if high is None else high
+        return [max(SMALLEST, min(end, INT64_MAX)) for end in ends]
+
+    def indented(self, lines: Iterable[str]) -> str:
+        """Lines under an indent; each ends with a line break."""
+        return "".join([f"{' ' * self.indent}{line}\n" for line in lines])
+
+    def _symbol(self, symbol: Symbol) -> str:
+        low, high = self.ends(symbol)
+        return self._filled(self.symbol_entry, symbol, low=low, high=high, optional=self.flags[symbol.optional])
+
+    def _filled(self, form: str, entry: Symbol | ValueEntry | GuardEntry, **others: object) -> str:
+        """A form with the fields of an entry, texts as string literals, and with other fields."""
+        fields = entry._asdict().items()
+        texts = {name: self.language.quoted(field) if isinstance(field, str) else field for name, field in fields}
+        return form.format(**{**texts, **others})
+
+    def _heading(self) -> str:
+        mark = self.language.comment
+        return (
+            f"{mark} The sizes of all values of a model, and its guards, as functions of its symbols.\n"
+            f"{mark} Written by onnx-infer {__version__}; do not edit. It needs nothing but the language itself."
+        )
+
+
+def wrapped(items: Iterable[str], indent: int) -> str:
+    """Items with commas between them, in lines of some width.
+
+    >>> wrapped(["t1", "t2"], 4)
+    '    t1, t2,\\n'
+    """
+    lines: list[str] = []
+    for item in items:
+        if lines and len(lines[-1]) + len(item) + 2 <= _LINE:
+            lines[-1] += f" {item},"
+        else:
+            lines.append(f"{' ' * indent}{item},")
+    return "".join(f"{line}\n" for line in lines)
+
+
+class C(SourceText):
+    """All public names start with the name of the function, because files of C have no names of their own."""
+
+    symbol_entry = "{{{name}, {low}, {high}, {optional}}},"
+    value_entry = "{{{name}, {dtype}, {rank}, axes + {first}}},"
+    guard_entry = "{{{text}, {law}, {kind}, {node}, {lhs}, {rhs}}},"
+    parameter = "const int64_t {name} = given[{i}];{note}"
+    flags = "0", "1"
+
+    def ends(self, symbol: Symbol) -> list[str]:
+        return ["INT64_MAX" if end == INT64_MAX else self.language.number(end) for end in self.limits(symbol)]
+
+    def parts(self) -> dict[str, object]:
+        results = [f"sizes[{i}] = {text};" for i, text in enumerate(self.sizes)] or ["(void)sizes;"]
+        results += [f"holds[{i}] = {text};" for i, text in enumerate(self.guards)] or ["(void)holds;"]
+        axes = (str(axis) for value in self.content.values for axis in value.axes)
+        return {**super().parts(), "axes": wrapped(axes, 2), "results": self.indented(results)}
+
+
+class Rust(SourceText):
+    """A module of its own crate or file."""
+
+    symbol_entry = "Symbol {{ name: {name}, low: {low}, high: {high}, optional: {optional} }},"
+    value_entry = "Value {{ name: {name}, dtype: {dtype}, axes: &[{axes}] }},"
+    guard_entry = "Guard {{ text: {text}, law: {law}, kind: {kind}, node: {node}, lhs: {lhs}, rhs: {rhs} }},"
+    parameter = "let {name}: Size = given[{i}].ok_or(Fault::NotGiven);{note}"
+    indent, result_indent = 4, 12
+
+    def ends(self, symbol: Symbol) -> list[str]:
+        return list(map(str, self.limits(symbol)))
+
+
+class JavaScript(SourceText):
+    """`exports` is the end of the text."""
+
+    symbol_entry = "{{ name: {name}, low: {low}, high: {high}, optional: {optional} }},"
+    value_entry = "{{ name: {name}, dtype: {dtype}, axes: [{axes}] }},"
+    guard_entry = "{{ text: {text}, law: {law}, kind: {kind}, node: {node}, lhs: {lhs}, rhs: {rhs} }},"
+    result_indent = 6
+    exports = "\nexport { symbols, values, guards, sizes };\n"
+
+    def ends(self, symbol: Symbol) -> list[str]:
+        return ["null" if end is None else self.language.number(end) for end in symbol.variable.bounds()]
+
+    def source(self) -> str:
+        return super().source() + self.exports
+
+
+class Python(SourceText):
+    """A module without imports."""
+
+    symbol_entry = "({name}, {low}, {high}, {optional}),"
+    value_entry = "({name}, {dtype}, {places}),"
+    guard_entry = "({text}, {law}, {kind}, {node}, {lhs}, {rhs}),"
+    parameter = "{name} = given[{i}]{note}"
+    flags = "False", "True"
+    indent, result_indent = 4, 8
+
+    def ends(self, symbol: Symbol) -> list[str]:
+        return list(map(str, symbol.variable.bounds()))
+
 
 _TEXTS: dict[LanguageName, type[SourceText]] = {"c": C, "rust": Rust, "js": JavaScript, "python": Python}
 

@@ -1,7 +1,7 @@
 """Fleets: one line of JSON for each of many models, in worker processes that may die.
 
-    fleet.py      files and folders, slots, totals          journal.py    the file of lines; going on where it ends
-    worker.py     a worker process as its parent sees it    child.py      the worker process itself
+    fleet.py      files and folders, slots, totals, and the file of lines
+    worker.py     a worker process as its parent sees it    child.py    the worker process itself
     examine.py    one model -> one line
 
 A bad model costs only its own line, because a worker has one model at a time. If it crashes or exceeds a limit, the

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.api import infer
 from onnx_infer.errors import NoModelError, OnnxInferError
-from onnx_infer.tools.report.causes import Causes
+from onnx_infer.results.reasons import Reasons
 from onnx_infer.tools.report.plain_data import as_json, diagnostic_json
+from onnx_infer.tools.report.table import counts_of
 from symdim import SymdimError
 
 if TYPE_CHECKING:
@@ -43,22 +44,20 @@ def examine(path: str, options: Mapping[str, Any], whole: bool = False) -> dict[
 
 
 def _summary(result: InferenceResult, whole: bool) -> dict[str, Any]:
-    causes = Causes(result)
-    verdicts = [causes.verdict(name) for name in result.types]
-    errors = [found for found in result.diagnostics if found.severity != "warning"]
-    types = result.types
+    reasons = Reasons(result)
+    counts, types = counts_of(result, reasons), result.types
     summary = {
-        "status": "errors" if errors else "ok",
+        "status": "errors" if counts["errors"] else "ok",
         "message": None,
         "inputs": {name: str(types[name]) for name in result.inputs},
         "outputs": {name: str(types[name]) for name in result.outputs if name in types},
-        "nodes": len(causes.nodes),
-        "values": len(verdicts),
-        "exact": verdicts.count("exact"),
-        "data_dependent": verdicts.count("data-dependent"),
-        "unknown": verdicts.count("unknown"),
+        "nodes": len(reasons.nodes),
+        "values": counts["values"],
+        "exact": counts["exact"],
+        "data_dependent": counts["data-dependent"],
+        "unknown": counts["unknown"],
         "guards": [str(guard) for guard in result.guards],
-        "errors": len(errors),
+        "errors": counts["errors"],
         "diagnostics": [diagnostic_json(found) for found in result.diagnostics[:_MOST_TOLD]],
     }
-    return {**summary, "result": as_json(result, causes)} if whole else summary
+    return {**summary, "result": as_json(result, reasons)} if whole else summary

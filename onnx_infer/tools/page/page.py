@@ -1,4 +1,4 @@
-"""The page as one text. It loads nothing from elsewhere."""
+"""The page as one text, with the tables that its script reads. It loads nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -7,18 +7,38 @@ import re
 from html import escape
 from importlib.resources import files
 from string import Template
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from onnx_infer.errors import UnknownSymbol
+from onnx_infer.model.graph import label_of, title_of
+from onnx_infer.results.data_laws import data_laws
+from onnx_infer.results.guards import Violation, violations
+from onnx_infer.results.inferred import Inferred, reads_of
+from onnx_infer.results.reasons import Reasons
 from onnx_infer.tools.emission.content import Content, content_of
-from onnx_infer.tools.emission.forms import JavaScript
-from onnx_infer.tools.page.data import page_data
+from onnx_infer.tools.emission.source import JavaScript
+from onnx_infer.tools.planning.costs import costs
+from onnx_infer.tools.planning.memory import MemoryPlan
+from onnx_infer.tools.planning.planner import byte_size
+from onnx_infer.tools.report.explanation import origin_text
+from onnx_infer.tools.report.layout import cut
+from onnx_infer.tools.report.table import counts_of
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from onnx_infer.values.text import printable
+from symdim import Var
+from symdim.algebra.dims import variables_of
+from symdim.algebra.evaluate import checked_size
+from symdim.algebra.origin import is_given
 from symdim.dialects.languages import LANGUAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from onnx_infer.results.inferred import Inferred
+    from onnx_infer.tools.emission.content import Content, Symbol
+
+    Sizes = dict[str | Var, int]
 
 MODULES = ("format", "model", "curve", "symbols", "rows", "details", "page")
 """The modules of the script, each after those that it imports."""
@@ -56,3 +76,150 @@ def script() -> str:
 def asset(name: str) -> str:
     """The text of a file of the page."""
     return files("onnx_infer.tools.page").joinpath("assets", name).read_text("utf-8")
+
+
+_LONGEST = 400
+"""The most characters of the elements of a value, and of a size."""
+
+
+def page_data(result: Inferred, content: Content, sizes: Mapping[str, int]) -> dict[str, Any]:
+    """The tables of a page; `assets/model.js` reads them. `sizes` are sizes of symbols for the start.
+
+    A size is its place in the `content`. Sizes that only the page needs are added to the content.
+    """
+    tables = _Tables(result, content)
+    nodes = tables.nodes()
+    values = [tables.value(name) for name in result.types]
+    counts = counts_of(result, tables.reasons)
+    memory = MemoryPlan(result)
+    symbols = content.symbols
+    places = {symbol.variable: place for place, symbol in enumerate(symbols)}
+    guards, dims = [*result.guards, *result.data_guards], content.sizes
+    return {
+        "errors": counts["errors"],
+        "counts": {verdict: counts[verdict] for verdict in ("exact", "data-dependent", "unknown")},
+        "start": start_sizes(result, symbols, sizes),
+        "origins": [
+            "" if is_given(symbol.variable.origin) else printable(origin_text(symbol.variable)) for symbol in symbols
+        ],
+        "dims": [cut(printable(str(dim)), _LONGEST) for dim in dims],
+        "values": values,
+        "reasons": tables.told,
+        "nodes": nodes,
+        "inputs": [tables.places[name] for name in result.inputs],
+        "outputs": [tables.places[name] for name in result.outputs if name in tables.places],
+        "born": [[tables.places[name] for name in step.born] for step in memory.steps],
+        "dead": [[tables.places[name] for name in step.dead] for step in memory.steps],
+        "guards": [
+            {
+                "nodes": [origin.node for origin in guard.origins],
+                "symbols": [places[v] for v in variables_of([dims[entry.lhs], dims[entry.rhs]])],
+            }
+            for guard, entry in zip(guards, content.guards, strict=True)
+        ],
+        "laws": [printable(str(law)) for law in data_laws(result, tables.reasons.nodes)],
+        "messages": [
+            {"severity": found.severity, "text": printable(str(found)), "node": found.node}
+            for found in result.diagnostics
+        ],
+    }
+
+
+class _Tables:
+    """The tables that grow while values and nodes are listed."""
+
+    def __init__(self, result: Inferred, content: Content) -> None:
+        self._result, self._content = result, content
+        self.reasons = Reasons(result)
+        self.places = {name: place for place, name in enumerate(result.types)}
+        self.told: list[dict[str, str]] = []
+        self._reason_places: dict[object, int] = {}
+
+    def value(self, name: str) -> list[object]:
+        """A value: name, type or element type, sizes, bytes, verdict, reason, elements. -1: no size, or no reason."""
+        value = self._result.types[name]
+        verdict = self.reasons.verdict(name)
+        reason = -1 if verdict == "exact" else self._reason(name)
+        known = isinstance(value, SymTensor) and value.shape is not None and UNKNOWN_SIZE not in value.shape
+        axes = [self._content.place(dim) for dim in value.shape or ()] if known else None  # type: ignore[attr-defined]
+        kind = dt.text(value.dtype) if known else cut(str(value), _LONGEST)  # type: ignore[attr-defined]
+        return [name, kind, axes, self._place(byte_size(value)), verdict, reason, _elements(value)]
+
+    def nodes(self) -> list[list[object]]:
+        """The nodes in the order of the schedule: operator, label, operands, outputs, multiply-adds, parameters."""
+        found: list[list[object]] = []
+        for node, cost in zip(self.reasons.nodes, costs(self._result).nodes, strict=True):
+            operands = [
+                self.places[name] for name in dict.fromkeys(reads_of(self._result, node)) if name in self.places
+            ]
+            outputs = [self.places[name] for name in node[3] if name in self.places]
+            counts = self._place(cost.multiply_adds), self._place(cost.parameters)
+            found.append([title_of(node), label_of(node), operands, outputs, *counts])
+        return found
+
+    def _place(self, dim: Dim | None) -> int:
+        return -1 if dim is None else self._content.place(dim)
+
+    def _reason(self, name: str) -> int:
+        reason = self.reasons.of(name)
+        if reason is None:
+            return -1
+        if reason not in self._reason_places:
+            self._reason_places[reason] = len(self.told)
+            self.told.append({"text": printable(reason.text), "node": reason.node})
+        return self._reason_places[reason]
+
+
+def _elements(value: Value) -> str:
+    """The elements of a small tensor."""
+    if not isinstance(value, SymTensor) or value.data is None:
+        return ""
+    return cut(printable(", ".join("?" if x is None else str(x) for x in value.data)), _LONGEST)
+
+
+_BATCH = 1
+_ROUNDS = 4
+_USUAL = (64, 128, 224, 256, 512, 640, 32, 16, 1024, 7, 1)
+
+
+def start_sizes(result: Inferred, symbols: Sequence[Symbol], chosen: Mapping[str, int]) -> list[int | None]:
+    """A size for each symbol, and None for those that only a run knows.
+
+    The first axis of an input is taken for a batch of 1. All other symbols get one usual size. Then symbols that are a
+    side of a failing guard get the size of the other side. The first sizes at which the fewest guards fail are the
+    result. The `chosen` sizes are used as they are. Raises UnknownSymbol for names that are no symbols, and BoundsError
+    for sizes out of bounds.
+    """
+    names = [symbol.name for symbol in symbols]
+    if unknown := tuple(name for name in chosen if name not in names):
+        raise UnknownSymbol("sizes", unknown, names)
+    fixed: Sizes = {s.variable: checked_size(s.variable, chosen[s.name]) for s in symbols if s.name in chosen}
+    free = [s.variable for s in symbols if not s.optional and s.variable not in fixed]
+    batches = {dim for where, dim in result.sources.axes if where.axis == 0}
+    best: Sizes = {}
+    fewest = None
+    for usual in _USUAL:
+        sizes = dict(fixed)
+        sizes.update((v, _within(v, _BATCH if v in batches else usual)) for v in free)
+        for _ in range(_ROUNDS):
+            failing = violations([g for g in (*result.guards, *result.data_guards) if g.is_bound(sizes)], sizes)
+            if fewest is None or len(failing) < fewest:
+                best, fewest = dict(sizes), len(failing)
+            _repair(sizes, failing, free)
+        if not fewest:
+            break
+    return [best.get(symbol.variable) for symbol in symbols]
+
+
+def _repair(sizes: Sizes, failing: Iterable[Violation], free: Collection[Var]) -> None:
+    """Give a symbol that is one side of a failing guard the size of the other side."""
+    for guard, lhs, rhs, _ in failing:
+        for side, other in ((guard.lhs, rhs), (guard.rhs, lhs)):
+            if isinstance(side, Var) and side in free and other is not None and guard.relation != "divides":
+                sizes[side] = _within(side, other)
+                break
+
+
+def _within(variable: Var, size: int) -> int:
+    low, high = variable.bounds()
+    return max(low or 0, size if high is None else min(size, high))

@@ -1,4 +1,4 @@
-"""The parameters and multiply-adds of the nodes of a model, as expressions of its input sizes.
+"""The parameters and multiply-adds of the nodes and layers of a model, as expressions of its input sizes.
 
 A parameter is an element of a constant. 64-bit integers, booleans and strings do not count: they are sizes, axes and
 flags. A constant that several nodes read counts for the first one. The cost of a function call is that of its body. The
@@ -7,15 +7,18 @@ cost of a node with subgraphs is that of the subgraphs, if it does not depend on
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnx_infer.model.graph import Node, label_of, title_of
+from onnx_infer.model.graph import Node, first_output, label_of, title_of
 from onnx_infer.results.inferred import Inferred, reads_of, schedule
+from onnx_infer.tools.planning.envelope import envelope
 from onnx_infer.tools.planning.multiply_adds import multiply_adds
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
+from onnx_infer.values.text import text
 from symdim import Expr, product, total
 
 if TYPE_CHECKING:
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 
     from onnx_infer.engine.engine import Engine
     from onnx_infer.engine.scope import Scope
+    from onnx_infer.tools.planning.memory import MemoryPlan
+    from onnx_infer.values.tensor import Dim
 
 _NO_PARAMETERS = frozenset((dt.INT64, dt.BOOL, dt.STRING))
 
@@ -156,3 +161,79 @@ class _Bodies:
 def _sum(counts: Iterable[Dim | None]) -> Dim | None:
     found = list(counts)
     return None if None in found else total(found)  # type: ignore[arg-type]
+
+
+_SCOPES = "pkg.torch.onnx.name_scopes"
+_BETWEEN = re.compile(r"[/.](?!\d+(?:[/.]|$))")  # not before a number: `layers.0` is one part
+
+
+class Layer(NamedTuple):
+    """A layer: the number of its nodes, their costs, the bytes of the values that they give, and the peak at them.
+
+    `multiply_adds` counts the nodes for which they are known; the other ones are `unknown`. The name is empty for nodes
+    without a path. The peak counts all live values, those of other layers too.
+    """
+
+    name: str
+    nodes: int
+    parameters: Dim
+    multiply_adds: Dim
+    unknown: int
+    bytes: Dim
+    peak: Dim
+
+    def __repr__(self) -> str:
+        name = self.name or "(no layer)"
+        return f"<Layer {name}: {self.nodes} nodes, parameters={self.parameters}, multiply_adds={self.multiply_adds}>"
+
+
+def layers(result: Inferred, costs: Costs, memory: MemoryPlan) -> list[Layer]:
+    """The layers of a model in the order of their first nodes, from its costs and its memory."""
+    members: dict[str, list[int]] = {}
+    messages = getattr(result._engine.model.graph.handle, "node", ())  # those of a ModelProto; others are the handles
+    messages = () if callable(messages) else messages  # a method of onnx_ir's graphs
+    given = {name: node for node in messages if node.metadata_props for name in node.output if name}
+    for i, node in enumerate(schedule(result)):
+        handle = given.get(first_output(node), node[5])
+        members.setdefault(layer_of(text(node[5].name), _scopes(handle)), []).append(i)
+    live = memory.live_sums
+    found = []
+    for name, places in members.items():
+        nodes = [costs.nodes[i] for i in places]
+        counts = [node.multiply_adds for node in nodes if node.multiply_adds is not None]
+        made = [memory.sizes[value] for i in places for value in memory.steps[i].born]
+        found.append(
+            Layer(
+                name,
+                len(nodes),
+                total(node.parameters for node in nodes),
+                total(counts),
+                len(nodes) - len(counts),
+                total(made),
+                envelope(live[i] for i in places).size,
+            )
+        )
+    return found
+
+
+def layer_of(name: str, scopes: str = "") -> str:
+    """The layer of a node with this name and these scopes of its module, as torch's exporter lists them.
+
+    >>> layer_of("/bert/encoder/layer.0/attention/MatMul"), layer_of("/bert/embeddings/Add"), layer_of("MatMul_12")
+    ('bert/encoder/layer.0', 'bert/embeddings', '')
+    >>> layer_of("node_MatMul_3", "['', 'model', 'model.layers.1', 'model.layers.1.mlp', 'matmul_3']")
+    'model/layers.1'
+    """
+    listed = re.findall(r"'([^']*)'", scopes)
+    path = listed[-2] if len(listed) > 1 else name.rpartition("/")[0]
+    parts = [part for part in _BETWEEN.split(path) if part]
+    numbered = next((i for i, part in enumerate(parts) if part[-1].isdigit()), len(parts))
+    return "/".join(parts[: numbered + 1])
+
+
+def _scopes(handle: Any) -> str:
+    """The scopes in the metadata of a node's message or object; empty if there are none."""
+    entries = getattr(handle, "metadata_props", ())
+    if isinstance(entries, dict):
+        return str(entries.get(_SCOPES, ""))
+    return next((text(entry.value) for entry in entries if entry.key == _SCOPES), "")

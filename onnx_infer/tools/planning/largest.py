@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx_infer.results.checked_sizes import checked_sizes
 from onnx_infer.results.guards import violations
+from onnx_infer.results.inferred import checked_sizes
 from onnx_infer.results.sources import without_computed
 from onnx_infer.tools.planning.memory import MemoryPlan, Peak
 from onnx_infer.tools.planning.planner import bounding_shape

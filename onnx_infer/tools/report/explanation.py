@@ -6,8 +6,8 @@ from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.model.graph import Node, label_of, title_of
-from onnx_infer.results.verdicts import is_exact, lacks_elements, variables
-from onnx_infer.tools.report.causes import Causes
+from onnx_infer.results.exactness import is_exact, lacks_elements, variables
+from onnx_infer.results.reasons import Reasons
 from onnx_infer.tools.report.layout import WIDTH, beside, wrapped
 from onnx_infer.values.text import printable, text
 
@@ -33,7 +33,7 @@ class Step(NamedTuple):
     operands: list[str]
     guards: list[Guard]
     errors: list[Diagnostic]
-    cause: Reason | None
+    reason: Reason | None
 
 
 def steps(result: Inferred, name: str) -> list[Step]:
@@ -41,7 +41,7 @@ def steps(result: Inferred, name: str) -> list[Step]:
 
     Raises KeyError for a name that the main graph does not have.
     """
-    causes, types = Causes(result), result.types
+    reasons, types = Reasons(result), result.types
     guards: dict[str, list[Guard]] = {}
     for guard in (*result.guards, *result.data_guards):
         for origin in guard.origins:
@@ -52,25 +52,25 @@ def steps(result: Inferred, name: str) -> list[Step]:
     found, seen, queue = [], {name}, deque([name])
     while queue:
         current = queue.popleft()
-        value, node = types[current], causes.givers.get(current)
-        fresh = [v for v in variables(value) if v not in causes.inputs]
+        value, node = types[current], reasons.givers.get(current)
+        fresh = [v for v in variables(value) if v not in reasons.inputs]
         operands = [] if node is None else [x for x in dict.fromkeys(node[2]) if x in types]
         labels = dict.fromkeys([current] if node is None else [label_of(node), current])
         said = [guard for label in labels for guard in guards.get(label, ())]
         wrong = [error for label in labels for error in errors.get(label, ())]
-        cause = None if is_exact(value, causes.inputs) else causes.of(current)
-        found.append(Step(current, fresh, node, operands, said, wrong, cause))
-        if cause is not None or current != name:
-            before = [x for x in operands if x not in seen and _is_open(types[x], cause, causes)]
+        reason = None if is_exact(value, reasons.inputs) else reasons.of(current)
+        found.append(Step(current, fresh, node, operands, said, wrong, reason))
+        if reason is not None or current != name:
+            before = [x for x in operands if x not in seen and _is_open(types[x], reason, reasons)]
             seen.update(before)
             queue.extend(before)
     return found
 
 
-def _is_open(operand: Value, cause: Reason | None, causes: Causes) -> bool:
-    """Whether the cause may lie in an operand: it is not exact, or elements are unknown that its node may have read."""
-    read = cause is None or cause.kind not in ("data", "value")
-    return not is_exact(operand, causes.inputs) or (read and lacks_elements(operand))
+def _is_open(operand: Value, reason: Reason | None, reasons: Reasons) -> bool:
+    """Whether the reason may lie in an operand: it is not exact, or its node may have read unknown elements."""
+    read = reason is None or reason.kind not in ("data", "value")
+    return not is_exact(operand, reasons.inputs) or (read and lacks_elements(operand))
 
 
 def explain(result: Inferred, name: str, width: int | None = WIDTH, write: Write = str) -> str:
@@ -91,8 +91,8 @@ def _lines(result: Inferred, step: Step, width: int | None, write: Write) -> lis
     lines = typed(step.value, 0)
     lines += [f"  {error.severity}: {line.strip()}" for error in step.errors for line in str(error).splitlines()[:1]]
     lines += [f"  {variable.name}: {origin_text(variable)}" for variable in step.fresh]
-    if step.cause is not None and not _is_told(step, step.cause):
-        lines.append(f"  unknown: {step.cause.text}")
+    if step.reason is not None and not _is_told(step, step.reason):
+        lines.append(f"  unknown: {step.reason.text}")
     if step.node is None:
         lines.append("  given: a graph input or an initializer")
         return lines
@@ -102,10 +102,10 @@ def _lines(result: Inferred, step: Step, width: int | None, write: Write) -> lis
     return lines
 
 
-def _is_told(step: Step, cause: Reason) -> bool:
+def _is_told(step: Step, reason: Reason) -> bool:
     """Whether the errors of the step, or its fresh sizes, already say why it is unknown."""
-    begins_here = step.node is not None and cause.node == label_of(step.node)
-    return begins_here and bool(step.errors if cause.kind == "error" else cause.kind == "data" and step.fresh)
+    begins_here = step.node is not None and reason.node == label_of(step.node)
+    return begins_here and bool(step.errors if reason.kind == "error" else reason.kind == "data" and step.fresh)
 
 
 def _node_text(node: Node) -> str:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.model.graph import Node, label_of, title_of
 from onnx_infer.results.data_laws import DataLaw, data_laws
+from onnx_infer.results.exactness import is_exact, variables
 from onnx_infer.results.guarantees import guarantees
-from onnx_infer.results.verdicts import is_exact, variables
-from onnx_infer.tools.report.causes import Causes
+from onnx_infer.results.reasons import Reasons
 from onnx_infer.tools.report.explanation import Step, steps
 from onnx_infer.tools.report.table import counts_of
 from onnx_infer.values import dtype as dt
@@ -27,18 +27,18 @@ SCHEMA_VERSION = 1
 """It is increased if a field is removed or changes its meaning. New fields do not change it."""
 
 
-def as_json(result: Inferred, causes: Causes | None = None) -> dict[str, Any]:
-    """The result as plain data. Sizes are ints, or strings that `symdim.parse` reads. `causes`: those of the result."""
-    causes, worth = causes or Causes(result), guarantees(result)
+def as_json(result: Inferred, reasons: Reasons | None = None) -> dict[str, Any]:
+    """The result, with its `reasons`, as plain data. Sizes are ints, or strings that `symdim.parse` reads."""
+    reasons, worth = reasons or Reasons(result), guarantees(result)
     values = {}
     for name, value in result.types.items():
         sizes = [{"kind": size.kind, "size": plain(size.size)} for size in worth.get(name, ())]
         values[name] = {
             **type_json(value),
-            "exact": is_exact(value, causes.inputs),
-            "node": _node_json(causes, name),
+            "exact": is_exact(value, reasons.inputs),
+            "node": _node_json(reasons, name),
             "guarantees": sizes if name in worth else None,
-            "reason": _reason_json(causes.of(name)),
+            "reason": _reason_json(reasons.of(name)),
         }
     found = {v.name: v for value in result.types.values() for v in variables(value)}
     return {
@@ -49,9 +49,9 @@ def as_json(result: Inferred, causes: Causes | None = None) -> dict[str, Any]:
         "symbols": {name: _symbol_json(variable) for name, variable in found.items()},
         "guards": [guard_json(guard) for guard in result.guards],
         "data_guards": [guard_json(guard) for guard in result.data_guards],
-        "data_laws": [_data_law_json(law) for law in data_laws(result, causes.nodes)],
+        "data_laws": [_data_law_json(law) for law in data_laws(result, reasons.nodes)],
         "diagnostics": [diagnostic_json(found) for found in result.diagnostics],
-        "counts": counts_of(result, causes),
+        "counts": counts_of(result, reasons),
     }
 
 
@@ -77,24 +77,24 @@ def _step_json(result: Inferred, step: Step) -> dict[str, Any]:
         "symbols": {variable.name: _symbol_json(variable) for variable in step.fresh},
         "guards": [guard_json(guard) for guard in step.guards],
         "diagnostics": [diagnostic_json(found) for found in step.errors],
-        "reason": _reason_json(step.cause),
+        "reason": _reason_json(step.reason),
     }
 
 
-def _node_json(causes: Causes, name: str) -> dict[str, str] | None:
-    if name in causes.literals:
+def _node_json(reasons: Reasons, name: str) -> dict[str, str] | None:
+    if name in reasons.literals:
         return {"operator": "Constant", "node": name}
-    return _operator_json(causes.givers[name]) if name in causes.givers else None
+    return _operator_json(reasons.givers[name]) if name in reasons.givers else None
 
 
 def _operator_json(node: Node) -> dict[str, str]:
     return {"operator": title_of(node), "node": label_of(node)}
 
 
-def _reason_json(cause: Reason | None) -> dict[str, Any] | None:
-    if cause is None:
+def _reason_json(reason: Reason | None) -> dict[str, Any] | None:
+    if reason is None:
         return None
-    return {"kind": cause.kind, "text": printable(cause.text), "node": cause.node, "names": list(cause.names)}
+    return {"kind": reason.kind, "text": printable(reason.text), "node": reason.node, "names": list(reason.names)}
 
 
 def _symbol_json(variable: Var) -> dict[str, Any]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnx_infer.tools.planning.costs import NodeCost, costs
-from onnx_infer.tools.planning.layers import Layer, layers
+from onnx_infer.tools.planning.costs import Layer, NodeCost, costs, layers
 from onnx_infer.tools.planning.memory import MemoryPlan, Step
 from onnx_infer.tools.planning.planner import byte_size
 from onnx_infer.tools.report.layout import cut_names, limited, more, text_of

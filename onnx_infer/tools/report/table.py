@@ -1,15 +1,18 @@
-"""All values of an inference as text for people: errors first, then inputs, outputs and inner values."""
+"""All values of an inference for people: as text, in one line, and as a table for notebooks. Errors come first."""
 
 from __future__ import annotations
 
 from collections import Counter
+from html import escape
 from shlex import quote
 from typing import TYPE_CHECKING
 
 from onnx_infer.results.data_laws import data_laws
-from onnx_infer.results.verdicts import variables
-from onnx_infer.tools.report.causes import Causes, Root
+from onnx_infer.results.exactness import variables
+from onnx_infer.results.reasons import Reasons, Root
 from onnx_infer.tools.report.layout import WIDTH, beside, limited, more, rows, text_of
+from onnx_infer.values.text import printable
+from symdim.notebook import html_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -50,11 +53,11 @@ class _Table:
 
     def __init__(self, result: Inferred, limit: int | None, width: int | None, write: Write) -> None:
         self.result, self.limit, self.width, self.write = result, limit, width, write
-        self.causes = Causes(result)
-        self.roots = self.causes.roots()
-        self.verdicts = {name: self.causes.verdict(name) for name in result.types}
+        self.reasons = Reasons(result)
+        self.roots = self.reasons.roots()
+        self.verdicts = {name: self.reasons.verdict(name) for name in result.types}
         inexact = [name for name, verdict in self.verdicts.items() if verdict != "exact"]
-        self.values_of = Counter(cause for name in inexact if (cause := self.causes.of(name)))
+        self.values_of = Counter(reason for name in inexact if (reason := self.reasons.of(name)))
         self.told: set[Reason] = set()
 
     def sections(self) -> list[list[str]]:
@@ -69,7 +72,7 @@ class _Table:
             self._inner({*inputs, *outputs}),
             *(self._guards(kind) for kind in HEADINGS),
             self._data_laws(),
-            errors_again(self.causes, self.roots),
+            errors_again(self.reasons, self.roots),
         ]
 
     def _errors(self) -> list[str]:
@@ -81,8 +84,8 @@ class _Table:
         return roots + limited(lines, self.limit)
 
     def _summary(self) -> list[str]:
-        lines = [count_of(counts_of(self.result, self.causes))]
-        if symbols := sorted(self.causes.inputs, key=lambda v: v.name):
+        lines = [count_of(counts_of(self.result, self.reasons))]
+        if symbols := sorted(self.reasons.inputs, key=lambda v: v.name):
             lines.append(f"symbols: {', '.join(map(interval, symbols))}")
         return lines
 
@@ -91,20 +94,20 @@ class _Table:
         lines: list[str] = []
         types = self.result.types
         for name, row in zip(names, rows([(n, types[n]) for n in names], self.width, self.write), strict=True):
-            cause = None if self.verdicts[name] == "exact" else self.causes.of(name)
+            reason = None if self.verdicts[name] == "exact" else self.reasons.of(name)
             lines += row[:-1]
-            is_new = cause is not None and cause not in self.told
-            lines += beside(f"{row[-1]}   ", self._told(name, cause), self.width) if cause and is_new else [row[-1]]
+            is_new = reason is not None and reason not in self.told
+            lines += beside(f"{row[-1]}   ", self._told(name, reason), self.width) if reason and is_new else [row[-1]]
         lines += rest or []
         return [heading, *lines] if lines else []
 
-    def _told(self, name: str, cause: Reason) -> str:
-        """A cause, at the first value that has it: with the bounds of its sizes, and the number of its values."""
-        self.told.add(cause)
-        fresh = [v for v in variables(self.result.types[name]) if v not in self.causes.inputs]
+    def _told(self, name: str, reason: Reason) -> str:
+        """A reason, at the first value that has it: with the bounds of its sizes, and the number of its values."""
+        self.told.add(reason)
+        fresh = [v for v in variables(self.result.types[name]) if v not in self.reasons.inputs]
         bounds = [f"{v.name} <= {self.write(v.at_most)}" for v in fresh if v.at_most is not None]
-        count = self.values_of[cause]
-        return f"({'; '.join([cause.text, *bounds, *([f'{count} values'] if count > 1 else [])])})"
+        count = self.values_of[reason]
+        return f"({'; '.join([reason.text, *bounds, *([f'{count} values'] if count > 1 else [])])})"
 
     def _inner(self, ends: set[str]) -> list[str]:
         """The other values: those that are not exact, then the exact ones if they are few."""
@@ -114,7 +117,7 @@ class _Table:
         if self.limit is None:
             return self._values("inner values:", inexact + exact)
         rest = []
-        behind = {name for name in inexact if (cause := self.causes.of(name)) and cause.kind == "error"}
+        behind = {name for name in inexact if (reason := self.reasons.of(name)) and reason.kind == "error"}
         shown = [name for name in inexact if name not in behind]
         if behind:
             rest.append(more(len(behind), " that an error leaves unknown"))
@@ -129,11 +132,11 @@ class _Table:
         return guard_section(kind, self.result.guards, self.limit, self.width, self.write)
 
     def _data_laws(self) -> list[str]:
-        laws = [f"  {law}" for law in data_laws(self.result, self.causes.nodes)]
+        laws = [f"  {law}" for law in data_laws(self.result, self.reasons.nodes)]
         return ["a run also fails if values are out of range:", *laws] if laws else []
 
 
-def errors_again(causes: Causes, roots: Sequence[Root]) -> list[str]:
+def errors_again(reasons: Reasons, roots: Sequence[Root]) -> list[str]:
     """The errors for the last lines, below what may be longer than a screen, and what to ask next."""
     if not roots:
         return []
@@ -141,7 +144,7 @@ def errors_again(causes: Causes, roots: Sequence[Root]) -> list[str]:
     lines += [f"  {str(root.diagnostic).splitlines()[0]}" for root in roots[:_MOST_ENDS]]
     if len(roots) > _MOST_ENDS:
         lines.append(f"  and {len(roots) - _MOST_ENDS} more, at the top")
-    value = next((name for root in roots if (name := causes.value_at(root.diagnostic))), None)
+    value = next((name for root in roots if (name := reasons.value_at(root.diagnostic))), None)
     return lines if value is None else [*lines, f"  next: --explain {quote(value)}"]
 
 
@@ -157,10 +160,10 @@ def guard_section(
     return [HEADINGS[kind], *lines, *([more(len(found) - len(shown))] if len(found) > len(shown) else [])]
 
 
-def counts_of(result: Inferred, causes: Causes | None = None) -> dict[str, int]:
+def counts_of(result: Inferred, reasons: Reasons | None = None) -> dict[str, int]:
     """How many values there are, in all and with each verdict, and how many errors and warnings."""
-    causes = causes or Causes(result)
-    verdicts = Counter(causes.verdict(name) for name in result.types)
+    reasons = reasons or Reasons(result)
+    verdicts = Counter(reasons.verdict(name) for name in result.types)
     warnings = sum(found.severity == "warning" for found in result.diagnostics)
     return {
         "values": len(result.types),
@@ -213,7 +216,8 @@ def guard_parts(guard: Guard, write: Write = str) -> tuple[str, str]:
 
     >>> from onnx_infer.results.guards import Guard, NodeName
     >>> from symdim import Var
-    >>> guard_parts(Guard("equal", Var("K"), Var("M"), "inner sizes", (NodeName("MatMul", "scores"),)))
+    >>> from symdim.relations.relation import Relation
+    >>> guard_parts(Guard(Relation("equal", Var("K"), Var("M")), "inner sizes", (NodeName("MatMul", "scores"),)))
     ('  K == M   ', "MatMul 'scores': inner sizes")
     """
     others = len(guard.origins) - 1
@@ -228,3 +232,62 @@ def interval(variable: Var) -> str:
     if high is None:
         return f"{variable.name} >= {low}"
     return f"{low} <= {variable.name} <= {high}"
+
+
+_ENDS = 3
+
+
+def summary(result: Inferred) -> str:
+    """The inputs and outputs, the number of known values, and the number of errors."""
+    return f"{_ends(result, result.inputs)} -> {_ends(result, result.outputs)}; {count_of(counts_of(result))}"
+
+
+def _ends(result: Inferred, names: list[str]) -> str:
+    types = result.types
+    shown = [printable(f"{name}: {types[name]}" if name in types else name) for name in names[:_ENDS]]
+    return ", ".join(shown + ["..."] * (len(names) > _ENDS))
+
+
+def html(result: Inferred) -> str:
+    """Tables for a notebook, in the order of `table`: errors, symbols, inputs, outputs, guards, what is unknown.
+
+    Warnings and the values that are exact stand in parts that a click opens.
+    """
+    reasons = Reasons(result)
+    ends = dict.fromkeys(name for name in (*result.inputs, *result.outputs) if name in result.types)
+    inner = [name for name in result.types if name not in ends]
+    verdicts = {name: reasons.verdict(name) for name in inner}
+
+    def values(names: Iterable[str]) -> list[tuple[str, object, str]]:
+        found = [(name, reasons.of(name) if reasons.verdict(name) != "exact" else None) for name in names]
+        return [
+            (printable(n), result.types[n], "" if reason is None else printable(reason.text)) for n, reason in found
+        ]
+
+    def ends_of(names: Iterable[str]) -> list[tuple[str, object, str]]:
+        return values(name for name in dict.fromkeys(names) if name in result.types)
+
+    told = [(found.severity, found) for found in result.diagnostics]
+    errors = [row for row in told if row[0] != "warning"]
+    warnings = [row for row in told if row[0] == "warning"]
+    symbols = [(interval(v),) for v in sorted(reasons.inputs, key=lambda v: v.name)]
+    guards = [(guard, guard.kind, guard_parts(guard)[1]) for guard in result.guards]
+    named = ["value", "type", "reason"]
+    parts: list[tuple[str, list[str], Sequence[Sequence[object]], bool]] = [
+        ("errors", ["severity", "message"], errors, True),
+        ("symbols", ["symbol"], symbols, True),
+        ("inputs", named, ends_of(result.inputs), True),
+        ("outputs", named, ends_of(result.outputs), True),
+        ("guards", ["condition", "kind", "law"], guards, True),
+        ("inner values that are not exact", named, values(n for n in inner if verdicts[n] != "exact"), True),
+        ("warnings", ["severity", "message"], warnings, False),
+        ("inner values", named, values(n for n in inner if verdicts[n] == "exact"), False),
+    ]
+    head = f"<div><b>{escape(printable(summary(result)))}</b></div>"
+    return head + "".join(_part(*part) for part in parts if part[2])
+
+
+def _part(title: str, headings: Sequence[str], rows: Sequence[Sequence[object]], is_open: bool) -> str:
+    """One table, in a part that a click opens and closes."""
+    head = f"<summary>{title}: {len(rows)}</summary>"
+    return f"<details{' open' * is_open}>{head}{html_table('', headings, rows)}</details>"

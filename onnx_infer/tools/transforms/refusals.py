@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.engine.outcome import Outcome, apply
 from onnx_infer.engine.scope import Scope, UndefinedInput
+from onnx_infer.laws.bounds import Bounds
 from onnx_infer.laws.lengths import known_elements
 from onnx_infer.laws.statements import Statement, cautiously
 from onnx_infer.tools.transforms.draft import said
@@ -19,7 +20,7 @@ from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim.algebra.dims import variables_of
 from symdim.algebra.origin import ValueOf
-from symdim.relations.relation import Relation, RelationKind
+from symdim.relations.relation import Relation
 from symdim.relations.solving import solve
 
 if TYPE_CHECKING:
@@ -113,25 +114,15 @@ class _Upheld:
 
     def __init__(self) -> None:
         self._conditions: set[Relation] = set()
-        self._bounds: dict[tuple[RelationKind, Dim], int] = {}
+        self._bounds = Bounds()
 
     def add(self, conditions: list[Relation]) -> None:
+        self._conditions.update(conditions)
         for condition in conditions:
-            relation, lhs, rhs, _ = condition
-            self._conditions.add(condition)
-            if isinstance(rhs, int) and relation in ("at_least", "at_most"):
-                sign = 1 if relation == "at_least" else -1
-                self._bounds[relation, lhs] = sign * max(sign * rhs, sign * self._bounds.get((relation, lhs), rhs))
+            self._bounds.narrow(condition)
 
     def imply(self, conditions: list[Relation]) -> bool:
-        return all(condition in self._conditions or self._bounded(condition) for condition in conditions)
-
-    def _bounded(self, condition: Relation) -> bool:
-        relation, lhs, rhs, _ = condition
-        bound = self._bounds.get((relation, lhs))
-        if bound is None or not isinstance(rhs, int):
-            return False
-        return bound >= rhs if relation == "at_least" else bound <= rhs
+        return all(condition in self._conditions or self._bounds.implies(condition) for condition in conditions)
 
 
 class _Law(NamedTuple):
@@ -153,8 +144,8 @@ class _Solved(dict[Relation, list[Relation]]):
 
     def of(self, statement: Statement) -> list[Relation]:
         """The plain conditions that a statement demands of a run."""
-        relation, lhs, rhs, _, kind, _ = statement
-        return [] if relation == "undecided" or kind == "declared" else self[Relation(relation, lhs, rhs)]
+        is_demand = statement.relation != "undecided" and statement.kind != "declared"
+        return self[statement.condition] if is_demand else []
 
 
 def _open_laws(engine: Engine) -> list[_Law]:

@@ -1,4 +1,4 @@
-"""Wrong declared shapes, told once for each cause.
+"""Diagnostics as they are told: each wrong declared shape once, and an error under an assumption with its assumption.
 
 The tool that wrote a wrong size computed others from it, and wrote these, too. So values with the same two sizes have
 one cause, and so has a value that is computed from one with a wrong declared shape. The first is told, with the number
@@ -10,8 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.diagnostics import Diagnostic, WrongShape
+from onnx_infer.model.given import Given
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
     from onnx_infer.engine.walk import Walk
 
 
@@ -75,3 +78,28 @@ def told_once(walk: Walk) -> list[Diagnostic]:
         causes.enter(found, None)
     told = {id(cause.first): cause.told() for cause in causes.by_text.values()}
     return [told.get(id(d), d) for d in walk.diagnostics if not isinstance(d, WrongShape) or id(d) in told]
+
+
+def blamed(
+    diagnostics: Sequence[Diagnostic], given: Given, walked: Callable[[Given], Sequence[Diagnostic]]
+) -> list[Diagnostic]:
+    """The diagnostics. Errors that occur only under the assumptions name the assumption that causes them."""
+
+    def errors(diagnostics: Iterable[Diagnostic]) -> set[tuple[str, str]]:
+        return {(d.operator, d.node) for d in diagnostics if d.severity == "error" and d.node}
+
+    found = errors(diagnostics)
+    new = found - errors(walked(Given())) if found else found
+    if not new:
+        return list(diagnostics)
+    parts = list(given.parts())
+    alone = [(text, errors(walked(part))) for text, part in parts] if len(parts) > 1 else [(parts[0][0], new)]
+
+    def told(diagnostic: Diagnostic) -> Diagnostic:
+        key = diagnostic.operator, diagnostic.node
+        if diagnostic.severity != "error" or key not in new:
+            return diagnostic
+        texts = [text for text, broken in alone if key in broken] or [text for text, _ in parts]
+        return diagnostic._replace(message=f"{diagnostic.message} (under the assumption {'; '.join(texts)})")
+
+    return list(map(told, diagnostics))

@@ -1,4 +1,4 @@
-"""Which statements of a walk rest on assumptions, and which ones hold in every run that a runtime accepts.
+"""Which statements of a walk hold in every run that a runtime accepts, and which ones are conditional.
 
 A runtime may run a node against an assumed statement, with other sizes than inferred. So what later nodes demand of
 these sizes is not certain. It must not teach the next walk anything about symbols, and it does not show that a branch
@@ -11,26 +11,22 @@ count than those that depend on an assumption.
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from onnx_infer.engine.claims import is_of_found_rank
-from onnx_infer.engine.implied_bounds import implied_bounds, of_one_symbol
 from onnx_infer.engine.topological_sort import captured
+from onnx_infer.laws.bounds import Bounds, implied_bounds
 from onnx_infer.laws.statements import Statement
-from symdim import Var
 from symdim.algebra.dims import at_least
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Set
+    from collections.abc import Collection, Iterable, Set
 
     from onnx_infer.engine.walk import Walk
     from onnx_infer.model.graph import Graph, Node
-    from onnx_infer.values.tensor import Dim
-    from symdim.algebra.expr import Interval
 
 
-def resting(walk: Walk, assumed: Collection[int]) -> set[int]:
+def conditional(walk: Walk, assumed: Collection[int]) -> set[int]:
     """The statements after an assumption whose nodes read a value that depends on one of the `assumed` statements.
 
     Statements are identified by their index in `walk.statements`. In models with function calls, and in subgraphs,
@@ -52,7 +48,8 @@ def dependent_values(walk: Walk, graphs: Iterable[Graph]) -> Set[str] | None:
 
     None if all values may depend on them.
     """
-    nodes = [node for statement, node in walk.stated() if statement.kind == "assumed" and not _holds(statement)]
+    assumed = [(statement, node) for statement, node in walk.stated() if statement.kind == "assumed"]
+    nodes = [node for statement, node in assumed if not _holds(statement, Bounds())]
     if nodes and walk.model.functions:
         return None
     return _dependent(walk, graphs, nodes) if nodes else frozenset()
@@ -80,57 +77,36 @@ def _dependent(walk: Walk, graphs: Iterable[Graph], assuming: Iterable[Node]) ->
     return found
 
 
-def are_certain(walk: Walk) -> bool:
-    """Whether certain statements of a walk imply bounds that decide an undecided sign, if all of them together do."""
-    first = next((i for i, statement in enumerate(walk.statements) if statement.kind == "assumed"), None)
-    if first is None or walk.undecided_signs.decided_by(walk.statements[:first]):
-        return True
-    return bool(walk.undecided_signs.decided_by(statement for statement, _ in certain(walk)))
-
-
 def certain(walk: Walk) -> list[tuple[Statement, Node]]:
     """The statements of a walk that every run fulfils, with their nodes.
 
     An assumed statement is one of them if the others imply it, or if no tensor that it is about can be empty. What a
-    declared rank says is none, nor is what a found rank says. Other statements do not rest on either.
+    declared rank says is none, nor is what a found rank says. Other statements do not depend on either.
     """
     stated = walk.stated()
     claimed = {i for i, (s, _) in enumerate(stated) if s.kind == "declared" or is_of_found_rank(s)}
     assumed = {i for i, (statement, _) in enumerate(stated) if statement.kind == "assumed" and i not in claimed}
     if not assumed:
         return [pair for i, pair in enumerate(stated) if i not in claimed]
-    ends = implied_bounds(walk.statements[: min(assumed)])
-    assumed = {i for i in assumed if not _holds(stated[i][0], ends)}
+    bounds = implied_bounds(walk.statements[: min(assumed)])
+    assumed = {i for i in assumed if not _holds(stated[i][0], bounds)}
     while True:
-        uncertain = assumed | resting(walk, assumed)
+        uncertain = assumed | conditional(walk, assumed)
         found = [
             (statement if statement.kind == "required" else statement._replace(kind="required"), node)
             for i, (statement, node) in enumerate(stated)
             if i not in uncertain and i not in claimed
         ]
-        ends = implied_bounds(statement for statement, _ in found) if assumed else {}
-        left = {i for i in assumed if not _holds(stated[i][0], ends)}
+        bounds = implied_bounds(statement for statement, _ in found if assumed)
+        left = {i for i in assumed if not _holds(stated[i][0], bounds)}
         if left == assumed:
             return found
         assumed = left
 
 
-def _holds(statement: Statement, ends: Mapping[Var, Interval] = MappingProxyType({})) -> bool:
-    """Whether bounds prove an assumed statement, or that a run demands it. `ends` are known bounds of symbols."""
-    filled = [at_least(size, 1) or _follows(Statement("at_least", size, 1, ""), ends) for size in statement.filled]
-    return (bool(filled) and all(filled)) or _follows(statement, ends)
-
-
-def _follows(statement: Statement, ends: Mapping[Var, Interval]) -> bool:
-    """Whether bounds of symbols prove a statement about one symbol or none."""
-    parts = of_one_symbol(statement)
-    return isinstance(parts, list) and all(_is_within(ends, *part) for part in parts)
-
-
-def _is_within(ends: Mapping[Var, Interval], relation: str, var: Dim, number: Dim) -> bool:
-    """Whether an interval proves a relation of a variable and a number."""
-    if not isinstance(var, Var) or not isinstance(number, int):
-        return False
-    low, high = ends.get(var, (var.lo, var.hi))
-    above, below = low is not None and low >= number, high is not None and high <= number
-    return {"at_least": above, "at_most": below, "equal": above and below}.get(relation, False)
+def _holds(statement: Statement, bounds: Bounds) -> bool:
+    """Whether bounds of symbols prove an assumed statement, or that a run demands it."""
+    demands = [Statement("at_least", size, 1, "size of a tensor") for size in statement.filled]
+    if demands and all(at_least(demand.lhs, 1) or bounds.implies(demand.condition) for demand in demands):
+        return True
+    return bounds.implies(statement.condition)

@@ -1,23 +1,29 @@
-"""Calls that plan or compare: `--costs`, `--memory`, `--max-memory`, `--diff`."""
+"""What a call shows instead of the table of values: plans, differences, code, a page, texts of other dialects."""
 
 from __future__ import annotations
 
 import json
+import re
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from onnx_infer.results.reasons import Reasons
 from onnx_infer.tools.cli.arguments import WrongCall
-from onnx_infer.tools.report.causes import Causes
 from onnx_infer.tools.report.layout import text_of
 from onnx_infer.tools.report.plain_data import head_json
 from onnx_infer.tools.report.plans import Plans, largest_json, largest_text
 from onnx_infer.tools.report.table import errors_again
-from symdim import SymdimError, UnboundName
+from symdim import Expr, SymdimError, UnboundName
+from symdim.dialects.texts import Dialect, text_in
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Callable
 
     from onnx_infer.result import InferenceResult
     from onnx_infer.tools.planning.largest import LargestSize
+    from symdim.dialects.languages import LanguageName
 
 
 def plan(result: InferenceResult, options: Namespace, limit: int | None, width: int | None) -> str:
@@ -39,8 +45,8 @@ def plan(result: InferenceResult, options: Namespace, limit: int | None, width: 
         texts.append(plans.memory_text(limit, width))
     if largest is not None:
         texts.append(largest_text(largest, width))
-    causes = Causes(result)
-    if again := errors_again(causes, causes.roots()):
+    reasons = Reasons(result)
+    if again := errors_again(reasons, reasons.roots()):
         texts.append(text_of([[*again, "  the numbers above are those of a run that fails"]], width))
     return "\n\n".join(texts)
 
@@ -64,10 +70,38 @@ def difference(
     first: InferenceResult, second: InferenceResult, options: Namespace, limit: int | None, width: int | None
 ) -> tuple[str, bool]:
     """The report of the differences, as text or JSON, and whether there are any."""
-    from onnx_infer.tools.comparison import compare
-    from onnx_infer.tools.report.differences import differences_json, differences_text
+    from onnx_infer.tools.report.comparison import compare, differences_json, differences_text
 
     found = compare(first, second)
     if options.json:
         return json.dumps(differences_json(found), indent=1), not found.is_equal
     return differences_text(found, limit, width), not found.is_equal
+
+
+def emitted(result: InferenceResult, language: LanguageName, path: str | None) -> str:
+    """The code of `--emit`. In C the names begin with that of the file."""
+    return result.emit(language, name=identifier(path or ""))
+
+
+def page(result: InferenceResult, path: str | None) -> str:
+    """The page of `--html`."""
+    return result.html("onnx-infer --demo" if path is None else "standard input" if path == "-" else Path(path).name)
+
+
+def identifier(path: str) -> str:
+    """A name for what is made of a file.
+
+    >>> identifier("models/decoder v2.onnx"), identifier("-"), identifier("2.onnx")
+    ('decoder_v2', 'model', 'model_2')
+    """
+    stem = re.sub(r"\W", "_", Path(path).stem, flags=re.ASCII).strip("_") or "model"
+    return stem if not stem[0].isdigit() else f"model_{stem}"
+
+
+def spelling(dialect: Dialect) -> Callable[[object], str]:
+    """What makes the texts of sizes and elements with `--dialect`."""
+    return partial(_spelled, dialect=dialect)
+
+
+def _spelled(size: object, dialect: Dialect) -> str:
+    return text_in(size, dialect) if isinstance(size, Expr) else str(size)

@@ -7,7 +7,7 @@ import onnx
 import pytest
 
 from onnx_infer import infer, infer_shapes
-from onnx_infer.engine.implied_bounds import implied_bounds
+from onnx_infer.laws.bounds import implied_bounds
 from onnx_infer.laws.statements import Statement
 from symdim import Scope, minimum
 from symdim.algebra.variable import make_variable
@@ -87,6 +87,6 @@ def test_what_a_forced_rank_says_makes_no_later_bound_uncertain() -> None:
 def test_an_integer_without_a_lower_bound_gets_none() -> None:
     v = make_variable(Scope(), "v", None, None)
     stated = [Statement("at_most", v, 5, ""), Statement("equal", v, minimum(v, 3), "")]
-    assert implied_bounds(stated[:1]) == {v: (None, 5)}
-    assert implied_bounds(stated) == {v: (None, 3)}
-    assert implied_bounds([*stated, Statement("at_least", v, -2, "")]) == {v: (-2, 3)}
+    assert implied_bounds(stated[:1]).of == {v: (None, 5)}
+    assert implied_bounds(stated).of == {v: (None, 3)}
+    assert implied_bounds([*stated, Statement("at_least", v, -2, "")]).of == {v: (-2, 3)}

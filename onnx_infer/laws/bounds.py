@@ -1,0 +1,248 @@
+"""Bounds of symbols that relations imply: the input of a convolution must be at least as large as its kernel.
+
+`Bounds` is used wherever relations say something about symbols: the demands of operators, the assumptions of a caller,
+guards, and laws that remaining nodes state.
+
+If a result depends on the sign of a value that is computed from sizes (an integer Div rounds towards zero), or a branch
+depends on a condition over sizes, inference is repeated under the bounds that operators imply, because they hold in
+every valid run. `UndecidedSigns` says whether these decide something.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from onnx_infer.laws.sizes import differ
+from symdim import Expr, Var, minimum
+from symdim.algebra.caches import shared_cache
+from symdim.algebra.dims import at_least, bounds_of, substituted, variables_of
+from symdim.algebra.intervals import is_empty, meet
+from symdim.algebra.order import sorted_units
+from symdim.algebra.polynomials import terms_of
+from symdim.algebra.variable import narrowed
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from onnx_infer.laws.statements import Statement
+    from onnx_infer.values.tensor import Dim
+    from symdim.algebra.expr import Interval
+    from symdim.relations.relation import Relation
+
+_solved = shared_cache(1 << 10)  # relation -> the bounds of its only symbol that follow, or None
+
+
+class Bounds:
+    """The intervals that relations give to symbols. `of` has those that are narrower than the symbol's own bounds.
+
+    >>> from symdim.relations.relation import Relation
+    >>> H, W = Var("H"), Var("W")
+    >>> bounds = Bounds([Relation("at_least", H, 10), Relation("at_least", (H - 10) // 5 + 1, 3)])
+    >>> bounds.of, bounds.implies(Relation("at_least", H // 2, 10)), bounds.decides(19 - H)
+    ({H: (20, None)}, True, True)
+    >>> bounds.contradicts(Relation("equal", H + W, 15)), bounds.contradicts(Relation("equal", H + W, 25))
+    (True, False)
+    """
+
+    def __init__(self, relations: Iterable[Relation] = ()) -> None:
+        self.of: dict[Var, Interval] = {}
+        self._givers: dict[Var, tuple[Relation | None, Relation | None]] = {}
+        for relation in relations:
+            self.narrow(relation)
+
+    def ends(self, symbol: Var) -> Interval:
+        """The interval of a symbol; None is no bound."""
+        return self.of.get(symbol, (symbol.lo, symbol.hi))
+
+    def gives_end(self, relation: Relation) -> bool:
+        """Whether this is the relation that gives one end of the interval of its symbol."""
+        return isinstance(relation.left, Var) and relation in self._givers.get(relation.left, ())
+
+    # -- narrowing ------------------------------------------------------------------------------------------------
+
+    def narrow(self, relation: Relation) -> tuple[Relation, ...]:
+        """Use a relation of one symbol; others say nothing here.
+
+        Returns the relations that leave no value: this one, and the one that gives the other end. Then nothing changes.
+        The result is empty if a value is left.
+        """
+        parts = _of_one_symbol(relation)
+        if parts is None:
+            return (relation,)
+        for kind, symbol, number, _ in parts:
+            if isinstance(symbol, Var) and isinstance(number, int) and kind in ("equal", "at_least", "at_most"):
+                ends = None if kind == "at_most" else number, None if kind == "at_least" else number
+                if conflict := self._meet(symbol, ends, relation):
+                    return conflict
+        return ()
+
+    def _meet(self, symbol: Var, ends: Interval, giver: Relation) -> tuple[Relation, ...]:
+        """Narrow a symbol to the interval that a relation gives; the result is that of `narrow`."""
+        before = self.ends(symbol)
+        after = meet(before, ends)
+        if after == before:
+            return ()
+        low, high = self._givers.get(symbol, (None, None))
+        givers = (low if after[0] == before[0] else giver), (high if after[1] == before[1] else giver)
+        if is_empty(after):
+            return tuple(dict.fromkeys(giver for giver in givers if giver is not None))
+        self.of[symbol], self._givers[symbol] = after, givers
+        return ()
+
+    def narrow_within(self, relation: Relation) -> bool | None:
+        """Use a relation of any symbols, each within the bounds that are known so far.
+
+        In an inequality of several symbols, a symbol is bounded if all others are. Returns whether the bounds are
+        equivalent to the relation, or None if it leaves no value.
+
+        >>> from symdim.relations.relation import Relation
+        >>> bounds, H, W = Bounds(), Var("H"), Var("W")
+        >>> [bounds.narrow_within(Relation(*r)) for r in (("at_least", H // 2, 3), ("at_least", W, H + 1))], bounds.of
+        ([True, False], {H: (6, None), W: (7, None)})
+        """
+        from symdim.relations.solving import solve  # few models need it
+
+        narrow = self.narrowed(relation.variables())
+        symbols = {new: symbol for symbol, new in narrow.items() if isinstance(new, Var)}
+        parts = solve(relation.substitute(narrow))
+        if parts is None:
+            return None
+        is_equivalent = True
+        for kind, left, right, _ in parts:
+            found: list[tuple[Var, Interval]] = []
+            if kind == "divides":
+                found = _of_multiple(left, right)
+            elif kind == "unequal":
+                found = _beside(left, right)
+            if kind in ("equal", "at_least"):
+                found += _linear(left - right)
+            if kind in ("equal", "at_most"):
+                found += _linear(right - left)
+            is_equivalent &= isinstance(left, Var) and isinstance(right, int) and bool(found)
+            for symbol, ends in found:
+                if self._meet(symbols.get(symbol, symbol), ends, relation):
+                    return None
+        return is_equivalent
+
+    # -- questions ------------------------------------------------------------------------------------------------
+
+    def narrowed(self, symbols: Iterable[Var]) -> dict[Var, Dim]:
+        """The symbols that have bounds here, as variables of the same names within these bounds, or as numbers."""
+        return {v: narrowed(v, *self.of[v]) for v in symbols if v in self.of}
+
+    def within(self, size: Dim) -> Dim:
+        """A size with the variables in it that lie within these bounds."""
+        return substituted(size, self.narrowed(variables_of([size])))
+
+    def implies(self, relation: Relation) -> bool:
+        """Whether the bounds prove a relation of one symbol or none."""
+        parts = _of_one_symbol(relation)
+        return isinstance(parts, list) and all(self._proves(*part[:3]) for part in parts)
+
+    def _proves(self, kind: str, symbol: Dim, number: Dim) -> bool:
+        if not isinstance(symbol, Var) or not isinstance(number, int):
+            return False
+        low, high = self.ends(symbol)
+        above, below = low is not None and low >= number, high is not None and high <= number
+        return {"at_least": above, "at_most": below, "equal": above and below}.get(kind, False)
+
+    def contradicts(self, relation: Relation) -> bool:
+        """Whether a relation holds nowhere within the bounds. One without a symbol that has bounds is not asked."""
+        from symdim.relations.solving import solve  # few models need it
+
+        narrow = self.narrowed(relation.variables())
+        return bool(narrow) and solve(relation.substitute(narrow)) is None
+
+    def decides(self, gap: Dim) -> bool:
+        """Whether the bounds tell if a size is negative. One without a symbol that has bounds is not asked."""
+        within = self.within(gap)
+        return within is not gap and (at_least(within, 0) or at_least(-within, 1))
+
+
+def _of_multiple(number: Dim, multiple: Dim) -> list[tuple[Var, Interval]]:
+    """The bounds of a variable that is a multiple of a number: the least and the largest multiple in its own."""
+    if not isinstance(number, int) or not isinstance(multiple, Var):
+        return []
+    low = None if multiple.lo is None else -(-multiple.lo // number) * number
+    return [(multiple, (low, None if multiple.hi is None else multiple.hi // number * number))]
+
+
+def _beside(symbol: Dim, number: Dim) -> list[tuple[Var, Interval]]:
+    """The bounds of a variable that is not a number, which narrows it at its ends only."""
+    if not isinstance(symbol, Var) or not isinstance(number, int) or number not in (symbol.lo, symbol.hi):
+        return []
+    return [(symbol, (number + 1, None) if number == symbol.lo else (None, number - 1))]
+
+
+def _linear(gap: Dim) -> list[tuple[Var, Interval]]:
+    """The bounds of variables where `gap >= 0`: `k*v + rest >= 0` bounds v if `rest` is bounded."""
+    terms, _ = terms_of(gap)
+    found: list[tuple[Var, Interval]] = []
+    for unit in sorted_units(terms):
+        k = terms[unit]
+        most = bounds_of(gap - k * unit)[1] if isinstance(unit, Var) else None
+        if isinstance(unit, Var) and most is not None:
+            found.append((unit, (-(most // k), None) if k > 0 else (None, most // -k)))
+    return found
+
+
+def _of_one_symbol(relation: Relation) -> Sequence[Relation] | None:
+    """The relations that follow from one with only one symbol, solved for it; None if it never holds."""
+    found: Sequence[Relation] | Literal["unread"] | None = _solved.get(relation, "unread")
+    if found == "unread":
+        from symdim.relations.solving import solve  # few models need it
+
+        found = _solved[relation] = solve(relation) if len(relation.variables()) <= 1 else ()
+    return found
+
+
+def implied_bounds(statements: Iterable[Statement]) -> Bounds:
+    """The bounds that required statements imply, each alone.
+
+    A size that equals a number implies nothing. In the next inference the number is declared, and nobody states it.
+
+    >>> from onnx_infer.laws.statements import Statement
+    >>> H, S = Var("H"), Var("S")
+    >>> implied_bounds([Statement("at_most", 2 * S, 1024, "Gather")]).of
+    {S: (1, 512)}
+    >>> implied_bounds([Statement("equal", S, minimum(S, 64), "Add"), Statement("equal", H, 7, "Add")]).of
+    {S: (1, 64)}
+    """
+    bounds = Bounds()
+    for statement in statements:
+        relation, lhs, rhs = statement[:3]
+        if statement.kind == "required" and (
+            relation in ("at_least", "at_most")
+            or (relation == "equal" and not isinstance(lhs, int) and not isinstance(rhs, int))
+        ):
+            bounds.narrow(statement.condition)
+    return bounds
+
+
+class UndecidedSigns:
+    """The sizes of one walk of which it matters whether they are negative, where that is not known."""
+
+    def __init__(self, symbols: Collection[str]) -> None:
+        self._symbols = symbols
+        self._sizes: dict[Expr, None] = {}
+
+    def add(self, size: Dim, least: Dim) -> None:
+        """Record that it matters whether a size is at least another one."""
+        gap = size - least
+        if isinstance(gap, Expr):
+            self._sizes[gap] = None
+
+    def doubt(self, a: Dim, b: Dim) -> None:
+        """Record that it matters whether two different expressions of the same symbols are equal."""
+        if a is b or not isinstance(a, Expr) or not isinstance(b, Expr) or a.variables() != b.variables():
+            return
+        if not differ(a, b):
+            self.add(minimum(a - b, b - a), 0)
+
+    def decided_by(self, statements: Iterable[Statement]) -> dict[Var, Interval]:
+        """The intervals of symbols that these statements imply, if they decide one of the sizes."""
+        if not self._sizes:
+            return {}
+        bounds = implied_bounds(statements)
+        bounds.of = {v: ends for v, ends in bounds.of.items() if v.name in self._symbols}
+        return bounds.of if any(map(bounds.decides, self._sizes)) else {}
