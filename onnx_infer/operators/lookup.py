@@ -18,6 +18,7 @@ from onnx_infer.operators.registration import normal_domain, registry
 from onnx_infer.operators.rule import NO_FACETS
 from onnx_infer.operators.schema import NEWEST, opened, schema_of_rule
 from symdim.algebra.caches import Cache, shared_cache
+from symdim.errors import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -118,10 +119,8 @@ def _cure(domain: str, op_type: str, version: int, functions: frozenset[tuple[st
     others = sorted({d or "ai.onnx" for d, name in known if name == op_type and d != domain})
     if others:
         return f"{' and '.join(others)} has an operator of this name: is the domain of the node right?"
-    names = {name.lower(): name for d, name in sorted(known) if d == domain}
-
-    if alike := get_close_matches(op_type.lower(), names, n=1, cutoff=0.8):
-        return f"do you mean {names[alike[0]]}?"
+    if meant := nearest(op_type, (name for d, name in sorted(known) if d == domain), likeness=0.8):
+        return f"do you mean {meant}?"
     why = f"the model does not import {domain}; " if version == NEWEST else ""
     return f"{why}register one with onnx_infer.rules.op"
 
