@@ -1,6 +1,7 @@
 """One block of memory for the values of a model, with an offset for each value that is valid for all sizes.
 
     plan.py        ArenaPlan: the offsets for all sizes, and in numbers at given sizes
+    parts.py       its parts: steps, storages, the places of values
     making.py      from a result to a plan
     sharing.py     values that share storage: views, and results in the place of an operand
     orders.py      the order of the nodes

@@ -9,8 +9,9 @@ from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.results.inferred import checked_sizes, nameable, reads_of, schedule
 from onnx_infer.results.sources import without_computed
 from onnx_infer.tools.arena.orders import Flow, chosen_order
+from onnx_infer.tools.arena.parts import Step, Storage, slots_of
 from onnx_infer.tools.arena.placing import Layout, best_layout
-from onnx_infer.tools.arena.plan import ArenaPlan, Step, Storage, slots_of
+from onnx_infer.tools.arena.plan import ArenaPlan
 from onnx_infer.tools.arena.samples import sample_sizes
 from onnx_infer.tools.arena.sharing import IN_PLACE, VIEWS, Sharing
 from onnx_infer.tools.planning.envelope import ZERO, Polynomial
