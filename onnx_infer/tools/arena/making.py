@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from onnx_infer.errors import ArgumentError
 from onnx_infer.model.graph import label_of, title_of
-from onnx_infer.results.inferred import checked_sizes, nameable, reads_of, schedule
-from onnx_infer.results.sources import without_computed
+from onnx_infer.results.checked_sizes import checked_sizes, nameable
+from onnx_infer.results.inferred import reads_of, schedule
+from onnx_infer.results.sources import element_of, without_computed
 from onnx_infer.tools.arena.orders import Flow, chosen_order
 from onnx_infer.tools.arena.parts import Step, Storage, slots_of
 from onnx_infer.tools.arena.placing import Layout, best_layout
@@ -94,7 +95,7 @@ def arena_plan(result: Inferred, options: Options) -> ArenaPlan:
     )
     places, last = _shared(result, nodes, steps, counted, views, in_place)
     storages = _storages(places, steps, last)
-    slots = [slots_of(storages, table, options.align) for table in tables]
+    slots = list(dict.fromkeys(tuple(slots_of(storages, table, options.align)) for table in tables))
     layout = best_layout([(s.first, s.last) for s in storages], slots, options.effort)
     placed = _offsets(layout, storages, counted.sizes, options.align)
     return ArenaPlan(
@@ -126,6 +127,7 @@ def _bytes(result: Inferred, nodes: Sequence[Node], options: Options) -> Bytes:
         for name in result.outputs:
             outside.setdefault(name, "it is the caller's output")
     bounds = UpperBounds() if options.upper else None
+    symbols, inputs = result.sources.symbols, frozenset(result.inputs)
     sizes: dict[str, Dim] = {}
     exact: set[str] = set()
     for name in dict.fromkeys([*constants, *result.inputs, *(name for node in nodes for name in node[3] if name)]):
@@ -134,8 +136,13 @@ def _bytes(result: Inferred, nodes: Sequence[Node], options: Options) -> Bytes:
         if size is None:
             outside.setdefault(name, f"its bytes are not known: {value}")
             continue
-        sizes[name] = without_computed(size)
-        if bounds is None or byte_size(value) == size:
+        size = without_computed(size)
+        unbound = [v.name for v in variables_of([size]) if not (v in symbols or element_of(v, inputs))]
+        if options.upper and unbound:
+            outside.setdefault(name, f"only the data decide {', '.join(unbound)}, which has no upper bound")
+            continue
+        sizes[name] = size
+        if bounds is None or byte_size(value, None) == byte_size(value, bounds):
             exact.add(name)
     return Bytes(sizes, exact, outside)
 

@@ -15,8 +15,18 @@ if TYPE_CHECKING:
 
     Sizes = dict[str | Var, int]
 
-_MAGNITUDES = ((1, 7), (1, 64), (2, 256), (8, 128), (1, 640), (16, 16))
-"""The size of the first axes of inputs, and that of all other symbols."""
+_MAGNITUDES = (
+    (1, (7,)),
+    (1, (64,)),
+    (2, (256,)),
+    (8, (128,)),
+    (1, (640,)),
+    (3, (2,)),
+    (2, (1, 32, 300)),
+    (2, (300, 1, 32)),
+    (4, (32, 300, 1)),
+)
+"""The size of the first axes of inputs, and those of all other symbols in turn."""
 
 _ROUNDS = 8
 
@@ -31,7 +41,7 @@ def sample_sizes(result: Inferred, symbols: Sequence[Var]) -> list[dict[Var, int
     needed = dict.fromkeys([*symbols, *(v for guard in guards for v in guard.variables())])
     found = []
     for batch, usual in _MAGNITUDES:
-        sizes: Sizes = {v: _within(v, batch if v in batches else usual) for v in needed}
+        sizes: Sizes = {v: _within(v, batch if v in batches else usual[i % len(usual)]) for i, v in enumerate(needed)}
         bound = [g for g in guards if g.is_bound(sizes)]
         for _ in range(_ROUNDS):
             if not _repair(sizes, violations(bound, sizes), needed):
