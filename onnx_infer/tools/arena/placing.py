@@ -84,7 +84,7 @@ def placed(sequence: Iterable[int], lives: Lives, sizes: Sequence[int]) -> list[
         gaps = lows[by_offset] - begins
         fitting = np.flatnonzero((gaps >= counts[block]) & (gaps > 0))
         offsets[block] = begins[fitting[np.argmin(gaps[fitting])]] if len(fitting) else tops[-1]
-    return offsets.tolist()  # type: ignore[no-any-return]
+    return offsets.tolist()
 
 
 def compacted(order: Iterable[int], below: Sequence[Sequence[int]], sizes: Sequence[int]) -> list[int]:
