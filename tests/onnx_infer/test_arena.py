@@ -48,7 +48,6 @@ SHARING = [
     ("g (float[N, 1] x, float[1, M] z) => (float[N, M] y) { a = Relu(x) b = Relu(z) y = Add(a, b) }", {}),
     # another element size
     ("g (float[N] x) => (double[N] y) { a = Relu(x) y = Cast <to = 11> (a) }", {}),
-    ("g (float[N] x) => (int32[N] y) { a = Relu(x) y = Cast <to = 6> (a) }", {"y": ("a", "in place")}),
     # an output of the model stays as it is
     ("g (float[N] x) => (float[N] a, float[N] y) { a = Relu(x) y = Neg(a) }", {}),
     ("g (float[N, 4] x) => (float[N, 4] y) { a = Exp(x) b = Flatten(a) c = Identity(b) y = Softmax(c) }",
@@ -83,8 +82,8 @@ def test_what_may_share_is_the_callers_choice() -> None:
     assert roots(text, views=False) == {"y": ("b", "in place")}
     assert roots(text, in_place=()) == {"b": ("a", "view")}
     assert roots(text, views=["Reshape"], in_place=["Exp"]) == {}
-    with pytest.raises(ArgumentError, match=r"views must be .* not MatMul"):
-        roots(text, views=["MatMul"])
+    with pytest.raises(ArgumentError, match=r"views must be .* not Reshap"):
+        roots(text, views=["Reshap"])
 
 
 def test_the_callers_buffers_and_weights_are_outside() -> None:

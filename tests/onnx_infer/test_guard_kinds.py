@@ -13,7 +13,7 @@ from onnxruntime import InferenceSession
 from onnx_infer import infer
 from onnx_infer.__main__ import main
 from onnx_infer.engine.engine import Engine
-from onnx_infer.integrations.onnx_ir import InferenceResult
+from onnx_infer.result import InferenceResult
 from symdim import Var
 
 from .sessions import all_sizes, counting, run, session_of, shape_at

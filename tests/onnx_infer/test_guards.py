@@ -10,7 +10,7 @@ import pytest
 
 from onnx_infer import infer
 from onnx_infer.errors import ShapeInferenceError, UnknownSymbol
-from onnx_infer.integrations.onnx_ir import InferenceResult
+from onnx_infer.result import InferenceResult
 from onnx_infer.results.guards import Guard, Violation
 from symdim import BoundsError, UnboundName, Var
 from symdim.relations.relation import Relation

@@ -12,7 +12,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from onnx_infer import infer
-from onnx_infer.integrations.onnx_ir import InferenceResult
+from onnx_infer.result import InferenceResult
 from onnx_infer.tools.materialization import Materialized, materialize
 from symdim import Expr, UnsupportedDynamicShape, Var, maximum, minimum
 from symdim.algebra.origin import Computed, ValueOf

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from onnx_infer.errors import ArgumentError
 from onnx_infer.model.graph import label_of, title_of
-from onnx_infer.results.checked_sizes import checked_sizes, nameable
-from onnx_infer.results.inferred import reads_of, schedule
+from onnx_infer.operators.registration import registry
+from onnx_infer.results.inferred import checked_sizes, nameable, reads_of, schedule
 from onnx_infer.results.sources import element_of, without_computed
 from onnx_infer.tools.arena.orders import Flow, chosen_order
 from onnx_infer.tools.arena.parts import Step, Storage, slots_of
 from onnx_infer.tools.arena.placing import Layout, best_layout
 from onnx_infer.tools.arena.plan import ArenaPlan
 from onnx_infer.tools.arena.samples import sample_sizes
-from onnx_infer.tools.arena.sharing import IN_PLACE, VIEWS, Sharing
+from onnx_infer.tools.arena.sharing import Sharing
 from onnx_infer.tools.planning.envelope import ZERO, Polynomial
 from onnx_infer.tools.planning.planner import byte_size
 from symdim import ceildiv, maximum
@@ -72,8 +72,7 @@ class Bytes(NamedTuple):
 def arena_plan(result: Inferred, options: Options) -> ArenaPlan:
     """The plan of one block of memory for the values of a model; see `InferenceResult.arena`."""
     options.check()
-    views = _chosen(options.views, VIEWS, "views")
-    in_place = _chosen(options.in_place, IN_PLACE, "in_place")
+    views, in_place = _chosen(options.views, "views"), _chosen(options.in_place, "in_place")
     nodes = schedule(result)
     known = nameable(result)
     counted = _bytes(result, nodes, options)
@@ -105,16 +104,15 @@ def arena_plan(result: Inferred, options: Options) -> ArenaPlan:
     )  # fmt: skip
 
 
-def _chosen(choice: bool | Collection[str], possible: Collection[str], option: str) -> Collection[str]:
-    """The operators that may share storage: all possible ones, none, or those that the caller names."""
+def _chosen(choice: bool | Collection[str], option: str) -> Callable[[str], bool]:
+    """Whether an operator may share storage: all, none, or those that the caller names."""
     if isinstance(choice, bool):
-        return possible if choice else ()
-    if isinstance(choice, str) or (unknown := sorted(set(choice) - set(possible))):
-        named = choice if isinstance(choice, str) else ", ".join(unknown)
-        raise ArgumentError(
-            f"arena: {option} must be True, False or names of {', '.join(sorted(possible))}; not {named}"
-        )
-    return choice
+        return lambda op_type: choice
+    known = {name for _, name, _ in registry.supported()}
+    if isinstance(choice, str) or not known.issuperset(choice):
+        named = choice if isinstance(choice, str) else ", ".join(sorted(set(choice) - known))
+        raise ArgumentError(f"arena: {option} must be True, False or a list of names of operators; not {named}")
+    return frozenset(choice).__contains__
 
 
 def _bytes(result: Inferred, nodes: Sequence[Node], options: Options) -> Bytes:
@@ -156,8 +154,8 @@ def _shared(
     nodes: Sequence[Node],
     steps: Sequence[Step],
     counted: Bytes,
-    views: Collection[str],
-    in_place: Collection[str],
+    views: Callable[[str], bool],
+    in_place: Callable[[str], bool],
 ) -> tuple[dict[str, Place], dict[str, int]]:
     """The place of each value in the arena, in the order of births, and the last step at which each is needed.
 
@@ -168,7 +166,8 @@ def _shared(
     for number, step in enumerate(steps):
         last.update(dict.fromkeys((*step.writes, *step.reads), number))
     last.update(dict.fromkeys(result.outputs, len(steps)))
-    sharing = Sharing(result.types, sizes, counted.exact, last, frozenset(outside), views, in_place)
+    operators = result._engine.scope.operators
+    sharing = Sharing(result.types, counted.exact, last, frozenset(outside), operators, views, in_place)
     made = {name for step in steps for name in step.writes}
     for name in sizes:
         if name not in made:

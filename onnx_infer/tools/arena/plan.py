@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import ArgumentError
-from onnx_infer.results.checked_sizes import checked_sizes
 from onnx_infer.results.guards import violations
+from onnx_infer.results.inferred import checked_sizes
 from onnx_infer.tools.arena.parts import Buffer, PlacedBuffer, Step, Storage, slots_of
 from onnx_infer.tools.arena.placing import compacted, extent, live_peak
 from symdim import ceildiv, maximum

@@ -26,7 +26,7 @@ from symdim.errors import nearest
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from onnx_infer.integrations.onnx_ir import InferenceResult
+    from onnx_infer.result import InferenceResult
 
 _MOST_ROWS = 40
 

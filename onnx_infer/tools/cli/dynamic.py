@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from onnx import ModelProto
 
-    from onnx_infer.integrations.onnx_ir import InferenceResult
+    from onnx_infer.result import InferenceResult
     from onnx_infer.tools.transforms.dynamic.proposals import Doubt
 
 

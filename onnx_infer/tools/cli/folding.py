@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from onnx import ModelProto
 
-    from onnx_infer.integrations.onnx_ir import InferenceResult
+    from onnx_infer.result import InferenceResult
 
 _MOST_OPERATORS = 12
 _CONSTANT = "Constant"

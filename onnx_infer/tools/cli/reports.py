@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable
 
-    from onnx_infer.integrations.onnx_ir import InferenceResult
+    from onnx_infer.result import InferenceResult
     from onnx_infer.tools.planning.largest import LargestSize
     from symdim.dialects.languages import LanguageName
 

@@ -15,7 +15,7 @@ from symdim import SymdimError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from onnx_infer.integrations.onnx_ir import InferenceResult
+    from onnx_infer.result import InferenceResult
 
 _MOST_TOLD = 20
 

@@ -12,12 +12,12 @@ import onnx
 from onnx import NodeProto, TypeProto, ValueInfoProto, helper
 
 from onnx_infer.inference import Initializers, run
-from onnx_infer.integrations.onnx_ir import InferenceResult
 from onnx_infer.options import with_options
 from onnx_infer.protobuf.files import Source, read_model
 from onnx_infer.protobuf.nodes import graphs_of, subgraphs
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.protobuf.specialize import with_input_shapes
+from onnx_infer.result import InferenceResult
 from onnx_infer.tools.materialization import INITIALIZERS_ALONE_SINCE
 from onnx_infer.tools.transforms.draft import (
     Draft,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from onnx import FunctionProto, ModelProto, ValueInfoProto
 
-    from onnx_infer.integrations.onnx_ir import InferenceResult
+    from onnx_infer.result import InferenceResult
     from onnx_infer.tools.transforms.dynamic.proposals import Axis
     from symdim import Var
 

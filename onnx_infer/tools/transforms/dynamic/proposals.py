@@ -19,7 +19,7 @@ from symdim.algebra.dims import variables_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from onnx_infer.integrations.onnx_ir import InferenceResult
+    from onnx_infer.result import InferenceResult
     from onnx_infer.tools.transforms.dynamic.pinned import Wanted
     from onnx_infer.values.tensor import Dim, Shape
 

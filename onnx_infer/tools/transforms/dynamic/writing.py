@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from onnx import ModelProto
 
-    from onnx_infer.integrations.onnx_ir import InferenceResult
+    from onnx_infer.result import InferenceResult
     from onnx_infer.tools.transforms.dynamic.pinned import Change, Place, Tracer
 
 _SINCE = {"Expand": 8, "Where": 9, "Less": 9, "Slice": 10, "Range": 11}
