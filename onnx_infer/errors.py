@@ -44,6 +44,10 @@ class NoModelError(OnnxInferError):
     """The bytes or the file are not an ONNX model."""
 
 
+class PlanError(OnnxInferError):
+    """A plan of memory would let two values overlap that are needed at one time."""
+
+
 class ExternalDataError(OnnxInferError):
     """The weights beside a model would not be found from where it is to be written; nothing was written."""
 

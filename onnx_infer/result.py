@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from onnx_infer.errors import OnnxInferError
 from onnx_infer.results.inferred import Inferred, checked_sizes, nameable, schedule
 from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from onnx_infer.model.graph import Graph, Node
     from onnx_infer.model.size_texts import Size
     from onnx_infer.results.data_laws import DataLaw
     from onnx_infer.results.guards import Guard, Violation
     from onnx_infer.results.reasons import Reason
+    from onnx_infer.tools.arena.making import Owner
+    from onnx_infer.tools.arena.plan import ArenaPlan
     from onnx_infer.tools.planning.costs import Costs, Layer
     from onnx_infer.tools.planning.largest import LargestSize
     from onnx_infer.tools.planning.memory import MemoryPlan
@@ -112,6 +114,35 @@ class InferenceResult(Inferred):
         from onnx_infer.tools.planning.memory import MemoryPlan
 
         return MemoryPlan(self, inputs=inputs, initializers=initializers, upper=upper)
+
+    def arena(
+        self,
+        *,
+        align: int = 64,
+        inputs: Owner = "caller",
+        outputs: Owner = "arena",
+        views: bool | Collection[str] = True,
+        in_place: bool | Collection[str] = True,
+        order: Literal["file", "least"] | Sequence[int] = "file",
+        upper: bool = True,
+        at: Sequence[Mapping[str, int]] | None = None,
+        effort: int = 200,
+    ) -> ArenaPlan:
+        """One block of memory for the values of the model: an offset for each value, valid for all sizes.
+
+        `align`: each storage begins at a multiple of so many bytes. `inputs`, `outputs`: whether those of the model lie
+        in the "arena" or belong to the "caller". `views`: results that have the bytes of an operand (Reshape, Slice of
+        the first axis, ...) share its storage; `in_place`: elementwise results may take the storage of an operand that
+        ends there; each is True, False or the names of the operators that may. `order`: that of the "file", "least" for
+        one that needs less memory, or the numbers of the nodes. `upper`: sizes that only the data decide count with
+        their upper bounds. `at`: sizes at which the layout is to be good, by default several magnitudes. `effort`: how
+        many attempts are made to improve the layout; what it finds does not depend on the machine.
+
+        Values in bodies of If, Loop, Scan and functions are not in it. See docs/planning.md.
+        """
+        from onnx_infer.tools.arena.making import Options, arena_plan
+
+        return arena_plan(self, Options(align, inputs, outputs, views, in_place, order, upper, at, effort))
 
     def costs(self) -> Costs:
         """The parameters and multiply-adds of every node."""

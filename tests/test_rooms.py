@@ -54,6 +54,7 @@ ROOMS = {
     "onnx_infer.tools": [
         "materialization",
         "planning",
+        "arena",
         "emission",
         "report",
         "page",

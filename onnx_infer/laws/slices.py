@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from onnx_infer.laws.lengths import known_elements
 from onnx_infer.laws.limits import no_less, no_more
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import conflicting, element, fresh, state
 from onnx_infer.values.dtype import INTEGER_RANGE
-from symdim import maximum, minimum
+from onnx_infer.values.tensor import SymTensor
+from symdim import maximum, minimum, product
+from symdim.algebra.dims import at_most
 
 if TYPE_CHECKING:
-    from onnx_infer.values.tensor import Dim
+    from collections.abc import Mapping, Sequence
+
+    from onnx_infer.values.tensor import Dim, Value
 
 _FAR = 10**9
 """Bounds that are certainly this far from 0 mean "the end of the axis" on their side; no axis is assumed to be longer.
@@ -141,3 +146,27 @@ def slice_bound(element: Dim, size: Dim, dtype: int) -> Dim:
     if isinstance(back, int) and (back <= _SAME_FROM_BACK or at_least(element, 0)):
         return -back
     return element
+
+
+def successive(
+    inputs: Sequence[Value | None], outputs: Sequence[Value | None], attributes: Mapping[str, Any]
+) -> list[Dim | None]:
+    """The number of the first element of a Slice, if its elements lie one behind the other in the data."""
+    data, part = inputs[0], outputs[0]
+    if not isinstance(data, SymTensor) or data.shape is None or not isinstance(part, SymTensor) or part.shape is None:
+        return []
+    given: list[Any] = [known_elements(value) for value in inputs[1:]]
+    starts, _, axes, steps = [*given, None, None][:4] if given else map(attributes.get, ("starts", "ends", "axes", ""))
+    cut = [i for i, (a, b) in enumerate(zip(data.shape, part.shape, strict=True)) if a != b]
+    if starts is None or len(cut) > 1 or any(step != 1 for step in steps or ()) or (steps is None and len(given) > 3):
+        return []
+    if not cut:
+        return [0]
+    along = range(len(starts)) if axes is None else axes
+    begins = {axis % len(data.shape): x for axis, x in zip(along, starts, strict=False) if isinstance(axis, int)}
+    start, size = begins.get(cut[0]), data.shape[cut[0]]
+    if start is None or len(begins) < len(starts) or any(dim != 1 for dim in data.shape[: cut[0]]):
+        return []
+    start = start + size if at_most(start, -1) else start
+    is_inside = at_least(start, 0) and at_least(size - start - part.shape[cut[0]], 0)
+    return [start * product(data.shape[cut[0] + 1 :])] if is_inside else []

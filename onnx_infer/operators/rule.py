@@ -48,9 +48,10 @@ class Facets(NamedTuple):
     - `bounded`: no element of an operand decides whether those of the results are in bounds: they are sizes or places.
     - `random`: two nodes that are equal may have different results.
     - `rank_from`: the input whose elements decide the rank. Unless they are constant, onnx infers no shape at all.
-    - `view`: the output may share the storage of the first input. "whole": it has all elements in their order. "part":
-      each output has successive ones, if only the first axis is cut.
-    - `in_place`: the output may take the storage of an operand of its type: an element needs only those at its place.
+    - `view`: outputs may share the storage of the first input. "whole": the output has all elements in their order. A
+      function gives for each output the number of its first element there; None if it has no successive elements.
+    - `in_place`: the first output may take the storage of an operand of its type. "elements": an element needs only
+      those at its place. "rows": it needs others along the axes of the operator, which a kernel reads before it writes.
     """
 
     cost: Cost | None = None
@@ -63,8 +64,8 @@ class Facets(NamedTuple):
     bounded: bool = False
     random: bool = False
     rank_from: int | None = None
-    view: Literal["whole", "part"] | None = None
-    in_place: bool = False
+    view: Callable[[Values, Values, Attributes], Sequence[Dim | None]] | Literal["whole"] | None = None
+    in_place: Literal["elements", "rows"] | None = None
 
 
 NO_FACETS = Facets()

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Data = Callable[..., Any]
 
-elementwise = partial(op, in_place=True, total=True)
+elementwise = partial(op, in_place="elements", total=True)
 """`op` for a function of elements at one place: the rule states every law by which a run is refused."""
 
 # -- two operands ------------------------------------------------------------------------------------------------
@@ -115,13 +115,13 @@ def modulo(A: SymTensor, B: SymTensor, fmod: int, since_version: int) -> Shape:
     return broadcast(A.dims, B.dims)
 
 
-@op("Pow", data=lambda X, Y, axis, broadcast: _limited(arithmetic.POWER)(X, Y, axis, broadcast), in_place=True)
+@op("Pow", data=lambda X, Y, axis, broadcast: _limited(arithmetic.POWER)(X, Y, axis, broadcast), in_place="elements")
 def limited_power(X: AnyRank, Y: AnyRank, axis: int | None, broadcast: int) -> Shape:
     """X's shape (Pow-1)."""
     return limited_binary(X, Y, axis, broadcast)
 
 
-@op("Pow", since=7, data=arithmetic.POWER, in_place=True)
+@op("Pow", since=7, data=arithmetic.POWER, in_place="elements")
 def power(X: SymTensor, Y: SymTensor) -> Shape:
     """The shapes broadcast (Pow-7 to 15)."""
     return broadcast(X.dims, Y.dims)
@@ -181,9 +181,9 @@ def _bit_xor(x: Element, y: Element) -> Element:
 _BITS = "a bitwise operation decides"
 
 
-op("BitwiseAnd", data=lift(_bit_and, 2), in_place=True)(broadcast_binary)
-op("BitwiseOr", data=lift(_bit_or, 2), in_place=True)(broadcast_binary)
-op("BitwiseXor", data=lift(_bit_xor, 2), in_place=True)(broadcast_binary)
+op("BitwiseAnd", data=lift(_bit_and, 2), in_place="elements")(broadcast_binary)
+op("BitwiseOr", data=lift(_bit_or, 2), in_place="elements")(broadcast_binary)
+op("BitwiseXor", data=lift(_bit_xor, 2), in_place="elements")(broadcast_binary)
 
 
 def _shifted(X: Any, Y: Any, direction: str, output_dtype: int | None, since_version: int) -> Any:
@@ -203,7 +203,7 @@ def _shifted(X: Any, Y: Any, direction: str, output_dtype: int | None, since_ver
     return lift(shift, 2)(X, Y)
 
 
-@op("BitShift", data=_shifted, in_place=True)
+@op("BitShift", data=_shifted, in_place="elements")
 def bit_shift(X: SymTensor, Y: SymTensor, direction: str) -> Shape:
     """The shapes broadcast (BitShift-11, 28)."""
     demand(direction in ("LEFT", "RIGHT"), "direction is neither LEFT nor RIGHT", direction)
@@ -251,7 +251,7 @@ def where(condition: SymTensor, X: SymTensor, Y: SymTensor) -> Shape:
     return broadcast(condition.dims, X.dims, Y.dims)
 
 
-@op("PRelu", in_place=True)
+@op("PRelu", in_place="elements")
 def parametric_relu_of_channels(X: SymTensor) -> Shape:
     """X's shape. The slope has one element, or one per channel (PRelu-1, 6)."""
     return X.dims
@@ -261,7 +261,7 @@ def parametric_relu_of_channels(X: SymTensor) -> Shape:
     "PRelu",
     since=7,
     data=lambda X, slope: arithmetic.SELECT(arithmetic.LESS(X, 0), arithmetic.MULTIPLY(X, slope), X),
-    in_place=True,
+    in_place="elements",
 )
 def parametric_relu(X: SymTensor, slope: AnyRank) -> Shape:
     """X's shape. The slope broadcasts to it one way (PRelu-7 to 16).
@@ -277,7 +277,7 @@ def parametric_relu(X: SymTensor, slope: AnyRank) -> Shape:
     return shape if is_contradicted() else broadcast(X.dims, slope.dims)
 
 
-@op("SwiGLU", in_place=True)
+@op("SwiGLU", in_place="elements")
 def swiglu(A: AnyRank, B: AnyRank) -> Shape:
     """The common shape of A and B, which do not broadcast (SwiGLU-28)."""
     return same_shape((A, B), "A and B")

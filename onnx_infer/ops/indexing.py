@@ -26,7 +26,7 @@ from onnx_infer.laws.sizes import (
     unify_shapes,
     unknown_shape,
 )
-from onnx_infer.laws.slices import slice_bound, slice_length, slice_range
+from onnx_infer.laws.slices import slice_bound, slice_length, slice_range, successive
 from onnx_infer.laws.statements import Kind, fresh, is_contradicted, reported
 from onnx_infer.operators.registration import op
 from onnx_infer.operators.rule import Reread
@@ -300,7 +300,7 @@ def _rereads(inputs: Values, outputs: Values, attributes: Attributes) -> Reread 
 @op(
     "Slice",
     data=_slice,
-    view="part",
+    view=successive,
     total=True,
     same=_is_forward,
     computes=_cut,

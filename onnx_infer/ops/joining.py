@@ -27,7 +27,7 @@ from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal, known_sizes
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
-from symdim import Expr, ceildiv, maximum, total
+from symdim import Expr, ceildiv, maximum, product, total
 from symdim.algebra.dims import at_most
 
 if TYPE_CHECKING:
@@ -130,7 +130,24 @@ def _split_data(
     return np.split(input, np.cumsum(parts)[:-1].tolist(), axis)
 
 
-@op("Split", data=_split_data, view="part", total=True)
+def _pieces(inputs: Values, outputs: Values, attributes: Attributes) -> list[Dim | None]:
+    """The number of the first element of each part, if the parts lie one behind the other."""
+    whole = inputs[0].shape if isinstance(inputs[0], SymTensor) else None
+    axis = attributes.get("axis") or 0
+    if whole is None or not -len(whole) <= axis < len(whole) or any(dim != 1 for dim in whole[: axis % len(whole)]):
+        return []
+    row = product(whole[axis % len(whole) + 1 :])
+    start: Dim = 0
+    starts: list[Dim | None] = []
+    for part in outputs:
+        if not isinstance(part, SymTensor) or part.shape is None:
+            return starts
+        starts.append(start * row)
+        start = start + part.shape[axis % len(whole)]
+    return starts
+
+
+@op("Split", data=_split_data, view=_pieces, total=True)
 def split(
     input: SymTensor,
     split: Ints | Unknown | None,

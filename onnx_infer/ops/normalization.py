@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 # Softmax-1, LogSoftmax-1, Hardmax-1: a matrix, split before the axis, which may equal the rank
-op("Softmax", "LogSoftmax", "Hardmax")(same_shape_of_input)
+op("Softmax", "LogSoftmax", "Hardmax", in_place="rows")(same_shape_of_input)
 
 
-@op("Softmax", "LogSoftmax", "Hardmax", since=11)
+@op("Softmax", "LogSoftmax", "Hardmax", since=11, in_place="rows")
 def softmax(input: SymTensor, axis: int) -> Shape:
     """The input's shape. The axis must exist (Softmax-11, 13, also LogSoftmax, Hardmax)."""
     with reported:
@@ -26,7 +26,7 @@ def softmax(input: SymTensor, axis: int) -> Shape:
     return input.dims
 
 
-@op("LpNormalization")
+@op("LpNormalization", in_place="rows")
 def lp_normalization(input: SymTensor, axis: int, p: int) -> Shape:
     """The input's shape (LpNormalization-1, 22)."""
     with reported:
@@ -36,7 +36,7 @@ def lp_normalization(input: SymTensor, axis: int, p: int) -> Shape:
 
 
 # MeanVarianceNormalization-9, 13: onnxruntime ignores default axes that a tensor does not have
-op("MeanVarianceNormalization")(same_shape)
+op("MeanVarianceNormalization", in_place="rows")(same_shape)
 
 
 @op("LRN")
@@ -65,7 +65,7 @@ def _per_channel(X: AnyRank, kind: Kind = "required", **parameters: SymTensor) -
     return (X.shape[0], channels, *X.shape[2:]) if len(X.shape) > 1 else X.shape, channels
 
 
-@op("BatchNormalization")
+@op("BatchNormalization", in_place="rows")
 def batch_normalization_with_saved(
     X: AnyRank, scale: AnyRank, B: AnyRank, mean: AnyRank, var: AnyRank, output_count: int, spatial: int = 1
 ) -> list[Shape | None]:
@@ -80,7 +80,7 @@ def batch_normalization_with_saved(
     return [shape] + [None if channels is None else (channels,)] * (output_count - 1)
 
 
-@op("BatchNormalization", since=14)
+@op("BatchNormalization", since=14, in_place="rows")
 def batch_normalization(
     X: AnyRank,
     scale: AnyRank,
@@ -97,7 +97,7 @@ def batch_normalization(
     return [shape] + [None if channels is None else (channels,)] * (output_count - 1)
 
 
-@op("InstanceNormalization")
+@op("InstanceNormalization", in_place="rows")
 def instance_normalization(input: AnyRank, scale: AnyRank, B: AnyRank) -> Shape:
     """(N, C, *spatial), (C), (C) -> (N, C, *spatial) (InstanceNormalization-1 to 22)."""
     demand(input.shape is None or len(input.shape) > 1, "input has no channel axis; its shape", input)
@@ -118,7 +118,7 @@ def _check_groups(X: SymTensor, num_groups: int) -> None:
         exact_quotient(X.dims[1], num_groups, "the number of channels, divided into groups,")
 
 
-@op("GroupNormalization")
+@op("GroupNormalization", in_place="rows")
 def group_normalization_by_group(X: SymTensor, scale: AnyRank, bias: AnyRank, num_groups: int) -> Shape:
     """(N, C, *spatial), (num_groups), (num_groups) -> (N, C, *spatial) (GroupNormalization-18).
 
@@ -131,7 +131,7 @@ def group_normalization_by_group(X: SymTensor, scale: AnyRank, bias: AnyRank, nu
     return X.dims
 
 
-@op("GroupNormalization", since=21)
+@op("GroupNormalization", since=21, in_place="rows")
 def group_normalization(X: SymTensor, scale: AnyRank, bias: AnyRank, num_groups: int) -> Shape:
     """(N, C, *spatial), (C), (C) -> (N, C, *spatial) (GroupNormalization-21)."""
     _check_groups(X, num_groups)
@@ -151,8 +151,13 @@ def _demand_broadcast(size: Dim, other: Dim, law: str) -> None:
 # -- over the last axes ------------------------------------------------------------------------------------------
 
 
-@op("LayerNormalization", inputs="X Scale B?", dtype=lambda Scale, stash_type=1: [Scale.dtype, stash_type, stash_type])
-@op("LayerNormalization", since=17, dtype=lambda stash_type: [None, stash_type, stash_type])
+@op(
+    "LayerNormalization",
+    inputs="X Scale B?",
+    dtype=lambda Scale, stash_type=1: [Scale.dtype, stash_type, stash_type],
+    in_place="rows",
+)
+@op("LayerNormalization", since=17, dtype=lambda stash_type: [None, stash_type, stash_type], in_place="rows")
 def layer_normalization(X: SymTensor, Scale: AnyRank, B: AnyRank | None, axis: int = -1) -> list[Shape]:
     """(*outer, *inner), Scale and B broadcast to it -> the same, twice (*outer, 1, ...) (LayerNormalization-17).
 
@@ -170,7 +175,7 @@ def layer_normalization(X: SymTensor, Scale: AnyRank, B: AnyRank | None, axis: i
     return [shape, *[sizes_unless_broken(len(shape), outer)] * 2]
 
 
-@op("RMSNormalization")
+@op("RMSNormalization", in_place="rows")
 def rms_normalization(X: SymTensor, scale: AnyRank, axis: int) -> Shape:
     """(*outer, *inner), a scale that broadcasts to it -> the same (RMSNormalization-23)."""
     with reported:

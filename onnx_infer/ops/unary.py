@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Shape, Value
 
 
-unary = partial(op, in_place=True, total=True)
+unary = partial(op, in_place="elements", total=True)
 """`op` for a function of single elements: no run is refused for its sizes."""
 
 
@@ -111,10 +111,10 @@ def _clipped(input: Any, min: Any, max: Any, output_dtype: int | None) -> Any:
     return input
 
 
-op("Clip", data=_clipped, in_place=True)(same_shape_of_input)  # Clip-1, 6: the bounds are attributes
+op("Clip", data=_clipped, in_place="elements")(same_shape_of_input)  # Clip-1, 6: the bounds are attributes
 
 
-@op("Clip", since=11, data=_clipped, in_place=True)
+@op("Clip", since=11, data=_clipped, in_place="elements")
 def clip(input: SymTensor, min: AnyRank | None, max: AnyRank | None) -> Shape:
     """The input's shape. The bounds are scalars (Clip-11 to 13); onnxruntime accepts vectors of one element too."""
     for name, bound in (("min", min), ("max", max)):
@@ -179,7 +179,7 @@ def _drops_nothing(inputs: Values, _: Values, attributes: Attributes) -> bool:
     return training is None or (isinstance(training, SymTensor) and training.data == (False,))
 
 
-_DROPOUT: dict[str, Any] = {"same": _drops_nothing, "random": True, "in_place": True, "total": True}
+_DROPOUT: dict[str, Any] = {"same": _drops_nothing, "random": True, "in_place": "elements", "total": True}
 
 
 @op("Dropout", data=lambda data, is_test: data if is_test else None, **_DROPOUT)

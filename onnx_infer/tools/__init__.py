@@ -1,9 +1,10 @@
 """Tools on top of the inference. The core imports none of them; a method or a command loads what it needs.
 
-    planning/     memory, costs, compiled sizes            emission/             all sizes as source text
+    planning/     memory, costs, compiled sizes            arena/                one block of memory for all values
+    emission/     all sizes as source text                 materialization.py    sizes as ONNX nodes
     report/       tables, explanations, JSON, --diff       page/                 a page for a browser
-    transforms/   fold and make_dynamic                    materialization.py    sizes as ONNX nodes
-    fleets/       many models in worker processes          cli/                  the command line
+    transforms/   fold and make_dynamic                    fleets/               many models in worker processes
+    cli/          the command line
 
 Each folder has its own map. Begin there: a tool reads a finished result and changes nothing of it.
 """

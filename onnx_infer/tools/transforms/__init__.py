@@ -5,6 +5,6 @@
     constants.py   known elements, folded constants, roundings    size_nodes.py   sizes from the inputs or other tensors
     functions.py   bodies of functions, as models                 dynamic/        static sizes of inputs become free
 
-The operators' own laws stand at their rules (`operators/rule.py`). The room uses `results` and the front end in
+The operators' own laws stand at their rules (`onnx_infer.operators.rule`). The room uses `results` and the front end in
 `protobuf`. Begin with `folding.py`.
 """

@@ -1,0 +1,227 @@
+"""From the result of an inference to an arena plan: sizes, order of the nodes, sharing, layout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from onnx_infer.errors import ArgumentError
+from onnx_infer.model.graph import label_of, title_of
+from onnx_infer.operators.registration import registry
+from onnx_infer.results.inferred import checked_sizes, nameable, reads_of, schedule
+from onnx_infer.results.sources import element_of, without_computed
+from onnx_infer.tools.arena.orders import Flow, chosen_order
+from onnx_infer.tools.arena.parts import Step, Storage, slots_of
+from onnx_infer.tools.arena.placing import Layout, best_layout
+from onnx_infer.tools.arena.plan import ArenaPlan
+from onnx_infer.tools.arena.samples import sample_sizes
+from onnx_infer.tools.arena.sharing import Sharing
+from onnx_infer.tools.planning.envelope import ZERO, Polynomial
+from onnx_infer.tools.planning.planner import byte_size
+from symdim import ceildiv, maximum
+from symdim.algebra.dims import variables_of
+from symdim.compile import StraightLine, function_of, tuple_text
+from symdim.guarantee import UpperBounds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from onnx_infer.model.graph import Node
+    from onnx_infer.results.inferred import Inferred
+    from onnx_infer.tools.arena.sharing import Place
+    from onnx_infer.values.tensor import Dim
+    from symdim import Var
+
+Owner: TypeAlias = Literal["arena", "caller"]
+
+_MOST_COMPARED = 100_000
+"""The most comparisons of two ends that shorten the offsets of a plan."""
+
+
+class Options(NamedTuple):
+    """The options of `InferenceResult.arena`, which has their meaning."""
+
+    align: int = 64
+    inputs: Owner = "caller"
+    outputs: Owner = "arena"
+    views: bool | Collection[str] = True
+    in_place: bool | Collection[str] = True
+    order: str | Sequence[int] = "file"
+    upper: bool = True
+    at: Sequence[Mapping[str, int]] | None = None
+    effort: int = 200
+
+    def check(self) -> None:
+        """Raise ArgumentError for what no option can be."""
+        if self.align < 1:
+            raise ArgumentError(f"arena: align={self.align} is no number of bytes; give 1 or more")
+        if self.effort < 0:
+            raise ArgumentError(f"arena: effort={self.effort} is no number of attempts; give 0 or more")
+        for name, owner in (("inputs", self.inputs), ("outputs", self.outputs)):
+            if owner not in ("arena", "caller"):
+                raise ArgumentError(f"arena: {name}={owner!r} is no owner; give 'arena' or 'caller'")
+
+
+class Bytes(NamedTuple):
+    """The bytes of values as expressions. `exact`: those that are no upper bounds. `outside`: name -> reason."""
+
+    sizes: dict[str, Dim]
+    exact: set[str]
+    outside: dict[str, str]
+
+
+def arena_plan(result: Inferred, options: Options) -> ArenaPlan:
+    """The plan of one block of memory for the values of a model; see `InferenceResult.arena`."""
+    options.check()
+    views, in_place = _chosen(options.views, "views"), _chosen(options.in_place, "in_place")
+    nodes = schedule(result)
+    known = nameable(result)
+    counted = _bytes(result, nodes, options)
+    symbols = variables_of(counted.sizes.values())
+    if options.at is None:
+        samples = sample_sizes(result, symbols)
+    else:
+        samples = [_by_symbol(checked_sizes(sizes, symbols, known, "arena: at"), symbols) for sizes in options.at]
+    function = compiled(symbols, counted.sizes.values())
+    tables = [dict(zip(counted.sizes, function(*(s[v] for v in symbols)), strict=True)) for s in samples]
+
+    reads = [tuple(dict.fromkeys(name for name in reads_of(result, node) if name)) for node in nodes]
+    flow = Flow(reads, [[name for name in node[3] if name] for node in nodes], result.outputs)
+    order = chosen_order(options.order, flow, tables)
+    nodes = [nodes[number] for number in order]
+    steps = tuple(
+        Step(title_of(node), label_of(node), number, reads[number], flow.writes[number])
+        for number, node in zip(order, nodes, strict=True)
+    )
+    places, last = _shared(result, nodes, steps, counted, views, in_place)
+    storages = _storages(places, steps, last)
+    slots = list(dict.fromkeys(tuple(slots_of(storages, table, options.align)) for table in tables))
+    layout = best_layout([(s.first, s.last) for s in storages], slots, options.effort)
+    placed = _offsets(layout, storages, counted.sizes, options.align)
+    return ArenaPlan(
+        align=options.align, symbols=symbols, steps=steps, outputs=tuple(result.outputs), outside=counted.outside,
+        sizes={name: counted.sizes[name] for name in places}, places=places, last=last,
+        storages=placed, layout=layout.order, guards=(*result.guards, *result.data_guards), known=known,
+    )  # fmt: skip
+
+
+def _chosen(choice: bool | Collection[str], option: str) -> Callable[[str], bool]:
+    """Whether an operator may share storage: all, none, or those that the caller names."""
+    if isinstance(choice, bool):
+        return lambda op_type: choice
+    known = {name for _, name, _ in registry.supported()}
+    if isinstance(choice, str) or not known.issuperset(choice):
+        named = choice if isinstance(choice, str) else ", ".join(sorted(set(choice) - known))
+        raise ArgumentError(f"arena: {option} must be True, False or a list of names of operators; not {named}")
+    return frozenset(choice).__contains__
+
+
+def _bytes(result: Inferred, nodes: Sequence[Node], options: Options) -> Bytes:
+    """The bytes of the values that may have a place, and the values that have none."""
+    constants = result._engine.model.graph.constants
+    outside = dict.fromkeys(constants, "it is a weight")
+    if options.inputs == "caller":
+        outside.update(dict.fromkeys(result.inputs, "it is the caller's input"))
+    if options.outputs == "caller":
+        for name in result.outputs:
+            outside.setdefault(name, "it is the caller's output")
+    bounds = UpperBounds() if options.upper else None
+    symbols, inputs = result.sources.symbols, frozenset(result.inputs)
+    sizes: dict[str, Dim] = {}
+    exact: set[str] = set()
+    for name in dict.fromkeys([*constants, *result.inputs, *(name for node in nodes for name in node[3] if name)]):
+        value = result.types[name]
+        size = byte_size(value, bounds)
+        if size is None:
+            outside.setdefault(name, f"its bytes are not known: {value}")
+            continue
+        size = without_computed(size)
+        unbound = [v.name for v in variables_of([size]) if not (v in symbols or element_of(v, inputs))]
+        if options.upper and unbound:
+            outside.setdefault(name, f"only the data decide {', '.join(unbound)}, which has no upper bound")
+            continue
+        sizes[name] = size
+        if bounds is None or byte_size(value, None) == byte_size(value, bounds):
+            exact.add(name)
+    return Bytes(sizes, exact, outside)
+
+
+def _by_symbol(sizes: Mapping[str, int], symbols: Sequence[Var]) -> dict[Var, int]:
+    return {v: sizes[v.name] for v in symbols}
+
+
+def _shared(
+    result: Inferred,
+    nodes: Sequence[Node],
+    steps: Sequence[Step],
+    counted: Bytes,
+    views: Callable[[str], bool],
+    in_place: Callable[[str], bool],
+) -> tuple[dict[str, Place], dict[str, int]]:
+    """The place of each value in the arena, in the order of births, and the last step at which each is needed.
+
+    Values that share storage with one outside are outside, too.
+    """
+    sizes, outside = counted.sizes, counted.outside
+    last = dict.fromkeys(sizes, -1)
+    for number, step in enumerate(steps):
+        last.update(dict.fromkeys((*step.writes, *step.reads), number))
+    last.update(dict.fromkeys(result.outputs, len(steps)))
+    operators = result._engine.scope.operators
+    sharing = Sharing(result.types, counted.exact, last, frozenset(outside), operators, views, in_place)
+    made = {name for step in steps for name in step.writes}
+    for name in sizes:
+        if name not in made:
+            sharing.add(name)
+    for number, (step, node) in enumerate(zip(steps, nodes, strict=True)):
+        for name in step.writes:
+            if name in sizes and name in outside:
+                sharing.add(name)
+        free = {name for name in step.writes if name in sizes and name not in outside}
+        sharing.add_outputs(number, node, free, len(steps))
+    places = {}
+    for name, place in sharing.places.items():
+        if place.root not in outside:
+            places[name] = place
+        elif name not in outside:
+            outside[name] = f"it is a view of {place.root!r}"
+    return places, last
+
+
+def _storages(places: Mapping[str, Place], steps: Sequence[Step], last: Mapping[str, int]) -> list[Storage]:
+    """The storages in the order of their births, each from the first to the last step that needs a value in it."""
+    first = {name: number for number, step in enumerate(steps) for name in step.writes}
+    spans: dict[str, tuple[int, int]] = {}
+    for name, place in places.items():
+        begin, end = spans.get(place.root, (first.get(name, -1), -1))
+        spans[place.root] = min(begin, first.get(name, -1)), max(end, last[name])
+    return [Storage(root, begin, end) for root, (begin, end) in spans.items()]
+
+
+def _offsets(layout: Layout, storages: Sequence[Storage], sizes: Mapping[str, Dim], align: int) -> list[Storage]:
+    """The storages with those that decide their offsets, without ends that another end is proved to cover.
+
+    What is left out changes no offset at any size. After `_MOST_COMPARED` comparisons the rest stays as it is.
+    """
+    placed = list(storages)
+    ends: dict[int, Polynomial] = {}
+    compared = 0
+    for block in layout.order:
+        kept: list[int] = []
+        for x in layout.below[block]:
+            compared += len(kept)
+            if compared < _MOST_COMPARED:
+                if any(ends[y].covers(ends[x]) for y in kept):
+                    continue
+                kept = [y for y in kept if not ends[x].covers(ends[y])]
+            kept.append(x)
+        offset = maximum(*(ends[x].size for x in kept)) if kept else 0
+        covered = tuple(x for x in layout.below[block] if x not in kept)
+        placed[block] = storages[block]._replace(below=tuple(kept), covered=covered, offset=offset)
+        ends[block] = ZERO.plus([offset, ceildiv(sizes[storages[block].root], align) * align])
+    return placed
+
+
+def compiled(symbols: Sequence[Var], sizes: Collection[Dim]) -> Callable[..., tuple[int, ...]]:
+    """The function from the sizes of symbols to these sizes."""
+    code = StraightLine(symbols)
+    return function_of(code.source(tuple_text([code.operand(size) for size in sizes])))

@@ -1,0 +1,173 @@
+"""A plan of one block of memory for the values of a model: for all sizes, and in numbers at given sizes."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from onnx_infer.errors import ArgumentError
+from onnx_infer.results.guards import violations
+from onnx_infer.results.inferred import checked_sizes
+from onnx_infer.tools.arena.parts import Buffer, PlacedBuffer, Step, Storage, slots_of
+from onnx_infer.tools.arena.placing import compacted, extent, live_peak
+from symdim import ceildiv, maximum
+from symdim.compile import StraightLine, function_of, tuple_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from onnx_infer.results.guards import Guard
+    from onnx_infer.tools.arena.sharing import Place
+    from onnx_infer.tools.arena.verifying import Verified
+    from onnx_infer.values.tensor import Dim
+    from symdim import Var
+
+
+class PlacedArena:
+    """An arena at given sizes.
+
+    `buffers`: the values in the order of their births. `size`: the bytes of the arena. `lower_bound`: the most bytes of
+    storages that are needed at one step, each rounded up to the alignment; no placement needs less.
+    """
+
+    def __init__(self, buffers: tuple[PlacedBuffer, ...], roots: Mapping[str, str], size: int, bound: int) -> None:
+        self.buffers, self.size, self.lower_bound = buffers, size, bound
+        self._roots = roots
+
+    def __repr__(self) -> str:
+        return f"<PlacedArena of {self.size} bytes, {len(self.buffers)} buffers>"
+
+    def root(self, value: str) -> str:
+        """The value whose storage a value shares; itself if it shares none. Raises KeyError for values outside."""
+        return self._roots[value]
+
+
+class ArenaPlan:
+    """Offsets for the values of a model in one block of memory. They are valid for all sizes by construction.
+
+    A storage lies above the end of every storage below it that is needed at the same time, and of two such storages one
+    is below the other. So no sizes can make them overlap.
+
+    `align`: every storage begins at a multiple of so many bytes. `symbols`: those that decide the plan. `steps`: the
+    nodes in their order. `outside`: the values without a place in the arena, each with the reason. `storages`: the
+    pieces of the arena. A plan needs no model any more, and can be pickled.
+    """
+
+    def __init__(
+        self,
+        *,
+        align: int,
+        symbols: Sequence[Var],
+        steps: tuple[Step, ...],
+        outputs: tuple[str, ...],
+        outside: Mapping[str, str],
+        sizes: Mapping[str, Dim],
+        places: Mapping[str, Place],
+        last: Mapping[str, int],
+        storages: Sequence[Storage],
+        layout: Sequence[int],
+        guards: Collection[Guard],
+        known: Mapping[str, Var],
+    ) -> None:
+        self.align, self.symbols, self.steps, self.outputs = align, tuple(symbols), steps, outputs
+        self.outside, self.storages = dict(outside), tuple(storages)
+        self._sizes, self._places, self._layout = dict(sizes), dict(places), tuple(layout)
+        self._guards, self._known = tuple(guards), dict(known)
+        self._last = {name: last[name] for name in places}
+        first = {name: number for number, step in enumerate(steps) for name in step.writes}
+        self._first = {name: first.get(name, -1) for name in places}
+
+    def __repr__(self) -> str:
+        return f"ArenaPlan({len(self._places)} values in {len(self.storages)} storages, {len(self.outside)} outside)"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in vars(self).items() if key != "_function"}
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The numbers of the model's nodes in the order of the plan, without nodes that are constants."""
+        return tuple(step.number for step in self.steps)
+
+    @cached_property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """The places of all values in the arena, in the order of their births."""
+        number = {storage.root: i for i, storage in enumerate(self.storages)}
+        found = []
+        for name, (root, start, kind) in self._places.items():
+            storage = self.storages[number[root]]
+            below = tuple(self.storages[i].root for i in storage.below)
+            offset = storage.offset + start
+            found.append(
+                Buffer(name, root, kind, self._sizes[name], offset, self._first[name], self._last[name], below)
+            )
+        return tuple(found)
+
+    def root(self, value: str) -> str:
+        """The value whose storage a value shares; itself if it shares none. Raises KeyError for values outside."""
+        return self._places[value].root
+
+    @cached_property
+    def size(self) -> Dim:
+        """The bytes of the arena, as an expression."""
+        ends = dict.fromkeys(map(self.end, self.storages))
+        return maximum(*ends) if ends else 0
+
+    def end(self, storage: Storage) -> Dim:
+        """Where a storage ends: its offset and its bytes, rounded up to the alignment."""
+        return storage.offset + ceildiv(self._sizes[storage.root], self.align) * self.align
+
+    @cached_property
+    def lower_bound(self) -> Dim:
+        """The most bytes of storages that are needed at one step. No placement of these storages needs less."""
+        live: Dim = 0
+        change: dict[int, Dim] = {}
+        for storage in self.storages:
+            size = ceildiv(self._sizes[storage.root], self.align) * self.align
+            change[storage.first] = change.get(storage.first, 0) + size
+            change[storage.last + 1] = change.get(storage.last + 1, 0) - size
+        found: dict[Dim, None] = {}
+        for step in sorted(change):
+            live = live + change[step]
+            found[live] = None
+        return maximum(*found) if found else 0
+
+    def at(self, sizes: Mapping[str, int] | None = None, /, **named: int) -> PlacedArena:
+        """The plan in numbers at these sizes, by name.
+
+        Raises UnboundName for missing sizes, UnknownSymbol for names of no symbol, BoundsError for sizes out of bounds,
+        and ArgumentError for sizes at which the model does not run because a required guard fails.
+        """
+        given = checked_sizes({**(sizes or {}), **named}, self.symbols, self._known, "arena")
+        bound: dict[str | Var, int] = dict(given.items())
+        for violation in violations([g for g in self._guards if g.is_bound(bound)], bound):
+            if violation.kind == "required":
+                raise ArgumentError(f"arena: the model does not run at these sizes: {violation}")
+        counts, starts = self._function(*(given[v.name] for v in self.symbols))
+        table = dict(zip(self._places, counts, strict=True))
+        slots = slots_of(self.storages, table, self.align)
+        offsets = compacted(self._layout, [storage.below for storage in self.storages], slots)
+        where = {storage.root: offset for storage, offset in zip(self.storages, offsets, strict=True)}
+        roots = {name: place.root for name, place in self._places.items()}
+        buffers = tuple(
+            PlacedBuffer(
+                name, where[roots[name]] * self.align + start, table[name], self._first[name], self._last[name]
+            )
+            for name, start in zip(self._places, starts, strict=True)
+        )
+        spans = [(storage.first, storage.last) for storage in self.storages]
+        return PlacedArena(buffers, roots, extent(offsets, slots) * self.align, live_peak(spans, slots) * self.align)
+
+    @cached_property
+    def _function(self) -> Callable[..., tuple[tuple[int, ...], tuple[int, ...]]]:
+        """The bytes of each value, and where it begins in its storage."""
+        code = StraightLine(self.symbols)
+        counts = tuple_text([code.operand(self._sizes[name]) for name in self._places])
+        starts = tuple_text([code.operand(place.start) for place in self._places.values()])
+        return function_of(code.source(f"{counts}, {starts}"))
+
+    def verify(self) -> Verified:
+        """Check the plan once more, from what the steps read and write; see `verifying.py`. Raises PlanError."""
+        from onnx_infer.tools.arena.verifying import verify
+
+        ends = [self.end(storage) for storage in self.storages]
+        return verify(self.steps, self.storages, ends, self._places, self.outputs)

@@ -1,0 +1,116 @@
+"""Which values of a model share storage: views of another value, and results in the place of an operand that ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from onnx_infer.results.sources import without_computed
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import Dim, SymTensor, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+    from onnx_infer.model.graph import Node
+    from onnx_infer.operators.lookup import Operators
+    from onnx_infer.operators.rule import Facets
+
+Kind: TypeAlias = Literal["own", "view", "in place"]
+
+
+class Place(NamedTuple):
+    """Where a value is stored: in the storage of `root`, so many bytes from its beginning.
+
+    A "view" has the bytes that are there already; a value "in place" is written over those of an operand.
+    """
+
+    root: str
+    start: Dim = 0
+    kind: Kind = "own"
+
+
+class Sharing:
+    """The places of values. `places` grows node by node; values that share nothing are their own roots.
+
+    `exact`: the values whose size is no upper bound. `fixed`: values whose storage is the caller's or a weight. Nothing
+    is written over them, and an output of the model is no view of them. `last`: value -> the step of its last reader,
+    or the number of steps for an output. `may_view`, `may_overwrite`: which operators may share storage in these ways.
+    """
+
+    def __init__(
+        self,
+        types: Mapping[str, Value],
+        exact: Collection[str],
+        last: Mapping[str, int],
+        fixed: Collection[str],
+        operators: Operators,
+        may_view: Callable[[str], bool],
+        may_overwrite: Callable[[str], bool],
+    ) -> None:
+        self.types, self.exact, self.last, self.fixed = types, exact, last, fixed
+        self.operators, self.may_view, self.may_overwrite = operators, may_view, may_overwrite
+        self.places: dict[str, Place] = {}
+        self._ends: dict[str, int] = {}  # root -> the last step that reads any of its values
+
+    def add(self, name: str, place: Place | None = None) -> None:
+        """Add a value, in the storage of another one or of its own."""
+        place = self.places[name] = place or Place(name)
+        self._ends[place.root] = max(self._ends.get(place.root, 0), self.last[name])
+
+    def add_outputs(self, step: int, node: Node, outputs: Collection[str], steps: int) -> None:
+        """Add the results of a node. `outputs` are those that have a size and are not fixed."""
+        facets = self.operators.facets(node[0], node[1])
+        views = self._views(node, facets) if self.may_view(node[0]) else {}
+        for number, name in enumerate(node[3]):
+            if name not in outputs:
+                continue
+            place = views.get(number)
+            if place is not None and self.last[name] == steps and place.root in self.fixed:
+                place = None  # an output of the model is a copy of a weight or of the caller's input
+            if place is None and number == 0 and facets.in_place and self.may_overwrite(node[0]):
+                place = self._over_operand(step, node, facets)
+            self.add(name, place)
+
+    def _views(self, node: Node, facets: Facets) -> dict[int, Place]:
+        """The results that are parts of the first operand: the number of each, and its place."""
+        _, _, inputs, outputs, attributes, _ = node
+        if facets.view is None or not inputs or inputs[0] not in self.places:
+            return {}
+        whole = self.places[inputs[0]]._replace(kind="view")
+        if facets.view == "whole":
+            return {0: whole}
+        value = self.types[inputs[0]]
+        bits = dt.BITS.get(value.dtype or 0, 0) if isinstance(value, SymTensor) else 0
+        if not bits or bits % 8:
+            return {}
+        operands = [self.types[name] if name else None for name in inputs]
+        made = [self.types[name] if name in self.exact else None for name in outputs]
+        return {
+            number: whole._replace(start=whole.start + without_computed(start) * (bits // 8))
+            for number, start in enumerate(facets.view(operands, made, attributes.values))
+            if start is not None and outputs[number] in self.exact
+        }
+
+    def _over_operand(self, step: int, node: Node, facets: Facets) -> Place | None:
+        """The place of an operand that ends here and that the first result may overwrite.
+
+        Of operators of any number of operands it is the first one: a kernel may go through them one after the other.
+        """
+        op_type, domain, inputs, outputs, _, _ = node
+        operator = self.operators[domain, op_type]
+        first_only = facets.in_place == "rows" or operator is None or any(f.variadic for f in operator.schema.inputs)
+        for name in inputs[:1] if first_only else inputs:
+            place = self.places.get(name)
+            if place is None or place.root in self.fixed or self._ends[place.root] != step:
+                continue
+            others = {self.places[x].root for x in inputs if x != name and x in self.places}
+            if place.root not in others and _same_elements(self.types[name], self.types[outputs[0]]):
+                return place._replace(kind="in place")
+        return None
+
+
+def _same_elements(operand: Value, result: Value) -> bool:
+    """Whether two tensors have the same sizes, and elements of as many bits."""
+    if not isinstance(operand, SymTensor) or not isinstance(result, SymTensor) or operand.shape is None:
+        return False
+    return operand.shape == result.shape and dt.BITS.get(operand.dtype or 0) == dt.BITS.get(result.dtype or 0)
