@@ -24,9 +24,10 @@ from __future__ import annotations
 from math import gcd
 
 from symdim.algebra.constructors.arithmetic import add, multiply, scale, subtract, sum_of, total
+from symdim.algebra.constructors.floordiv import mod
 from symdim.algebra.constructors.lattice import as_extremum
 from symdim.algebra.constructors.long_division import cancelled
-from symdim.algebra.dims import sign, substituted
+from symdim.algebra.dims import excludes, sign, substituted
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, FloorDiv, Max, Min, Mul
 from symdim.algebra.intervals import is_empty, meet
@@ -274,6 +275,8 @@ def _divides(d: Dim, n: Dim) -> Conjunction:
         n = sum_of({unit: k % d for unit, k in terms.items() if k % d}, const % d) if d else n
         if isinstance(n, int):
             return [] if n == 0 and d else None
+        if d and excludes(mod(n, d), 0):
+            return None
         shared = gcd(d, *n.terms.values(), n.const) if n.terms is not None else 1
         return [] if shared == abs(d) else [Relation("divides", d // shared, n // shared)]
     d, n = cancelled(d, n)
