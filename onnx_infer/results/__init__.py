@@ -2,7 +2,7 @@
 
     inferred.py           the result of a walk, as data      guarantees.py    how well the sizes are known
     guards.py             conditions that a run needs        least_sizes.py   sizes that every runtime refuses
-    derived_guards.py     guards, made of statements         element_bounds.py   bounds of counts of tokens
+    derived_guards.py     guards, made of statements
     data_laws.py          laws that values of inputs decide  sources.py       where a symbol can be read
     reasons.py            why something is unknown           deciding.py      conditions that would make it known
     merged_branches.py    values whose types are not written  exactness.py    whether a type is exact

@@ -2,22 +2,27 @@
 
 A look-up by token, edge or position ids fails if one of them is out of bounds. If the elements of an input decide that,
 a run may fail although every guard holds. The laws here name these inputs.
+
+Exporters write positions as `CumSum(mask) * mask + 1`, counts of tokens. They are at most S + 1, whatever the mask is.
+So a look-up by them is in bounds for all inputs where S is small enough, and the law says so.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onnx_infer.elements.lifting import SAME
 from onnx_infer.model.graph import Node, label_of, title_of
 from onnx_infer.operators.rule import NO_FACETS
-from onnx_infer.results.element_bounds import greatest, greatest_of
 from onnx_infer.results.guards import NodeName
+from onnx_infer.values.dtype import BOOL, INT32, INT64
 from onnx_infer.values.propagated import is_told
 from onnx_infer.values.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from onnx_infer.operators.operator import Operator
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.values.tensor import Dim, Value
 
@@ -52,7 +57,7 @@ def data_laws(result: Inferred, nodes: Iterable[Node]) -> list[DataLaw]:
     >>> print(*onnx_infer.infer(model).data_laws)
     input 'ids' decides: an index must be in its axis (Gather 'y')
 
-    A law says where all elements fulfil it, if they count something (`element_bounds.py`).
+    A law says where all elements fulfil it, if they count something (`_greatest_of`).
     """
     kept: list[DataLaw] | None = vars(result._engine).get("data_laws")
     if kept is not None:  # a result from a pickle has no model
@@ -72,7 +77,7 @@ def data_laws(result: Inferred, nodes: Iterable[Node]) -> list[DataLaw]:
                 if where is not None:
                     found.setdefault((deciding[name].names(), where), []).append(NodeName(title, label_of(node)))
         operator = operators[node[1], node[0]] if of_node else None
-        count = None if operator is None else greatest_of(node, operator, counts, types)
+        count = None if operator is None else _greatest_of(node, operator, counts, types)
         if count is not None:
             counts[node[3][0]] = count
         joined = of_node[0] if len(of_node) == 1 else _Deciding((), of_node)
@@ -89,7 +94,7 @@ def _where_in_bounds(node: Node, types: Mapping[str, Value], counts: Mapping[str
     """At which sizes all indices of a look-up are in bounds, as a text; empty if that is not known, None: at all."""
     op_type, domain, inputs, _, attributes, _ = node
     table = types.get(inputs[0])
-    most = greatest(inputs[1], counts, types) if op_type == "Gather" and not domain else None
+    most = _greatest(inputs[1], counts, types) if op_type == "Gather" and not domain else None
     if most is None or not isinstance(table, SymTensor) or not table.shape:
         return ""
     axis: Any = attributes.values.get("axis", 0)
@@ -102,6 +107,53 @@ def _where_in_bounds(node: Node, types: Mapping[str, Value], counts: Mapping[str
     if conditions == []:
         return None
     return "" if conditions is None else f", as it is where {' and '.join(map(str, conditions))}"
+
+
+# -- bounds of elements that a run counts ------------------------------------------------------------------------------
+
+
+def _greatest(name: str, known: Mapping[str, Dim], types: Mapping[str, Value]) -> Dim | None:
+    """The greatest element of a value, if none is negative; None if that is not known.
+
+    `known` are those of the values that nodes give.
+    """
+    value = types.get(name)
+    if not isinstance(value, SymTensor):
+        return None
+    if value.dtype == BOOL:
+        return 1
+    numbers = [x for x in value.data or () if isinstance(x, int) and x >= 0]
+    return max(numbers) if numbers and len(numbers) == len(value.data or ()) else known.get(name)
+
+
+def _greatest_of(node: Node, operator: Operator, known: Mapping[str, Dim], types: Mapping[str, Value]) -> Dim | None:
+    """The greatest element of the result of a node, if none is negative; None if that is not known.
+
+    No integer wraps: counts are below the sizes of tensors, and to these only numbers are added.
+    """
+    op_type, _, inputs, outputs, _, _ = node
+    result = types.get(outputs[0]) if outputs else None
+    if not isinstance(result, SymTensor) or result.dtype not in (INT32, INT64):
+        return None
+    most = [_greatest(name, known, types) for name in inputs]
+    first = most[0] if most else None
+    if first is None:
+        return None
+    if operator.rule.moves or operator.rule.data is SAME:
+        return first
+    second = most[1] if len(most) == 2 else None
+    if op_type == "Add" and second is not None and (isinstance(first, int) or isinstance(second, int)):
+        return first + second
+    if op_type == "Mul" and second is not None and 1 in (first, second):
+        return first * second
+    if op_type == "CumSum" and first == 1 and isinstance(second, int) and result.shape:
+        axis = types[inputs[1]]
+        assert isinstance(axis, SymTensor)
+        return result.dims[second] if axis.data == (second,) and second < result.rank else None
+    return None
+
+
+# -- the inputs that decide a value -----------------------------------------------------------------------------------
 
 
 class _Deciding:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symdim.algebra.texts.printing import shortened
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -50,16 +52,13 @@ def printable(text: str) -> str:
 
 MOST_CHARACTERS = 400
 """The most characters of a message, a note or a reason. Names and expressions in it may be longer."""
-_AT_THE_END, _BETWEEN = 100, 50
+_AT_THE_END = 100
 
 
-def bounded(text: str, most: int = MOST_CHARACTERS) -> str:
+def bounded(text: str) -> str:
     """The text; of a long one the beginning and the end, and between them how much is left out.
 
     >>> bounded("short"), bounded("a" * 400 + "b" * 700)[240:299]
     ('short', 'aaaaaaaaaa... (750 more characters) ...bbbbbbbbbbbbbbbbbbbb')
     """
-    if len(text) <= most:
-        return text
-    start = most - _AT_THE_END - _BETWEEN
-    return f"{text[:start]}... ({len(text) - start - _AT_THE_END:,} more characters) ...{text[-_AT_THE_END:]}"
+    return shortened(text, MOST_CHARACTERS, _AT_THE_END)

@@ -26,7 +26,7 @@ from math import gcd
 from symdim.algebra.constructors.arithmetic import add, multiply, scale, subtract, sum_of, total
 from symdim.algebra.constructors.lattice import as_extremum
 from symdim.algebra.constructors.long_division import cancelled
-from symdim.algebra.dims import sign, substituted
+from symdim.algebra.dims import excludes, sign, substituted
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, FloorDiv, Max, Min, Mul
 from symdim.algebra.intervals import is_empty, meet
@@ -269,17 +269,16 @@ def _equality(gap: Expr) -> Relation:
 
 def _divides(d: Dim, n: Dim) -> Conjunction:
     """`n % d == 0` without a common factor, and without the terms that are multiples of d."""
-    if isinstance(d, int):
-        terms, const = terms_of(n)
-        n = sum_of({unit: k % d for unit, k in terms.items() if k % d}, const % d) if d else n
-        if isinstance(n, int):
-            return [] if n == 0 and d else None
-        shared = gcd(d, *n.terms.values(), n.const) if n.terms is not None else 1
-        return [] if shared == abs(d) else [Relation("divides", d // shared, n // shared)]
     d, n = cancelled(d, n)
-    if isinstance(d, int):
-        return _divides(d, n)
-    return [] if n % d == 0 and always(subtract(d, 1)) else [Relation("divides", d, n)]
+    if not isinstance(d, int):
+        return [] if n % d == 0 and always(subtract(d, 1)) else [Relation("divides", d, n)]
+    if not d or excludes(n % d, 0):
+        return None
+    terms, const = terms_of(n)
+    n = sum_of({unit: k % d for unit, k in terms.items() if k % d}, const % d)
+    terms, const = terms_of(n)
+    shared = gcd(d, *terms.values(), const)
+    return [] if shared == abs(d) else [Relation("divides", d // shared, n // shared)]
 
 
 def _broadcast(relation: Relation) -> Conjunction:

@@ -12,7 +12,7 @@ from onnx_infer.operators.lookup import bind
 from onnx_infer.operators.registration import registry
 from onnx_infer.operators.rule import uncounted
 from onnx_infer.operators.schema import NEWEST
-from onnx_infer.tools.planning.multiply_adds import multiply_adds
+from onnx_infer.tools.planning.costs import multiply_adds
 from symdim import Var
 
 from .test_planner import with_weights

@@ -15,7 +15,6 @@ from onnx_infer.__main__ import main
 from onnx_infer.results.reasons import Reasons
 from onnx_infer.tools.cli.arguments import MODEL_ERRORS
 from onnx_infer.tools.report.explanation import explain
-from onnx_infer.tools.report.layout import cut
 from onnx_infer.tools.report.table import table
 from tests.counting import calls_of
 
@@ -126,14 +125,6 @@ def test_guards_name_their_nodes() -> None:
     assert "  K == M   MatMul 'y': inner sizes of the product (and 1 more node)" in table(
         onnx_infer.infer(model(graph))
     )
-
-
-@pytest.mark.parametrize("width", range(8, 60))
-def test_what_is_cut_fits(width: int) -> None:
-    text = "(heads*batch + 1)//2 + maximum(sequence, past) - 1"
-    short = cut(text, width)
-    assert len(short) <= width
-    assert short == text or (text.startswith(short.split(" ... ")[0]) and text.endswith(short.split(" ... ")[1]))
 
 
 def test_reports_of_one_result_share_the_work() -> None:

@@ -70,6 +70,15 @@ def test_what_is_left_out_is_counted() -> None:
     assert shortened("x" * 12, 11) == "xxxxxxxxxxx... (1 more character)"
 
 
+@pytest.mark.parametrize("most", range(70, 130, 5))
+def test_a_text_that_keeps_its_ending_fits(most: int) -> None:
+    text = "(heads*batch + 1)//2 + " * 4 + "maximum(sequence, past) - 1"
+    short = shortened(text, most, ending=20)
+    head, _, tail = short.partition("... (")
+    assert len(short) <= most
+    assert short == text or (text.startswith(head) and tail.endswith(f"more characters) ...{text[-20:]}"))
+
+
 def test_a_cut_text_is_refused_with_the_reason() -> None:
     with pytest.raises(ParseError, match="the text is cut"):
         parse("x + ... (3 more names)")

@@ -21,7 +21,6 @@ from onnx_infer.tools.planning.costs import costs
 from onnx_infer.tools.planning.memory import MemoryPlan
 from onnx_infer.tools.planning.planner import byte_size
 from onnx_infer.tools.report.explanation import origin_text
-from onnx_infer.tools.report.layout import cut
 from onnx_infer.tools.report.table import counts_of
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
@@ -30,6 +29,7 @@ from symdim import Var
 from symdim.algebra.dims import variables_of
 from symdim.algebra.evaluate import checked_size
 from symdim.algebra.origin import is_given
+from symdim.algebra.texts.printing import shortened
 from symdim.dialects.languages import LANGUAGES
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def page_data(result: Inferred, content: Content, sizes: Mapping[str, int]) -> d
         "origins": [
             "" if is_given(symbol.variable.origin) else printable(origin_text(symbol.variable)) for symbol in symbols
         ],
-        "dims": [cut(printable(str(dim)), _LONGEST) for dim in dims],
+        "dims": [_shortened(printable(str(dim))) for dim in dims],
         "values": values,
         "reasons": tables.told,
         "nodes": nodes,
@@ -142,7 +142,7 @@ class _Tables:
         reason = -1 if verdict == "exact" else self._reason(name)
         known = isinstance(value, SymTensor) and value.shape is not None and UNKNOWN_SIZE not in value.shape
         axes = [self._content.place(dim) for dim in value.shape or ()] if known else None  # type: ignore[attr-defined]
-        kind = dt.text(value.dtype) if known else cut(str(value), _LONGEST)  # type: ignore[attr-defined]
+        kind = dt.text(value.dtype) if known else _shortened(str(value))  # type: ignore[attr-defined]
         return [name, kind, axes, self._place(byte_size(value)), verdict, reason, _elements(value)]
 
     def nodes(self) -> list[list[object]]:
@@ -174,7 +174,11 @@ def _elements(value: Value) -> str:
     """The elements of a small tensor."""
     if not isinstance(value, SymTensor) or value.data is None:
         return ""
-    return cut(printable(", ".join("?" if x is None else str(x) for x in value.data)), _LONGEST)
+    return _shortened(printable(", ".join("?" if x is None else str(x) for x in value.data)))
+
+
+def _shortened(text: str) -> str:
+    return shortened(text, _LONGEST, _LONGEST // 2)
 
 
 _BATCH = 1

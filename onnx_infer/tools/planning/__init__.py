@@ -2,8 +2,7 @@
 
 planner.py     the sizes of all values as one compiled function
 memory.py      the memory of live tensors over a schedule    envelope.py         its maximum as an expression
-costs.py       costs of nodes and layers                     multiply_adds.py    multiply-adds of an operator
-largest.py     the largest size within some memory
+costs.py       costs of nodes and layers                     largest.py          the largest size within some memory
 
 Begin with `memory.py`.
 """

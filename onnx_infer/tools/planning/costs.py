@@ -1,5 +1,9 @@
 """The parameters and multiply-adds of the nodes and layers of a model, as expressions of its input sizes.
 
+A multiply-add is one of the products in the sums of a contraction: a matrix product, a convolution, attention or a
+recurrent layer. By definition, elementwise operators, reductions, movements and comparisons have none. The softmax and
+the biases of layers are not counted either. The `cost` of an operator stands at its rule.
+
 A parameter is an element of a constant. 64-bit integers, booleans and strings do not count: they are sizes, axes and
 flags. A constant that several nodes read counts for the first one. The cost of a function call is that of its body. The
 cost of a node with subgraphs is that of the subgraphs, if it does not depend on how often they run.
@@ -14,18 +18,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.model.graph import Node, first_output, label_of, title_of
 from onnx_infer.results.inferred import Inferred, reads_of, schedule
+from onnx_infer.results.sources import without_computed
 from onnx_infer.tools.planning.envelope import envelope
-from onnx_infer.tools.planning.multiply_adds import multiply_adds
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Shape, SymTensor, Value
 from onnx_infer.values.text import text
 from symdim import Expr, product, total
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from onnx_infer.engine.engine import Engine
     from onnx_infer.engine.scope import Scope
+    from onnx_infer.operators.operator import Operator
     from onnx_infer.tools.planning.memory import MemoryPlan
     from onnx_infer.values.tensor import Dim
 
@@ -81,6 +86,32 @@ def costs(result: Inferred) -> Costs:
         held += bodies.parameters(node, engine.scope, seen)
         found.append(NodeCost(title_of(node), label_of(node), total(held), bodies.count(node, engine.scope)))
     return Costs(found)
+
+
+def multiply_adds(
+    operator: Operator, inputs: Sequence[Value | None], outputs: Sequence[Value | None], attributes: Mapping[str, Any]
+) -> Dim | None:
+    """The multiply-adds of one node of an operator; 0 if it contracts nothing, None if they are not known.
+
+    >>> from onnx_infer.operators.lookup import bind
+    >>> from symdim import Var
+    >>> B, S = Var("B"), Var("S")
+    >>> a, w, y = (SymTensor(1, shape) for shape in ((B, S, 64), (64, 128), (B, S, 128)))
+    >>> multiply_adds(bind("", "MatMul", 13), (a, w), (y,), {})
+    8192*B*S
+    """
+    cost = operator.rule.facets.cost
+    if cost is None:
+        return 0
+    try:
+        return cost([_shape(v) for v in inputs], [_shape(v) for v in outputs], attributes)
+    except (AttributeError, LookupError, TypeError, ValueError):  # a shape is not known, or the node is malformed
+        return None
+
+
+def _shape(value: Value | None) -> Shape | None:
+    known = isinstance(value, SymTensor) and value.shape is not None
+    return tuple(map(without_computed, value.shape)) if known else None  # type: ignore[union-attr]
 
 
 def parameters(value: Value) -> Dim:

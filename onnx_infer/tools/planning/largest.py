@@ -19,15 +19,15 @@ from onnx_infer.tools.planning.memory import MemoryPlan, Peak
 from onnx_infer.tools.planning.planner import bounding_shape
 from onnx_infer.values.tensor import Dim, SymTensor
 from symdim import Expr, SymdimError, UnboundName, Var
-from symdim.algebra.dims import at_least, at_most, bounds_of, differ, excludes, substituted
+from symdim.algebra.dims import at_least, bounds_of, substituted
 from symdim.algebra.evaluate import Substitution
 from symdim.relations.monotone import growth
+from symdim.relations.solving import solve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from onnx_infer.results.inferred import Inferred
-    from symdim.relations.relation import Relation
 
 _LARGEST = 2**31 - 1  # no size is larger
 _MOST_INTERVALS = 4_096
@@ -144,7 +144,7 @@ class _Search:
         for name in self.falling:
             counts[name] = max(bounds_of(substituted(self.bytes[name], inside))[0] or 0, 0)
         excluded = max(self.memory.live_bytes(counts)) > self.limit or any(
-            surely_fails(condition.substitute(inside)) for condition in self.conditions
+            solve(condition.substitute(inside)) is None for condition in self.conditions
         )
         self.rebuilt += len(inside.rebuilt)
         return excluded
@@ -162,24 +162,3 @@ def _chosen(symbols: Mapping[str, Var], symbol: str | None, sizes: Mapping[str, 
     if symbol is None:
         raise SymdimError("every symbol has a size already")
     return symbols[symbol]
-
-
-def surely_fails(condition: Relation) -> bool:
-    """Whether intervals prove that a condition holds nowhere.
-
-    >>> from symdim.relations.relation import Relation
-    >>> x = Var.fresh("x", 513, 600)
-    >>> surely_fails(Relation("at_most", x, 512)), surely_fails(Relation("divides", 32, x))
-    (True, False)
-    """
-    relation, lhs, rhs, _ = condition
-    if relation == "at_least":
-        return at_most(lhs - rhs, -1)
-    if relation == "at_most":
-        return at_least(lhs - rhs, 1)
-    if relation == "equal":
-        return differ(lhs, rhs)
-    if relation == "divides":
-        return at_least(lhs, 1) and excludes(rhs % lhs, 0)
-    both = relation == "broadcast"
-    return differ(lhs, rhs) and excludes(lhs, 1) and (not both or excludes(rhs, 1))

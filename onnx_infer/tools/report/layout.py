@@ -10,6 +10,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from onnx_infer.values.text import printable
+from symdim.algebra.texts.printing import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -25,22 +26,9 @@ WIDTH = 120
 _LONGEST = 4000
 """Characters of a line that is wrapped. A longer one has a hostile name in it, and its middle is left out."""
 
-_GAP = " ... "
 _DOTS = "..."
 _SHORTEST = 16
 _INDENT = 4
-
-
-def cut(text: str, most: int) -> str:
-    """The text, with its middle left out if it has more characters.
-
-    >>> cut("heads*(batch + 1) + seq//2 + past//2 + 1", 24), cut("short", 24)
-    ('heads*(bat ... st//2 + 1', 'short')
-    """
-    if len(text) <= most:
-        return text
-    room = max(most - len(_GAP), 2)
-    return f"{text[: (room + 1) // 2]}{_GAP}{text[len(text) - room // 2 :]}"
 
 
 def cut_names(names: Sequence[str], most: int | None) -> list[str]:
@@ -75,7 +63,7 @@ def wrapped(line: str, width: int | None) -> list[str]:
     >>> wrapped("  a run fails where a token is outside of the table", 30)
     ['  a run fails where a token is', '      outside of the table']
     """
-    line = cut(line, _LONGEST)
+    line = shortened(line, _LONGEST, _LONGEST // 2)
     if width is None or len(line) <= width:
         return [line]
     indent = " " * (len(line) - len(line.lstrip()) + _INDENT)

@@ -7,6 +7,7 @@ from html import escape
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from onnx_infer.model.given import interval_text
 from onnx_infer.results.data_laws import data_laws
 from onnx_infer.results.exactness import variables
 from onnx_infer.results.reasons import Reasons, Root
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.results.reasons import Reason
     from onnx_infer.tools.report.layout import Write
-    from symdim import Var
 
 HEADINGS = {
     "required": "the model runs only where:",
@@ -86,7 +86,7 @@ class _Table:
     def _summary(self) -> list[str]:
         lines = [count_of(counts_of(self.result, self.reasons))]
         if symbols := sorted(self.reasons.inputs, key=lambda v: v.name):
-            lines.append(f"symbols: {', '.join(map(interval, symbols))}")
+            lines.append(f"symbols: {', '.join(map(interval_text, symbols))}")
         return lines
 
     def _values(self, heading: str, names: list[str], rest: list[str] | None = None) -> list[str]:
@@ -226,14 +226,6 @@ def guard_parts(guard: Guard, write: Write = str) -> tuple[str, str]:
     return f"  {guard.condition.spelled(write)}   ", f"{first}{guard.law}{more_nodes}"
 
 
-def interval(variable: Var) -> str:
-    """A symbol with its bounds."""
-    low, high = variable.bounds()
-    if high is None:
-        return f"{variable.name} >= {low}"
-    return f"{low} <= {variable.name} <= {high}"
-
-
 _ENDS = 3
 
 
@@ -270,7 +262,7 @@ def html(result: Inferred) -> str:
     told = [(found.severity, found) for found in result.diagnostics]
     errors = [row for row in told if row[0] != "warning"]
     warnings = [row for row in told if row[0] == "warning"]
-    symbols = [(interval(v),) for v in sorted(reasons.inputs, key=lambda v: v.name)]
+    symbols = [(interval_text(v),) for v in sorted(reasons.inputs, key=lambda v: v.name)]
     guards = [(guard, guard.kind, guard_parts(guard)[1]) for guard in result.guards]
     named = ["value", "type", "reason"]
     parts: list[tuple[str, list[str], Sequence[Sequence[object]], bool]] = [

@@ -48,6 +48,7 @@ MOST_NAMES = 10_000
 """The most names in the text of a dimension, where a number counts one name for each 64 bits."""
 MOST_CHARACTERS = 200
 """The most characters of a text in a message."""
+_BETWEEN = 50  # the most characters that tell how much is left out before an ending
 _MOST_REBUILT = 1 << 17  # steps to build a dimension in which variables of one name are told apart
 _MOST_COUNTED = 10**9  # of larger numbers the length is told
 
@@ -102,16 +103,20 @@ def _counted(number: int) -> str:
     return f"{number:,}" if number <= _MOST_COUNTED else f"more than 2**{number.bit_length() - 1}"
 
 
-def shortened(text: str, most: int = MOST_CHARACTERS) -> str:
-    """A text, or its beginning and how many characters are left out.
+def shortened(text: str, most: int = MOST_CHARACTERS, ending: int = 0) -> str:
+    """A text, or its beginning, how many characters are left out, and its last `ending` ones.
 
-    >>> shortened("a" * 9, 9), shortened("b" * 1020, 10)
-    ('aaaaaaaaa', 'bbbbbbbbbb... (1,010 more characters)')
+    With an ending the result has at most `most` characters in all.
+
+    >>> shortened("a" * 9, 9), shortened("b" * 1020, 10), shortened("c" * 100 + "d" * 900, 60, ending=4)
+    ('aaaaaaaaa', 'bbbbbbbbbb... (1,010 more characters)', 'cccccc... (990 more characters) ...dddd')
     """
-    rest = len(text) - most
-    if rest <= 0:
+    if len(text) <= most:
         return text
-    return f"{text[:most]}{LEFT_OUT} ({rest:,} more character{'s' if rest > 1 else ''})"
+    start = max(most - ending - _BETWEEN, 0) if ending else most
+    rest = len(text) - start - ending
+    end = f" {LEFT_OUT}{text[-ending:]}" if ending else ""
+    return f"{text[:start]}{LEFT_OUT} ({rest:,} more character{'s' if rest > 1 else ''}){end}"
 
 
 def is_too_long(dim: Expr) -> bool:
