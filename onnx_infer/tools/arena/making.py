@@ -88,10 +88,7 @@ def arena_plan(result: Inferred, options: Options) -> ArenaPlan:
     flow = Flow(reads, [[name for name in node[3] if name] for node in nodes], result.outputs)
     order = chosen_order(options.order, flow, tables)
     nodes = [nodes[number] for number in order]
-    steps = tuple(
-        Step(title_of(node), label_of(node), number, reads[number], flow.writes[number])
-        for number, node in zip(order, nodes, strict=True)
-    )
+    steps = _steps_of(nodes, order, reads)
     places, last = _shared(result, nodes, steps, counted, views, in_place)
     storages = _storages(places, steps, last)
     slots = list(dict.fromkeys(tuple(slots_of(storages, table, options.align)) for table in tables))
@@ -102,6 +99,28 @@ def arena_plan(result: Inferred, options: Options) -> ArenaPlan:
         sizes={name: counted.sizes[name] for name in places}, places=places, last=last,
         storages=placed, layout=layout.order, guards=(*result.guards, *result.data_guards), known=known,
     )  # fmt: skip
+
+
+def storages_of(result: Inferred) -> list[Storage]:
+    """The storages of a plan in which all that may share storage does, in the order of the file."""
+    nodes = schedule(result)
+    counted = _bytes(result, nodes, Options(inputs="arena"))
+    reads = [tuple(dict.fromkeys(name for name in reads_of(result, node) if name)) for node in nodes]
+    steps = _steps_of(nodes, range(len(nodes)), reads)
+    places, last = _shared(result, nodes, steps, counted, _any, _any)
+    return _storages(places, steps, last)
+
+
+def _steps_of(nodes: Sequence[Node], order: Sequence[int], reads: Sequence[tuple[str, ...]]) -> tuple[Step, ...]:
+    """The steps of a plan: nodes in their order, with their numbers in the model."""
+    return tuple(
+        Step(title_of(node), label_of(node), number, reads[number], tuple(name for name in node[3] if name))
+        for number, node in zip(order, nodes, strict=True)
+    )
+
+
+def _any(op_type: str) -> bool:
+    return True
 
 
 def _chosen(choice: bool | Collection[str], option: str) -> Callable[[str], bool]:
