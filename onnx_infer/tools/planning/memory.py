@@ -18,34 +18,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onnx_infer.errors import UndecidedSize, UnknownSymbol
 from onnx_infer.results.guards import refuse_failing
 from onnx_infer.results.inferred import Inferred, checked_sizes, nameable
-from onnx_infer.results.sources import element_of, without_computed
-from onnx_infer.tools.planning.envelope import ZERO, Envelope, Polynomial, envelope
-from onnx_infer.tools.planning.planner import byte_size
-from onnx_infer.tools.planning.scheduled import Bodies, ScheduledNode, Steps
-from onnx_infer.values.tensor import UNKNOWN_SIZE, OneOf
-from onnx_infer.values.text import text
-from symdim import UnboundName, Var, maximum
+from onnx_infer.tools.planning.envelope import Envelope, Polynomial, envelope
+from onnx_infer.tools.planning.live import ByteCounter, Step, body_blocks, live_sums, steps_of
+from onnx_infer.tools.planning.scheduled import Bodies, Steps
+from symdim import UnboundName, Var
 from symdim.algebra.dims import variables_of
 from symdim.compile import StraightLine, function_of, tuple_text
-from symdim.guarantee import UpperBounds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from onnx_infer.values.tensor import Dim, Value
-
-
-class Step(NamedTuple):
-    """A node of the schedule, the values that become live at it, and the values that it is the last to read.
-
-    `number`: that of the node in the main graph, without nodes that are constants.
-    """
-
-    operator: str
-    node: str
-    born: tuple[str, ...]
-    dead: tuple[str, ...]
-    number: int = -1
+    from collections.abc import Callable, Iterator, Mapping
 
 
 class Peak(NamedTuple):
@@ -89,16 +70,16 @@ class MemoryPlan:
         self._known, self._guards = nameable(result), (*result.guards, *result.data_guards)
         schedule = Steps(result, bodies, inline)
         nodes, types = schedule.of_model()
-        counter = _Counter(result, upper)
+        counter = ByteCounter(result, upper)
         kept = [*(result.inputs if inputs else ()), *(model.graph.constants if initializers else ())]
         self.sizes = counter.sizes({**{name: result.types[name] for name in kept}, **types})
-        blocks = _blocks(schedule, bodies, counter, nodes)
+        blocks = body_blocks(schedule, bodies, counter, nodes)
         self.sizes.update((name, block.size) for name, block in blocks.values())
         counter.bounded.update((name, None) for name, block in blocks.values() if not block.exact)
         self.unknown, self.bounded = tuple(counter.unknown), tuple(counter.bounded)
         self._undecided = frozenset(v.name for v in self.symbols if not counter.is_given(v))
         self.kept = tuple(name for name in kept if name in self.sizes)
-        self.steps = _steps(nodes, result.outputs, self.sizes)
+        self.steps = steps_of(nodes, result.outputs, self.sizes)
 
     def __repr__(self) -> str:
         left_out = f", {len(self.unknown)} left out" if self.unknown else ""
@@ -112,26 +93,30 @@ class MemoryPlan:
         """Whether the bytes of all values are known, and none counts with an upper bound."""
         return not self.unknown and not self.bounded
 
-    @cached_property
+    @property
     def peak(self) -> Envelope:
         """The most bytes live at once: the maximum over the steps, as an expression.
 
         With many incomparable steps it is only an upper bound, and not exact; `peak_at` counts every step. The place of
         each of its sizes is the number of a step; -1 is the time before the first one.
         """
+        return self._largest_sums._replace(exact=self._largest_sums.exact and self.is_exact)
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether the peak, of the values that are counted, is an upper bound."""
+        return bool(self.bounded) or not self._largest_sums.exact
+
+    @cached_property
+    def _largest_sums(self) -> Envelope:
         counted = [i for i, step in enumerate(self.steps) if step.born]
-        found = envelope(self._sums(counted))
-        places = tuple([-1, *counted][place] for place in found.places)
-        return found._replace(places=places, exact=found.exact and self.is_exact)
+        found = envelope(live_sums(self.steps, self.sizes, self.kept, counted))
+        return found._replace(places=tuple([-1, *counted][place] for place in found.places))
 
     @property
     def live_sums(self) -> list[Polynomial]:
         """The bytes alive at each step."""
-        return list(self._sums(range(len(self.steps))))[1:]
-
-    def _sums(self, places: Iterable[int]) -> Iterator[Polynomial]:
-        """The bytes alive before all steps, then at the steps with these numbers, one after the other."""
-        return _sums(self.steps, self.sizes, self.kept, places)
+        return list(live_sums(self.steps, self.sizes, self.kept, range(len(self.steps))))[1:]
 
     @cached_property
     def symbols(self) -> tuple[Var, ...]:
@@ -196,123 +181,3 @@ def _joined(bindings: Mapping[str | Var, int] | None, sizes: Mapping[str, int]) 
     joined: dict[str | Var, int] = dict(bindings or {})
     joined.update(sizes)
     return joined
-
-
-class _Counter:
-    """Counts bytes of values. `unknown`: those without; `bounded`: those that count with an upper bound."""
-
-    def __init__(self, result: Inferred, upper: bool) -> None:
-        self._symbols, self._inputs = result.sources.symbols, frozenset(result.inputs)
-        self._bounds = UpperBounds()
-        self._upper = upper
-        self.unknown: dict[str, None] = {}
-        self.bounded: dict[str, None] = {}
-
-    def is_given(self, variable: Var) -> bool:
-        """Whether sizes or elements of inputs decide a symbol."""
-        return variable in self._symbols or element_of(variable, self._inputs)
-
-    def sizes(self, types: Mapping[str, Value], prefix: str = "") -> dict[str, Dim]:
-        """The bytes of values of the main graph, or of a body, whose name is the prefix."""
-        found = {}
-        for name, value in types.items():
-            size = self._bytes(prefix + name, value, is_inner=bool(prefix))
-            if size is not None:
-                found[name] = size
-        return found
-
-    def _bytes(self, name: str, value: Value, is_inner: bool) -> Dim | None:
-        if isinstance(value, OneOf):  # the larger one: which of them it is may depend on the run
-            sizes = [self._of_tensor(choice, is_inner)[0] for choice in value.choices]
-            known = [size for size in sizes if size is not None]
-            size, is_bound = (maximum(*known) if len(known) == len(sizes) else None), True
-        else:
-            size, is_bound = self._of_tensor(value, is_inner)
-        if size is None:
-            self.unknown[name] = None
-        elif is_bound:
-            self.bounded[name] = None
-        return size
-
-    def _of_tensor(self, value: Value, is_inner: bool) -> tuple[Dim | None, bool]:
-        """The bytes of a tensor, and whether they are only an upper bound.
-
-        No caller can give a size to a symbol that only a turn of a body has.
-        """
-        size = byte_size(value)
-        if size is None or all(map(self.is_given, variables_of([without_computed(size)]))):
-            return None if size is None else without_computed(size), False
-        if not self._upper and not is_inner:
-            return (None if UNKNOWN_SIZE in variables_of([size]) else without_computed(size)), False
-        bound = byte_size(value, self._bounds)
-        assert bound is not None
-        bound = without_computed(bound)
-        return (bound, True) if all(map(self.is_given, variables_of([bound]))) else (None, True)
-
-
-def _blocks(
-    schedule: Steps, bodies: Bodies, counter: _Counter, nodes: Sequence[ScheduledNode]
-) -> dict[int, tuple[str, Envelope]]:
-    """Number of a step that runs bodies -> the name of their block, and the largest of their peaks."""
-    peaks: dict[tuple[int, bool], Envelope] = {}  # by graph, and whether it is given states
-
-    def block_of(node: ScheduledNode) -> Envelope:
-        found = [peaks[key, node.gives_states] for key in node.bodies if (key, node.gives_states) in peaks]
-        joined = envelope(ZERO.plus([size]) for one in found for size in one.sizes)
-        is_exact = len(found) == len(node.bodies) and all(one.exact for one in found)
-        return joined._replace(exact=joined.exact and is_exact)
-
-    for key in bodies.inner_first():
-        graph, scope = bodies.graphs[key]
-        inner, types = schedule.of_body(key)
-        name = f"{text(graph.name)}/"
-        sizes = counter.sizes(types, name)
-        states = counter.sizes({formal: scope[formal] for formal, _ in graph.inputs}, name)
-        blocks = {place: block_of(node) for place, node in enumerate(inner) if node.bodies}
-        sizes.update((_block_name(inner[place]), block.size) for place, block in blocks.items())
-        for gives_states in (False, True):
-            counted = (
-                {**states, **sizes} if gives_states else {n: x for n, x in sizes.items() if n not in graph.outputs}
-            )
-            steps = _steps(inner, graph.outputs if gives_states else (), counted)
-            kept = states if gives_states else ()
-            found = envelope(_sums(steps, counted, kept, range(len(steps))))
-            peaks[key, gives_states] = found._replace(exact=found.exact and all(b.exact for b in blocks.values()))
-    return {place: (_block_name(node), block_of(node)) for place, node in enumerate(nodes) if node.bodies}
-
-
-def _block_name(node: ScheduledNode) -> str:
-    """The name of the memory that the bodies of a node need."""
-    return f"bodies of {node.node}"
-
-
-def _sums(
-    steps: Sequence[Step], sizes: Mapping[str, Dim], kept: Iterable[str], places: Iterable[int]
-) -> Iterator[Polynomial]:
-    """The bytes alive before all steps, then at the steps with these numbers, one after the other."""
-    yield (alive := ZERO.plus(sizes[name] for name in kept))
-    shown = set(places)
-    for i, step in enumerate(steps):
-        if step.born:
-            alive = alive.plus(sizes[name] for name in step.born)
-        if i in shown:
-            yield alive
-        if step.dead:
-            alive = alive.plus((sizes[name] for name in step.dead), -1)
-
-
-def _steps(nodes: Sequence[ScheduledNode], outputs: Iterable[str], sizes: Mapping[str, Dim]) -> list[Step]:
-    last = {name: i for i, node in enumerate(nodes) for name in node.writes}
-    born = frozenset(last)
-    last.update((name, i) for i, node in enumerate(nodes) for name in node.reads if name in born)
-    last.update((name, len(nodes)) for name in outputs if name in born)
-    dead: list[list[str]] = [[] for _ in range(len(nodes) + 1)]
-    for name, i in last.items():
-        if name in sizes:
-            dead[i].append(name)
-    steps = []
-    for node, dying in zip(nodes, dead, strict=False):
-        block = (_block_name(node),) if node.bodies and _block_name(node) in sizes else ()
-        made = tuple(name for name in node.writes if name in sizes)
-        steps.append(Step(node.operator, node.node, (*made, *block), (*dying, *block), node.number))
-    return steps

@@ -26,8 +26,10 @@ class ScheduledNode(NamedTuple):
     """A node that runs: its operator and name, the number of the node of the main graph that it belongs to, the values
     that it reads and writes, and the graphs that it runs.
 
-    Values and nodes inside of functions have the name of the call before theirs. `gives_states`: the node gives values
-    to its bodies and gets values from them, turn by turn (Loop, Scan, SequenceMap).
+    Values and nodes inside of functions have the name of the call before theirs. `inputs` and `outputs` are those of
+    the operator, with "" for an absent one. `source` is the node as it is written, and the values around it; None for a
+    copy of an output. `gives_states`: values go to its bodies and come from them turn by turn (Loop, Scan,
+    SequenceMap).
     """
 
     operator: str
@@ -35,6 +37,9 @@ class ScheduledNode(NamedTuple):
     number: int
     reads: tuple[str, ...]
     writes: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    source: tuple[Node, Scope] | None = None
     bodies: tuple[int, ...] = ()
     gives_states: bool = False
 
@@ -110,7 +115,7 @@ class Steps:
             node = next(frame.nodes, None)
             if node is None:
                 frames.pop()
-                steps += [ScheduledNode("Identity", frame.prefix[:-1], number, (x,), (y,)) for x, y in frame.copies]
+                steps += [_copy(frame.prefix[:-1], number, pair) for pair in frame.copies]
                 continue
             number += len(frames) == 1
             types.update((frame.name(name), frame.scope[name]) for name in node[3] if name)
@@ -118,10 +123,15 @@ class Steps:
             if called and not node[4].has_graphs and called[0] in self._inlined:
                 frames.append(self._call(node, called[0], frame))
                 continue
-            reads = tuple(dict.fromkeys(frame.name(name) for name in reads_of(self._result, node) if name))
-            writes = tuple(frame.name(name) for name in node[3] if name)
-            label, states = frame.prefix + label_of(node), node[4].has_graphs and node[0] != "If"
-            steps.append(ScheduledNode(title_of(node), label, number, reads, writes, tuple(called), states))
+            inputs, outputs = (tuple(frame.name(name) if name else "" for name in names) for names in node[2:4])
+            captured = (frame.name(name) for name in reads_of(self._result, node) if name)
+            steps.append(
+                ScheduledNode(
+                    title_of(node), frame.prefix + label_of(node), number,
+                    tuple(dict.fromkeys(captured)), tuple(filter(None, outputs)), inputs, outputs,
+                    (node, frame.scope), tuple(called), node[4].has_graphs and node[0] != "If",
+                )
+            )  # fmt: skip
         return steps, types
 
     def _call(self, node: Node, key: int, caller: _Frame) -> _Frame:
@@ -136,3 +146,9 @@ class Steps:
             elif name:
                 names[formal] = caller.name(name)
         return _Frame(iter(self._bodies.nodes[key]), scope, names, f"{caller.prefix}{label_of(node)}/", copies)
+
+
+def _copy(call: str, number: int, pair: tuple[str, str]) -> ScheduledNode:
+    """An output of a function that is one of its inputs, or another output, too."""
+    value, copy = pair
+    return ScheduledNode("Identity", call, number, (value,), (copy,), (value,), (copy,))

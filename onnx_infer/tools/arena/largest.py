@@ -112,7 +112,7 @@ class _Search:
         return self._found(size, max(at_most, shared))
 
     def _search(self, bytes_of: Callable[[Mapping[str, int]], int]) -> tuple[int | None, int]:
-        """The largest size that fits, and the largest that is not excluded, by this measure of the bytes of all values."""
+        """The largest size that fits, and the largest that is not excluded, by this measure of the live bytes."""
         low, high = self.symbol.bounds()
         pending = [(low or 0, _LARGEST if high is None else high)]
         tried = 0
@@ -134,7 +134,7 @@ class _Search:
         return max(self.memory.live_bytes(counts))
 
     def _shared_bytes(self, counts: Mapping[str, int]) -> int:
-        """The most bytes at one step if values share storage as an arena plan has it; weights are there all the time."""
+        """The most bytes at one step if values share storage as in an arena plan. Weights are there all the time."""
         kept = sum(counts[name] for name in self.weights)
         spans = [(storage.first, storage.last) for storage in self.storages if storage.root in counts]
         sizes = [counts[storage.root] for storage in self.storages if storage.root in counts]
