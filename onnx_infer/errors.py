@@ -77,6 +77,26 @@ class UnknownSymbol(OnnxInferError, UnboundName):  # noqa: N818  (named as its b
         return f"{self.option}: the model has no symbol {unknown}; {said}{cure}"
 
 
+class UndecidedSize(OnnxInferError, UnboundName):  # noqa: N818  (named as its base)
+    """Sizes that only the data decide have no value; `cure` says how a plan does without them.
+
+    >>> print(UndecidedSize(("K",), "memory(upper=True) counts them with upper bounds"))
+    no value for 'K': only the data decide it; memory(upper=True) counts them with upper bounds
+    """
+
+    def __init__(self, names: tuple[str, ...], cure: str) -> None:
+        super().__init__(names)
+        self.cure = cure
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.names, self.cure)
+
+    def __str__(self) -> str:
+        return (
+            f"{UnboundName.__str__(self)}: only the data decide {'it' if len(self.names) == 1 else 'them'}; {self.cure}"
+        )
+
+
 class StrictModeError(ShapeInferenceError, InferenceError):  # type: ignore[misc]  # onnx's class is untyped
     """The error of strict mode. It is also onnx's `InferenceError`."""
 

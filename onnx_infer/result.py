@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from onnx_infer.results.data_laws import DataLaw
     from onnx_infer.results.guards import Guard, Violation
     from onnx_infer.results.reasons import Reason
+    from onnx_infer.tools.arena.largest import LargestSize
     from onnx_infer.tools.arena.making import Owner
     from onnx_infer.tools.arena.plan import ArenaPlan
     from onnx_infer.tools.planning.costs import Costs, Layer
-    from onnx_infer.tools.planning.largest import LargestSize
     from onnx_infer.tools.planning.memory import MemoryPlan
     from onnx_infer.tools.planning.planner import Planner
     from onnx_infer.tools.report.comparison import Comparison
@@ -164,7 +164,7 @@ class InferenceResult(Inferred):
         `sizes` are those of the other symbols; the symbol may be left out if it is the only one without a size. Inputs,
         constants and all live values count. Raises UnboundName for other symbols without a size.
         """
-        from onnx_infer.tools.planning.largest import largest_size
+        from onnx_infer.tools.arena.largest import largest_size
 
         return largest_size(self, max_memory, symbol, sizes)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from onnx_infer.errors import ArgumentError
 from symdim import UnboundName, Var
 from symdim.relations.relation import Relation
 
@@ -156,3 +157,10 @@ def violations(guards: Iterable[Guard], bindings: Bindings) -> list[Violation]:
         else:
             doubtful = doubtful or guard
     return found
+
+
+def refuse_failing(guards: Iterable[Guard], bindings: Bindings, option: str) -> None:
+    """Raise ArgumentError if a required guard fails, of those whose sizes are all given: the model does not run."""
+    for violation in violations([guard for guard in guards if guard.is_bound(bindings)], bindings):
+        if violation.kind == "required":
+            raise ArgumentError(f"{option}: the model does not run at these sizes: {violation}")

@@ -8,8 +8,8 @@ import onnx.parser
 import pytest
 
 from onnx_infer import infer
+from onnx_infer.tools.arena import largest
 from onnx_infer.tools.cli.texts import byte_count
-from onnx_infer.tools.planning import largest
 from onnx_infer.tools.report.plans import largest_text
 from symdim import SymdimError, UnboundName
 
@@ -40,20 +40,32 @@ def test_no_larger_size_fits(name: str) -> None:
 
     def fits(size: int, limit: int) -> bool:
         runs = not any(violation.kind == "required" for violation in result.check(N=size))
-        return runs and memory.peak_at(N=size).bytes <= limit
+        return runs and peak(size) <= limit
+
+    def peak(size: int) -> int:
+        return memory.peak_of(memory.bytes_at(N=size)).bytes
 
     for limit in (10, 300, 900, 1500, 3001, 5000, 9_000, 1 << 20):
         found = result.largest_size(limit)
         fitting = [size for size in range(1, 201) if fits(size, limit)]
         assert found.size == max(fitting, default=None)
-        assert found.at_most == max(fitting, default=-1)
+        assert found.at_most >= max(fitting, default=-1)
         if found.size is not None:
             assert found.peak is not None
-            assert found.peak.bytes == memory.peak_at(N=found.size).bytes
+            assert found.peak.bytes == peak(found.size)
             assert (found.next == "it is the largest size") == (found.size == 200)
-        peaks = [memory.peak_at(N=size).bytes for size in range(1, 201)]
+        peaks = [peak(size) for size in range(1, 201)]
         assert not found.grows or peaks == sorted(peaks)
     assert found.grows == (name != "falls")
+
+
+def test_what_shares_storage_needs_less() -> None:
+    """A chain of Relus that are computed in place needs 1,000 bytes for each row, with x."""
+    result = of("g (float[N, 250] x) => (y) { a = Relu(x) b = Relu(a) y = Relu(b) }")
+    found = result.largest_size(2_500)
+    assert (found.size, found.at_most) == (None, 2)
+    arena = result.arena(inputs="arena", align=1).at(N=1)
+    assert arena.size == 1000  # x ends at the first Relu
 
 
 def test_why_the_next_size_does_not_fit() -> None:
@@ -114,9 +126,9 @@ def test_what_is_no_number_of_bytes(text: str) -> None:
 def test_a_size_that_makes_a_divisor_0_does_not_fit() -> None:
     text = """g (float[N] x) => (y) <int64[1] five = {5}, int64[1] sixty = {60}> {
         s = Shape(x) m = Sub(s, five) q = Div(sixty, m) y = ConstantOfShape(q) }"""
-    found = of(text, N=(5, 200)).largest_size(100)
+    found = of(text, N=(5, 200)).largest_size(30)
     assert (found.size, found.at_most, found.grows) == (None, -1, False)
-    assert largest_text(found, None) == "N: no size fits into 100 bytes"
+    assert largest_text(found, None) == "N: no size fits into 30 bytes"
     assert of(text, N=(5, 6)).largest_size(10**6).size == 6
     falling = of(text, N=(6, 200)).largest_size(10**6)
     assert (falling.size, falling.grows) == (200, False)

@@ -5,9 +5,9 @@
     making.py      from a result to a plan
     sharing.py     values that share storage: views, and results in the place of an operand
     orders.py      the order of the nodes
-    samples.py     sizes at which a layout is tried
     placing.py     the order of the values in memory, and the offsets that follow from it
     verifying.py   a second look at a plan
+    largest.py     the largest size of a symbol within some memory
 
 An order of the values in memory decides all offsets: a value lies above the end of every value below it that is live
 at the same time. Two values that are live together are ordered, so no sizes can make them overlap. No proof and no

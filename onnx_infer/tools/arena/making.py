@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from onnx_infer.errors import ArgumentError
-from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.operators.registration import registry
-from onnx_infer.results.inferred import checked_sizes, nameable, reads_of, schedule
-from onnx_infer.results.sources import element_of, without_computed
+from onnx_infer.results.inferred import checked_sizes, nameable
 from onnx_infer.tools.arena.orders import Flow, chosen_order
 from onnx_infer.tools.arena.parts import Step, Storage, slots_of
 from onnx_infer.tools.arena.placing import Layout, best_layout
 from onnx_infer.tools.arena.plan import ArenaPlan
-from onnx_infer.tools.arena.samples import sample_sizes
 from onnx_infer.tools.arena.sharing import Sharing
 from onnx_infer.tools.planning.envelope import ZERO, Polynomial
-from onnx_infer.tools.planning.planner import byte_size
+from onnx_infer.tools.planning.live import ByteCounter, block_name, body_blocks
+from onnx_infer.tools.planning.samples import sample_sizes
+from onnx_infer.tools.planning.scheduled import Bodies, ScheduledNode, Steps
 from symdim import ceildiv, maximum
 from symdim.algebra.dims import variables_of
 from symdim.compile import StraightLine, function_of, tuple_text
-from symdim.guarantee import UpperBounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from onnx_infer.model.graph import Node
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.tools.arena.sharing import Place
-    from onnx_infer.values.tensor import Dim
+    from onnx_infer.values.tensor import Dim, Value
     from symdim import Var
 
 Owner: TypeAlias = Literal["arena", "caller"]
@@ -69,39 +66,95 @@ class Bytes(NamedTuple):
     outside: dict[str, str]
 
 
+class Work(NamedTuple):
+    """What an arena is planned for: the nodes in the order of the file, the types and the bytes of their values."""
+
+    nodes: list[ScheduledNode]
+    types: Mapping[str, Value]
+    counted: Bytes
+    attributes_of: Callable[[ScheduledNode], Mapping[str, Any]]
+
+
 def arena_plan(result: Inferred, options: Options) -> ArenaPlan:
     """The plan of one block of memory for the values of a model; see `InferenceResult.arena`."""
     options.check()
     views, in_place = _chosen(options.views, "views"), _chosen(options.in_place, "in_place")
-    nodes = schedule(result)
     known = nameable(result)
-    counted = _bytes(result, nodes, options)
-    symbols = variables_of(counted.sizes.values())
+    work = _work(result, options)
+    sizes = work.counted.sizes
+    symbols = variables_of(sizes.values())
     if options.at is None:
         samples = sample_sizes(result, symbols)
     else:
-        samples = [_by_symbol(checked_sizes(sizes, symbols, known, "arena: at"), symbols) for sizes in options.at]
-    function = compiled(symbols, counted.sizes.values())
-    tables = [dict(zip(counted.sizes, function(*(s[v] for v in symbols)), strict=True)) for s in samples]
+        samples = [_by_symbol(checked_sizes(given, symbols, known, "arena: at"), symbols) for given in options.at]
+    function = compiled(symbols, sizes.values())
+    tables = [dict(zip(sizes, function(*(s[v] for v in symbols)), strict=True)) for s in samples]
 
-    reads = [tuple(dict.fromkeys(name for name in reads_of(result, node) if name)) for node in nodes]
-    flow = Flow(reads, [[name for name in node[3] if name] for node in nodes], result.outputs)
+    flow = Flow([node.reads for node in work.nodes], [node.writes for node in work.nodes], result.outputs)
     order = chosen_order(options.order, flow, tables)
-    nodes = [nodes[number] for number in order]
-    steps = tuple(
-        Step(title_of(node), label_of(node), number, reads[number], flow.writes[number])
-        for number, node in zip(order, nodes, strict=True)
-    )
-    places, last = _shared(result, nodes, steps, counted, views, in_place)
+    nodes = [work.nodes[number] for number in order]
+    steps = tuple(_step(node, number, sizes) for node, number in zip(nodes, order, strict=True))
+    places, last = _shared(result, work, nodes, steps, views, in_place)
     storages = _storages(places, steps, last)
     slots = list(dict.fromkeys(tuple(slots_of(storages, table, options.align)) for table in tables))
     layout = best_layout([(s.first, s.last) for s in storages], slots, options.effort)
-    placed = _offsets(layout, storages, counted.sizes, options.align)
     return ArenaPlan(
-        align=options.align, symbols=symbols, steps=steps, outputs=tuple(result.outputs), outside=counted.outside,
-        sizes={name: counted.sizes[name] for name in places}, places=places, last=last,
-        storages=placed, layout=layout.order, guards=(*result.guards, *result.data_guards), known=known,
+        align=options.align, symbols=symbols, steps=steps, outputs=tuple(result.outputs),
+        outside=work.counted.outside, sizes={name: sizes[name] for name in places}, places=places, last=last,
+        storages=_offsets(layout, storages, sizes, options.align), layout=layout.order,
+        guards=(*result.guards, *result.data_guards), known=known,
     )  # fmt: skip
+
+
+def storages_of(result: Inferred) -> list[Storage]:
+    """The storages of a plan in which all that may share storage does, in the order of the file."""
+    work = _work(result, Options(inputs="arena"))
+    steps = tuple(_step(node, number, work.counted.sizes) for number, node in enumerate(work.nodes))
+    places, last = _shared(result, work, work.nodes, steps, _any, _any)
+    return _storages(places, steps, last)
+
+
+def _work(result: Inferred, options: Options) -> Work:
+    """The nodes with the bodies of functions in place of their calls, and the bytes of all values.
+
+    The bodies of other nodes are one value each, which the node writes.
+    """
+    engine = result._engine
+    bodies = Bodies(engine)
+    schedule = Steps(result, bodies, inline=True)
+    nodes, made = schedule.of_model()
+    constants = engine.model.graph.constants
+    types = {**{name: result.types[name] for name in (*constants, *result.inputs)}, **made}
+    counter = ByteCounter(result, options.upper)
+    sizes = counter.sizes(types)
+    outside = dict.fromkeys(constants, "it is a weight")
+    if options.inputs == "caller":
+        outside.update(dict.fromkeys(result.inputs, "it is the caller's input"))
+    if options.outputs == "caller":
+        for name in result.outputs:
+            outside.setdefault(name, "it is the caller's output")
+    for name in types:
+        if name not in sizes:
+            outside.setdefault(name, f"its bytes are not known: {types[name]}")
+    for name, block in body_blocks(schedule, bodies, counter, nodes).values():
+        sizes[name] = block.size
+    exact = set(sizes) - set(counter.bounded)
+
+    def attributes_of(node: ScheduledNode) -> Mapping[str, Any]:
+        assert node.source is not None
+        (*_, attributes, _), scope = node.source
+        return engine.functions.resolve(attributes, scope.attributes).values
+
+    return Work(nodes, types, Bytes(sizes, exact, outside), attributes_of)
+
+
+def _step(node: ScheduledNode, number: int, sizes: Mapping[str, Dim]) -> Step:
+    block = (block_name(node),) if node.bodies and block_name(node) in sizes else ()
+    return Step(node.operator, node.node, number, node.reads, (*node.writes, *block))
+
+
+def _any(op_type: str) -> bool:
+    return True
 
 
 def _chosen(choice: bool | Collection[str], option: str) -> Callable[[str], bool]:
@@ -115,45 +168,15 @@ def _chosen(choice: bool | Collection[str], option: str) -> Callable[[str], bool
     return frozenset(choice).__contains__
 
 
-def _bytes(result: Inferred, nodes: Sequence[Node], options: Options) -> Bytes:
-    """The bytes of the values that may have a place, and the values that have none."""
-    constants = result._engine.model.graph.constants
-    outside = dict.fromkeys(constants, "it is a weight")
-    if options.inputs == "caller":
-        outside.update(dict.fromkeys(result.inputs, "it is the caller's input"))
-    if options.outputs == "caller":
-        for name in result.outputs:
-            outside.setdefault(name, "it is the caller's output")
-    bounds = UpperBounds() if options.upper else None
-    symbols, inputs = result.sources.symbols, frozenset(result.inputs)
-    sizes: dict[str, Dim] = {}
-    exact: set[str] = set()
-    for name in dict.fromkeys([*constants, *result.inputs, *(name for node in nodes for name in node[3] if name)]):
-        value = result.types[name]
-        size = byte_size(value, bounds)
-        if size is None:
-            outside.setdefault(name, f"its bytes are not known: {value}")
-            continue
-        size = without_computed(size)
-        unbound = [v.name for v in variables_of([size]) if not (v in symbols or element_of(v, inputs))]
-        if options.upper and unbound:
-            outside.setdefault(name, f"only the data decide {', '.join(unbound)}, which has no upper bound")
-            continue
-        sizes[name] = size
-        if bounds is None or byte_size(value, None) == byte_size(value, bounds):
-            exact.add(name)
-    return Bytes(sizes, exact, outside)
-
-
 def _by_symbol(sizes: Mapping[str, int], symbols: Sequence[Var]) -> dict[Var, int]:
     return {v: sizes[v.name] for v in symbols}
 
 
 def _shared(
     result: Inferred,
-    nodes: Sequence[Node],
+    work: Work,
+    nodes: Sequence[ScheduledNode],
     steps: Sequence[Step],
-    counted: Bytes,
     views: Callable[[str], bool],
     in_place: Callable[[str], bool],
 ) -> tuple[dict[str, Place], dict[str, int]]:
@@ -161,22 +184,21 @@ def _shared(
 
     Values that share storage with one outside are outside, too.
     """
-    sizes, outside = counted.sizes, counted.outside
+    sizes, outside = work.counted.sizes, work.counted.outside
     last = dict.fromkeys(sizes, -1)
     for number, step in enumerate(steps):
         last.update(dict.fromkeys((*step.writes, *step.reads), number))
     last.update(dict.fromkeys(result.outputs, len(steps)))
-    operators = result._engine.scope.operators
-    sharing = Sharing(result.types, counted.exact, last, frozenset(outside), operators, views, in_place)
+    sharing = Sharing(work.types, work.counted.exact, last, frozenset(outside), work.attributes_of, views, in_place)
     made = {name for step in steps for name in step.writes}
     for name in sizes:
         if name not in made:
             sharing.add(name)
     for number, (step, node) in enumerate(zip(steps, nodes, strict=True)):
         for name in step.writes:
-            if name in sizes and name in outside:
+            if name in sizes and (name in outside or name not in node.writes):
                 sharing.add(name)
-        free = {name for name in step.writes if name in sizes and name not in outside}
+        free = {name for name in node.writes if name in sizes and name not in outside}
         sharing.add_outputs(number, node, free, len(steps))
     places = {}
     for name, place in sharing.places.items():

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.errors import ArgumentError
-from onnx_infer.results.guards import violations
+from onnx_infer.results.guards import refuse_failing
 from onnx_infer.results.inferred import checked_sizes
 from onnx_infer.tools.arena.parts import Buffer, PlacedBuffer, Step, Storage, slots_of
 from onnx_infer.tools.arena.placing import compacted, extent, live_peak
@@ -139,9 +138,7 @@ class ArenaPlan:
         """
         given = checked_sizes({**(sizes or {}), **named}, self.symbols, self._known, "arena")
         bound: dict[str | Var, int] = dict(given.items())
-        for violation in violations([g for g in self._guards if g.is_bound(bound)], bound):
-            if violation.kind == "required":
-                raise ArgumentError(f"arena: the model does not run at these sizes: {violation}")
+        refuse_failing(self._guards, bound, "arena")
         counts, starts = self._function(*(given[v.name] for v in self.symbols))
         table = dict(zip(self._places, counts, strict=True))
         slots = slots_of(self.storages, table, self.align)

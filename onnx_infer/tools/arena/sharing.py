@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from onnx_infer.operators.rule import NO_FACETS
 from onnx_infer.results.sources import without_computed
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, SymTensor, Value
@@ -11,9 +12,8 @@ from onnx_infer.values.tensor import Dim, SymTensor, Value
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from onnx_infer.model.graph import Node
-    from onnx_infer.operators.lookup import Operators
-    from onnx_infer.operators.rule import Facets
+    from onnx_infer.operators.rule import Attributes, Facets
+    from onnx_infer.tools.planning.scheduled import ScheduledNode
 
 Kind: TypeAlias = Literal["own", "view", "in place"]
 
@@ -43,12 +43,12 @@ class Sharing:
         exact: Collection[str],
         last: Mapping[str, int],
         fixed: Collection[str],
-        operators: Operators,
+        attributes_of: Callable[[ScheduledNode], Attributes],
         may_view: Callable[[str], bool],
         may_overwrite: Callable[[str], bool],
     ) -> None:
         self.types, self.exact, self.last, self.fixed = types, exact, last, fixed
-        self.operators, self.may_view, self.may_overwrite = operators, may_view, may_overwrite
+        self.attributes_of, self.may_view, self.may_overwrite = attributes_of, may_view, may_overwrite
         self.places: dict[str, Place] = {}
         self._ends: dict[str, int] = {}  # root -> the last step that reads any of its values
 
@@ -57,54 +57,58 @@ class Sharing:
         place = self.places[name] = place or Place(name)
         self._ends[place.root] = max(self._ends.get(place.root, 0), self.last[name])
 
-    def add_outputs(self, step: int, node: Node, outputs: Collection[str], steps: int) -> None:
+    def add_outputs(self, step: int, node: ScheduledNode, outputs: Collection[str], steps: int) -> None:
         """Add the results of a node. `outputs` are those that have a size and are not fixed."""
-        facets = self.operators.facets(node[0], node[1])
-        views = self._views(node, facets) if self.may_view(node[0]) else {}
-        for number, name in enumerate(node[3]):
+        facets, may_view, may_overwrite = NO_FACETS, False, False
+        if node.source is not None:
+            (op_type, domain, *_), scope = node.source
+            facets = scope.operators.facets(op_type, domain)
+            may_view, may_overwrite = self.may_view(op_type), self.may_overwrite(op_type)
+        views = self._views(node, facets) if may_view else {}
+        for number, name in enumerate(node.outputs):
             if name not in outputs:
                 continue
             place = views.get(number)
             if place is not None and self.last[name] == steps and place.root in self.fixed:
                 place = None  # an output of the model is a copy of a weight or of the caller's input
-            if place is None and number == 0 and facets.in_place and self.may_overwrite(node[0]):
+            if place is None and number == 0 and facets.in_place and may_overwrite:
                 place = self._over_operand(step, node, facets)
             self.add(name, place)
 
-    def _views(self, node: Node, facets: Facets) -> dict[int, Place]:
+    def _views(self, node: ScheduledNode, facets: Facets) -> dict[int, Place]:
         """The results that are parts of the first operand: the number of each, and its place."""
-        _, _, inputs, outputs, attributes, _ = node
-        if facets.view is None or not inputs or inputs[0] not in self.places:
+        if facets.view is None or not node.inputs or node.inputs[0] not in self.places:
             return {}
-        whole = self.places[inputs[0]]._replace(kind="view")
+        whole = self.places[node.inputs[0]]._replace(kind="view")
         if facets.view == "whole":
             return {0: whole}
-        value = self.types[inputs[0]]
+        value = self.types[node.inputs[0]]
         bits = dt.BITS.get(value.dtype or 0, 0) if isinstance(value, SymTensor) else 0
         if not bits or bits % 8:
             return {}
-        operands = [self.types[name] if name else None for name in inputs]
-        made = [self.types[name] if name in self.exact else None for name in outputs]
+        operands = [self.types.get(name) for name in node.inputs]
+        made = [self.types[name] if name in self.exact else None for name in node.outputs]
         return {
             number: whole._replace(start=whole.start + without_computed(start) * (bits // 8))
-            for number, start in enumerate(facets.view(operands, made, attributes.values))
-            if start is not None and outputs[number] in self.exact
+            for number, start in enumerate(facets.view(operands, made, self.attributes_of(node)))
+            if start is not None and node.outputs[number] in self.exact
         }
 
-    def _over_operand(self, step: int, node: Node, facets: Facets) -> Place | None:
+    def _over_operand(self, step: int, node: ScheduledNode, facets: Facets) -> Place | None:
         """The place of an operand that ends here and that the first result may overwrite.
 
         Of operators of any number of operands it is the first one: a kernel may go through them one after the other.
         """
-        op_type, domain, inputs, outputs, _, _ = node
-        operator = self.operators[domain, op_type]
+        assert node.source is not None
+        (op_type, domain, *_), scope = node.source
+        operator = scope.operators[domain, op_type]
         first_only = facets.in_place == "rows" or operator is None or any(f.variadic for f in operator.schema.inputs)
-        for name in inputs[:1] if first_only else inputs:
+        for name in node.inputs[:1] if first_only else node.inputs:
             place = self.places.get(name)
             if place is None or place.root in self.fixed or self._ends[place.root] != step:
                 continue
-            others = {self.places[x].root for x in inputs if x != name and x in self.places}
-            if place.root not in others and _same_elements(self.types[name], self.types[outputs[0]]):
+            others = {self.places[x].root for x in node.inputs if x != name and x in self.places}
+            if place.root not in others and _same_elements(self.types[name], self.types[node.outputs[0]]):
                 return place._replace(kind="in place")
         return None
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from onnx_infer.result import InferenceResult
-    from onnx_infer.tools.planning.largest import LargestSize
+    from onnx_infer.tools.arena.largest import LargestSize
     from symdim.dialects.languages import LanguageName
 
 

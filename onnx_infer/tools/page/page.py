@@ -91,7 +91,8 @@ def page_data(result: Inferred, content: Content, sizes: Mapping[str, int]) -> d
     nodes = tables.nodes()
     values = [tables.value(name) for name in result.types]
     counts = counts_of(result, tables.reasons)
-    memory = MemoryPlan(result)
+    memory = MemoryPlan(result, inline=False)
+    values += [tables.block(name, size) for name, size in memory.sizes.items() if name not in tables.places]
     symbols = content.symbols
     places = {symbol.variable: place for place, symbol in enumerate(symbols)}
     guards, dims = [*result.guards, *result.data_guards], content.sizes
@@ -144,6 +145,11 @@ class _Tables:
         axes = [self._content.place(dim) for dim in value.shape or ()] if known else None  # type: ignore[attr-defined]
         kind = dt.text(value.dtype) if known else _shortened(str(value))  # type: ignore[attr-defined]
         return [name, kind, axes, self._place(byte_size(value)), verdict, reason, _elements(value)]
+
+    def block(self, name: str, size: Dim) -> list[object]:
+        """The memory that the bodies of a node need, as a value."""
+        self.places[name] = len(self.places)
+        return [name, "bodies", None, self._place(size), "exact", -1, ""]
 
     def nodes(self) -> list[list[object]]:
         """The nodes in the order of the schedule: operator, label, operands, outputs, multiply-adds, parameters."""

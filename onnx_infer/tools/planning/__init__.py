@@ -1,8 +1,11 @@
 """Planning before a model runs.
 
-planner.py     the sizes of all values as one compiled function
-memory.py      the memory of live tensors over a schedule    envelope.py         its maximum as an expression
-costs.py       costs of nodes and layers                     largest.py          the largest size within some memory
+    planner.py     the sizes of all values as one compiled function
+    scheduled.py   the nodes that run, with the bodies of functions in place of their calls
+    live.py        the bytes of values and of bodies, and what is live at each step
+    memory.py      the memory of live values over a schedule    envelope.py    its maximum as an expression
+    costs.py       multiply-adds of operators, costs of nodes and layers
+    samples.py     sizes of several magnitudes at which a model runs
 
 Begin with `memory.py`.
 """

@@ -12,14 +12,13 @@ cost of a node with subgraphs is that of the subgraphs, if it does not depend on
 from __future__ import annotations
 
 import re
-from contextlib import suppress
-from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.model.graph import Node, first_output, label_of, title_of
 from onnx_infer.results.inferred import Inferred, reads_of, schedule
 from onnx_infer.results.sources import without_computed
 from onnx_infer.tools.planning.envelope import envelope
+from onnx_infer.tools.planning.scheduled import Bodies
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Shape, SymTensor, Value
 from onnx_infer.values.text import text
@@ -125,28 +124,19 @@ def parameters(value: Value) -> Dim:
     return product(value.shape)
 
 
-class _Bodies:
-    """The graphs inside a model (bodies of functions, and subgraphs), by the id of their message."""
+class _Bodies(Bodies):
+    """The costs of the graphs inside a model. Those of functions that call themselves are not known."""
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._graphs = {id(graph.handle): (graph, scope) for graph, scope in engine.inner}
-        self._nodes = {key: list(graph.nodes()) for key, (graph, _) in self._graphs.items()}
+        super().__init__(engine)
         self._counts: dict[int, Dim | None] = {}
-        calls = {key: [k for n in self._nodes[key] for k in self._called(n, s)] for key, (_, s) in self._graphs.items()}
-        sorter = TopologicalSorter(calls)
-        with suppress(CycleError):  # functions that call themselves, and what calls these, are never ready
-            sorter.prepare()
-        while ready := sorter.get_ready():
-            for key in ready:
-                if key in self._graphs:
-                    self._counts[key] = _sum(self.count(node, self._graphs[key][1]) for node in self._nodes[key])
-            sorter.done(*ready)
+        for key in self.inner_first():
+            self._counts[key] = _sum(self.count(node, self.graphs[key][1]) for node in self.nodes[key])
 
     def count(self, node: Node, scope: Scope) -> Dim | None:
         """The multiply-adds of a node; None if they are not known."""
         op_type, domain, inputs, outputs, attributes, _ = node
-        called = self._called(node, scope)
+        called = self.called(node, scope)
         if called:
             counts = {self._counts.get(key) for key in called}
             once = len(counts) == 1 and (op_type == "If" or not attributes.has_graphs)
@@ -167,26 +157,16 @@ class _Bodies:
     def parameters(self, node: Node, scope: Scope, seen: set[object]) -> list[Dim]:
         """The parameters in the constants of the graphs that a node calls, without graphs that earlier nodes called."""
         found: list[Dim] = []
-        pending = self._called(node, scope)
+        pending = self.called(node, scope)
         while pending:
             key = pending.pop()
-            if key in seen or key not in self._graphs:
+            if key in seen or key not in self.graphs:
                 continue
             seen.add(key)
-            graph, inner = self._graphs[key]
+            graph, inner = self.graphs[key]
             found += [parameters(inner[name]) for name in graph.constants]
-            pending += [k for n in self._nodes[key] for k in self._called(n, inner)]
+            pending += [k for n in self.nodes[key] for k in self.called(n, inner)]
         return found
-
-    def _called(self, node: Node, scope: Scope) -> list[int]:
-        """The graphs that a node runs: its subgraphs, or the body of the function that it calls."""
-        if node[4].has_graphs:
-            values = (x for v in node[4].values.values() for x in (v if isinstance(v, tuple) else (v,)))
-            return [id(x) for x in values if id(x) in self._graphs]
-        if scope.operators[node[1], node[0]] is not None:
-            return []
-        function = self._engine.functions.find(node, scope)
-        return [] if function is None else [id(function.body.handle)]
 
 
 def _sum(counts: Iterable[Dim | None]) -> Dim | None:
@@ -227,12 +207,16 @@ def layers(result: Inferred, costs: Costs, memory: MemoryPlan) -> list[Layer]:
     for i, node in enumerate(schedule(result)):
         handle = given.get(first_output(node), node[5])
         members.setdefault(layer_of(text(node[5].name), _scopes(handle)), []).append(i)
-    live = memory.live_sums
+    live: list[list[int]] = [[] for _ in costs.nodes]  # the steps of each node
+    for place, step in enumerate(memory.steps):
+        live[step.number].append(place)
+    sums = memory.live_sums
     found = []
     for name, places in members.items():
         nodes = [costs.nodes[i] for i in places]
         counts = [node.multiply_adds for node in nodes if node.multiply_adds is not None]
-        made = [memory.sizes[value] for i in places for value in memory.steps[i].born]
+        steps = [place for i in places for place in live[i]]
+        made = [memory.sizes[value] for place in steps for value in memory.steps[place].born]
         found.append(
             Layer(
                 name,
@@ -241,7 +225,7 @@ def layers(result: Inferred, costs: Costs, memory: MemoryPlan) -> list[Layer]:
                 total(counts),
                 len(nodes) - len(counts),
                 total(made),
-                envelope(live[i] for i in places).size,
+                envelope(sums[place] for place in steps).size,
             )
         )
     return found

@@ -6,7 +6,8 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.tools.planning.costs import Layer, NodeCost, costs, layers
-from onnx_infer.tools.planning.memory import MemoryPlan, Step
+from onnx_infer.tools.planning.live import Step
+from onnx_infer.tools.planning.memory import MemoryPlan
 from onnx_infer.tools.planning.planner import byte_size
 from onnx_infer.tools.report.layout import cut_names, limited, more, text_of
 from onnx_infer.tools.report.plain_data import plain
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from onnx_infer.results.inferred import Inferred
-    from onnx_infer.tools.planning.largest import LargestSize
+    from onnx_infer.tools.arena.largest import LargestSize
     from onnx_infer.values.tensor import Dim
 
 _UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
@@ -67,7 +68,7 @@ class Plans:
 
     def memory_text(self, limit: int | None, width: int | None) -> str:
         """The peak of the computed values with its nodes, the bytes of inputs and constants, and the layers."""
-        exact = "" if self.memory.peak.exact else ", an upper bound"
+        exact = ", an upper bound" if self.memory.is_bound else ""
         peaks = [f"  {size}   at {_place(step)}" for size, step in self.peaks()]
         head = [f"peak of the computed values in bytes{exact}{', the largest of' if len(peaks) > 1 else ''}:"]
         rest = [f"inputs: {self.inputs}", f"constants: {self.constants}"]

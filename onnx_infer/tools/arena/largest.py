@@ -15,17 +15,20 @@ from typing import TYPE_CHECKING, NamedTuple
 from onnx_infer.results.guards import violations
 from onnx_infer.results.inferred import checked_sizes
 from onnx_infer.results.sources import without_computed
+from onnx_infer.tools.arena.making import storages_of
+from onnx_infer.tools.arena.placing import live_peak
 from onnx_infer.tools.planning.memory import MemoryPlan, Peak
 from onnx_infer.tools.planning.planner import bounding_shape
-from onnx_infer.values.tensor import Dim, SymTensor
+from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim import Expr, SymdimError, UnboundName, Var
 from symdim.algebra.dims import at_least, bounds_of, substituted
 from symdim.algebra.evaluate import Substitution
+from symdim.guarantee import UpperBounds
 from symdim.relations.monotone import growth
 from symdim.relations.solving import solve
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from onnx_infer.results.inferred import Inferred
 
@@ -38,9 +41,10 @@ class LargestSize(NamedTuple):
     """The largest size of a symbol within a limit of bytes.
 
     `size`: the largest size at which the peak is at most the limit and no required guard fails, with its `peak`. It is
-    None if no size fits, or if the search ended early; no size above `at_most` fits in either case. `at_most` is -1 if
-    it is proved that no size fits. `grows`: it is proved that the peak never falls if the symbol grows. Then the memory
-    suffices for every smaller size too. `next`: why the next size does not fit.
+    None if there is none, or if the search ended early. A runtime in which values share storage (views, in place) needs
+    less: no size above `at_most` fits there, and it is -1 if it is proved that none does. `grows`: it is proved that
+    the peak never falls if the symbol grows. Then the memory suffices for every smaller size too. `next`: why the next
+    size does not fit.
     """
 
     symbol: str
@@ -78,17 +82,22 @@ class _Search:
         rest = Substitution(fixed)
         self.conditions = [g.condition.substitute(rest) for g in self.guards if g.kind == "required"]
         self.bytes = {name: substituted(size, rest) for name, size in self.memory.sizes.items()}
+        self.storages = storages_of(result)
+        self.weights = tuple(name for name in result._engine.model.graph.constants if name in self.bytes)
         proofs: dict[Dim, bool] = {}
-        self.falling = [name for name in self.bytes if not self._grows(result, name, rest, proofs)]
+        bounds = UpperBounds()
+        self.falling = [
+            name for name in self.bytes if not self._grows(result.types.get(name), name, bounds, rest, proofs)
+        ]
         self.rebuilt = 0
 
-    def _grows(self, result: Inferred, name: str, fixed: Substitution, proofs: dict[Dim, bool]) -> bool:
+    def _grows(
+        self, value: Value | None, name: str, bounds: UpperBounds, fixed: Substitution, proofs: dict[Dim, bool]
+    ) -> bool:
         """Whether the bytes of a value never fall as the symbol grows: none of its sizes falls or is negative."""
-        value = result.types[name]
-        assert isinstance(value, SymTensor)
-        assert value.shape is not None
-        assert self.memory.bounds is not None
-        for dim in bounding_shape(value.shape, self.memory.bounds):
+        is_tensor = isinstance(value, SymTensor) and value.shape is not None
+        dims = bounding_shape(value.shape, bounds) if is_tensor else (self.memory.sizes[name],)  # type: ignore
+        for dim in dims:
             size = substituted(without_computed(dim), fixed)
             if size not in proofs:
                 least = growth(size, self.symbol)[0] if isinstance(size, Expr) else 0
@@ -98,43 +107,67 @@ class _Search:
         return True
 
     def result(self) -> LargestSize:
+        size, at_most = self._search(self._peak_bytes)
+        _, shared = self._search(self._shared_bytes)
+        return self._found(size, max(at_most, shared))
+
+    def _search(self, bytes_of: Callable[[Mapping[str, int]], int]) -> tuple[int | None, int]:
+        """The largest size that fits, and the largest that is not excluded, by this measure of the live bytes."""
         low, high = self.symbol.bounds()
         pending = [(low or 0, _LARGEST if high is None else high)]
         tried = 0
+        self.rebuilt = 0
         while pending:
             first, last = pending.pop()
             tried += 1
             if tried > _MOST_INTERVALS or self.rebuilt > _MOST_REBUILT:
-                return self._found(None, last)
+                return None, last
             if first == last:
-                if not self._reason(last):
-                    return self._found(last, last)
-            elif not self._is_excluded(first, last):
+                if not self._reason(last, bytes_of):
+                    return last, last
+            elif not self._is_excluded(first, last, bytes_of):
                 middle = (first + last) // 2
                 pending += [(first, middle), (middle + 1, last)]
-        return self._found(None, -1)
+        return None, -1
+
+    def _peak_bytes(self, counts: Mapping[str, int]) -> int:
+        return max(self.memory.live_bytes(counts))
+
+    def _shared_bytes(self, counts: Mapping[str, int]) -> int:
+        """The most bytes at one step if values share storage as in an arena plan. Weights are there all the time."""
+        kept = sum(counts[name] for name in self.weights)
+        spans = [(storage.first, storage.last) for storage in self.storages if storage.root in counts]
+        sizes = [counts[storage.root] for storage in self.storages if storage.root in counts]
+        return kept + live_peak(spans, sizes)
 
     def _found(self, size: int | None, at_most: int) -> LargestSize:
         peak = None if size is None else self._peak(size)
         last = self.symbol.bounds()[1]
-        reason = "" if size is None else "it is the largest size" if size == last else self._reason(size + 1)
+        reason = (
+            ""
+            if size is None
+            else "it is the largest size"
+            if size == last
+            else self._reason(size + 1, self._peak_bytes)
+        )
         return LargestSize(self.symbol.name, self.limit, size, at_most, peak, not self.falling, reason)
 
     def _peak(self, size: int) -> Peak:
-        return self.memory.peak_at({**self.sizes, self.symbol: size})
+        return self.memory.peak_of(self.memory.bytes_at({**self.sizes, self.symbol: size}))
 
-    def _reason(self, size: int) -> str:
+    def _reason(self, size: int, bytes_of: Callable[[Mapping[str, int]], int]) -> str:
         """Why a size does not fit; empty if it fits."""
         try:
-            peak = self._peak(size)
+            counts = self.memory.bytes_at({**self.sizes, self.symbol: size})
         except ZeroDivisionError:
             return f"{self.symbol.name} = {size} makes a divisor 0"
-        if peak.bytes > self.limit:
+        if bytes_of(counts) > self.limit:
+            peak = self.memory.peak_of(counts)
             return f"{self.symbol.name} = {size} needs {peak.bytes} bytes at {peak.step.operator} '{peak.step.node}'"
         failed = violations(self.guards, {**self.sizes, self.symbol: size})
         return next((str(violation) for violation in failed if violation.kind == "required"), "")
 
-    def _is_excluded(self, first: int, last: int) -> bool:
+    def _is_excluded(self, first: int, last: int, bytes_of: Callable[[Mapping[str, int]], int]) -> bool:
         """Whether it is proved that no size of this interval fits."""
         inside = Substitution({self.symbol: Var.fresh(self.symbol.name, first, last)})
         try:
@@ -143,7 +176,7 @@ class _Search:
             return False
         for name in self.falling:
             counts[name] = max(bounds_of(substituted(self.bytes[name], inside))[0] or 0, 0)
-        excluded = max(self.memory.live_bytes(counts)) > self.limit or any(
+        excluded = bytes_of(counts) > self.limit or any(
             solve(condition.substitute(inside)) is None for condition in self.conditions
         )
         self.rebuilt += len(inside.rebuilt)
