@@ -224,7 +224,7 @@ class UpperBounds:
     def _is_never_negative(self, gap: Dim) -> bool:
         """Whether the prover knows it. A few points come first: a proof that fails costs far more."""
         from symdim.prove import explain  # few sizes need these
-        from symdim.prover.points import is_negative_somewhere
+        from symdim.prover.witness import is_negative_somewhere
 
         return not is_negative_somewhere(gap) and explain(gap, ">=", 0, within=self._left).answer is True
 

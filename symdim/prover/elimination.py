@@ -28,7 +28,6 @@ from symdim.algebra.polynomials import divides, exact_quotient, powers_of, terms
 from symdim.algebra.variable import Var
 from symdim.prover.budget import TooLarge
 from symdim.prover.hypotheses import DEFINED, Problem, Refuted, remainder_of
-from symdim.prover.nesting import shortened
 from symdim.relations.relation import Relation
 
 TYPE_CHECKING = False
@@ -50,7 +49,7 @@ def solved(problem: Problem) -> Problem:
 
     The rounds end before one that would make larger numbers than the budget allows.
     """
-    problem = positive_divisors(shortened(problem.checked()).checked())
+    problem = positive_divisors(problem.checked())
     for _ in range(_ROUNDS):
         problem.budget.spend()
         try:

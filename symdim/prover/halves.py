@@ -13,7 +13,7 @@ from symdim.algebra.expr import Expr, FloorDiv
 from symdim.algebra.polynomials import terms_of
 from symdim.errors import DivisionByZero
 from symdim.prover.budget import Budget, OutOfBudget, words_of
-from symdim.prover.points import point_at
+from symdim.prover.witness import point_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

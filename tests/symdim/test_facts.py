@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
+from random import Random
 
 import pytest
 
 from symdim import Facts, Var, maximum, minimum, parse, prove, simplify
-from tests.symdim.text_cases import Names
+from tests.symdim.text_cases import Names, prove_text
 
 H, W, N, M, T, P, S = (Var(name) for name in ("H", "W", "N", "M", "T", "P", "S"))
 
@@ -252,3 +253,25 @@ def test_a_product_with_an_exact_quotient():
     assert simplify(4 * (n // 4) + d, Facts(["N >= D"])) == 4 * (n // 4) + d
     other = Var("P") * (n // d)  # the quotient has another factor than its divisor
     assert simplify(other, Facts(["N % D == 0"])) == other
+
+
+@pytest.mark.parametrize(("links", "least"), [(40, 1), (24, None)])
+def test_a_chain_of_differences(links, least):
+    names = [f"x_{i}" for i in range(links + 1)]
+    facts = [f"{a} - 1 <= {b} <= {a} + 1" for a, b in pairwise(names)]
+    Random(links).shuffle(facts)
+    bounds = dict.fromkeys(names, (least, None))
+    for a, relation, b, answer in [
+        (f"x_0 + {links}", ">=", names[-1], True),
+        (f"x_0 + {links}", "<", names[-1], False),
+        (f"x_0 + {links - 1}", ">=", names[-1], False),
+        ("x_0", "!=", f"{names[-1]} + {links + 1}", True),
+    ]:
+        assert prove_text(a, relation, b, bounds, facts) is answer, (a, relation, b)
+
+
+def test_a_ring_contradicts_itself():
+    facts = Facts([*[f"x_{i} < x_{(i + 1) % 20}" for i in range(20)], "x_3 < y"])
+    found = facts.contradiction()
+    assert found is not None
+    assert len(found) == 20
