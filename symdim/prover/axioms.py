@@ -159,7 +159,6 @@ def products(given: list[Relation], laws: list[Relation], atoms: list[Expr], bud
     made.squares(squared, degree)
     made.by_factors(first, multipliers, 1)
     made.by_factors([*given, *laws, *made.found], multipliers, 2)
-    made.pairs(given)
     return made.found
 
 
@@ -252,12 +251,3 @@ class _Products:
                     least = min(const % common, -const % common)
                 square = self._budget.product(root, root)
                 self.enter(Relation("at_least", subtract(square, least**2), 0, frozenset((SQUARE,))), 2)
-
-    def pairs(self, given: list[Relation]) -> None:
-        """Products of two hypotheses."""
-        for a, b in combinations(given, 2):
-            if len(self.found) >= _ROWS:
-                break
-            product = self._budget.product(a.left, b.left)
-            kind = a.kind if b.kind == "at_least" else b.kind
-            self.enter(Relation(kind, product, 0, a.origins | b.origins | {PRODUCT}), 2)
