@@ -16,14 +16,15 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from symdim.algebra.bounds import bounds_of, linear_bounds
-from symdim.algebra.constructors.arithmetic import add, multiply, scale, subtract, sum_of, total
+from symdim.algebra.constructors.arithmetic import add, scale, subtract, sum_of, total
 from symdim.algebra.dims import at_least
 from symdim.algebra.evaluate import postorder
-from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Mul
+from symdim.algebra.expr import Expr, FloorDiv, Mul
 from symdim.algebra.order import order
 from symdim.algebra.polynomials import divides, exact_quotient, powers_of, terms_of, times, unit_of
-from symdim.prover.hypotheses import nonlinear, remainder_of
+from symdim.prover.hypotheses import nonlinear
 from symdim.prover.linear import System, refute
+from symdim.relations.laws import parts_at_least, parts_at_most
 from symdim.relations.relation import Relation
 
 if TYPE_CHECKING:
@@ -44,11 +45,6 @@ _FACTORS = 6  # differences are squared for at most this many factors
 _PRODUCT = 2  # the price of one product in steps of the budget
 
 
-def divisor_is_positive(d: Dim) -> bool:
-    """Whether d >= 1 in every assignment in which a division by d has a value."""
-    return at_least(d, 0)
-
-
 def atoms_of(dims: list[Dim]) -> list[Expr]:
     """All units below some dimensions that are atoms, in structural order."""
     seen: dict[Expr, None] = {}
@@ -59,35 +55,18 @@ def atoms_of(dims: list[Dim]) -> list[Expr]:
 
 
 def axioms(atoms: list[Expr]) -> list[Relation]:
-    """The laws of division, maximum and minimum for some atoms."""
-    found: list[Relation] = []
-    for atom in atoms:
-        if isinstance(atom, FloorDiv):
-            n, d = atom.parts
-            if divisor_is_positive(d):
-                below = subtract(n, multiply(d, atom))
-                found.append(Relation("at_least", below, 0, frozenset((DIVISION,))))
-                found.append(Relation("at_least", subtract(subtract(d, 1), below), 0, frozenset((DIVISION,))))
-        elif isinstance(atom, Extremum):
-            found += [Relation("at_least", dim, 0, frozenset((MAXIMUM,))) for dim in margins(atom, atom)]
-    return found
+    """The laws of division, maximum and minimum for some atoms: what follows from `atom == atom`."""
+    return [
+        law
+        for atom in atoms
+        for law in defining(atom, atom, frozenset((DIVISION if isinstance(atom, FloorDiv) else MAXIMUM,)))
+    ]
 
 
 def defining(atom: Expr, value: Dim, reasons: Reasons) -> list[Relation]:
     """The constraints on the parts of an atom that follow from `atom == value`."""
-    if isinstance(atom, FloorDiv) and divisor_is_positive(atom.parts[1]):
-        n, d = atom.parts
-        return [*remainder_of(subtract(n, multiply(d, value)), d, reasons)]
-    if isinstance(atom, Extremum):
-        return [Relation("at_least", dim, 0, reasons) for dim in margins(atom, value)]
-    return []
-
-
-def margins(atom: Extremum, value: Dim) -> list[Dim]:
-    """By how much a maximum of this value exceeds each of its arguments, or each of them a minimum."""
-    if isinstance(atom, Max):
-        return [subtract(value, part) for part in atom.parts]
-    return [subtract(part, value) for part in atom.parts]
+    parts = [*(parts_at_least(atom, value) or ()), *(parts_at_most(atom, value) or ())]
+    return [Relation("at_least", part, 0, reasons) for part in parts]
 
 
 def constraints_of(hypotheses: list[Relation]) -> list[Relation]:
@@ -198,7 +177,7 @@ class _Products:
     def by_divisors(self, given: list[Relation], atoms: list[Expr]) -> None:
         """Products with the divisors of quotients."""
         divisors = {a.parts[1]: None for a in atoms if isinstance(a, FloorDiv) and isinstance(a.parts[1], Expr)}
-        positive = [d for d in divisors if divisor_is_positive(d)]
+        positive = [d for d in divisors if at_least(d, 0)]  # where the quotient has a value, d >= 1
         for c in given:
             for d in positive:
                 self.enter(Relation(c.kind, self._budget.product(c.left, d), 0, c.origins | {PRODUCT}), _UNITS)

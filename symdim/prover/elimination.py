@@ -26,6 +26,7 @@ from symdim.algebra.intervals import contains, is_empty, meet, plus, quotient, u
 from symdim.algebra.order import order
 from symdim.algebra.polynomials import divides, exact_quotient, powers_of, terms_of
 from symdim.algebra.variable import Var
+from symdim.prover.axioms import defining
 from symdim.prover.budget import TooLarge
 from symdim.prover.hypotheses import DEFINED, Problem, Refuted, remainder_of
 from symdim.relations.relation import Relation
@@ -185,12 +186,12 @@ def _quotient(problem: Problem, h: Relation) -> Problem | None:
     for atom in sorted(terms, key=order):
         if not isinstance(atom, FloorDiv) or abs(terms[atom]) != 1 or not at_least(atom.parts[1], 1):
             continue
-        n, d = atom.parts
+        d = atom.parts[1]
         value = scale(sum_of({u: k for u, k in terms.items() if u is not atom}, const), -terms[atom])
         if isinstance(value, Expr) and (not isinstance(d, int) or atom in postorder(value)):
             continue
         reasons = h.origins | {QUOTIENT}
-        return problem.replace({atom: value}, reasons, remainder_of(subtract(n, d * value), d, reasons))
+        return problem.replace({atom: value}, reasons, tuple(defining(atom, value, reasons)))
     return None
 
 
