@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from itertools import count, islice, product
 
 from symdim.algebra.dims import variables_of
-from symdim.algebra.evaluate import evaluate, postorder
+from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, Extremum, FloorDiv
 from symdim.algebra.polynomials import powers_of, terms_of
 from symdim.algebra.variable import Var
 from symdim.compile import StraightLine
-from symdim.errors import DivisionByZero, SymdimError
+from symdim.errors import SymdimError
 from symdim.prover.budget import words_of
 from symdim.prover.hypotheses import Problem
 from symdim.relations.relation import SIGNS, Relation
@@ -30,7 +29,6 @@ _FAR = (127, 1000, 4096, 65_537, 1_000_003, 2**31 - 1, 10**12 + 39)
 _GRID_AT = 24
 _WORDS = 512  # the words that one point may cost
 _FEW = 40  # up to this many points are evaluated without compiling
-_TRIED = (*range(32), 63, 100, 255, 1_000)  # how far from its end a variable lies where a difference is evaluated
 _MULTIPLIER, _INCREMENT = 6364136223846793005, 1442695040888963407  # Knuth's MMIX linear congruential generator
 
 
@@ -159,38 +157,3 @@ def _points(choices: list[list[int]]) -> Iterator[tuple[int, ...]]:
             limit = len(c) if number % 3 else min(len(c), 8)
             point.append(c[(state >> 33) % limit])
         yield tuple(point)
-
-
-def is_negative_somewhere(dim: Dim) -> bool:
-    """Whether a dimension is negative at one of a few points.
-
-    >>> from symdim import Var
-    >>> n = Var("n")
-    >>> is_negative_somewhere(n // 2 - n // 3), is_negative_somewhere(n % 5 - n % 7), is_negative_somewhere(-1)
-    (False, True, True)
-    """
-    if isinstance(dim, int):
-        return dim < 0
-    for far in _TRIED:
-        with suppress(DivisionByZero):
-            value = evaluate(dim, point_at(dim.variables(), far))
-            if isinstance(value, int) and value < 0:
-                return True
-    return False
-
-
-def point_at(variables: Iterable[Var], far: int) -> dict[str | Var, int]:
-    """Values of variables: the first by name lies so far from its end, and each other one a little further.
-
-    >>> from symdim import Var
-    >>> point_at([Var("n"), Var.fresh("m", 4, 5)], 3)
-    {m: 5, n: 5}
-    """
-    point: dict[str | Var, int] = {}
-    for i, v in enumerate(sorted(dict.fromkeys(variables), key=lambda v: v.name), far):
-        low, high = v.bounds()
-        if low is None:
-            point[v] = i if high is None else high - i
-        else:
-            point[v] = low + i if high is None else min(low + i, high)
-    return point
