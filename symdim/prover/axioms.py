@@ -121,12 +121,11 @@ def contradiction(constraints: list[Relation], budget: Budget) -> tuple[Reasons 
 # -- products ----------------------------------------------------------------------------------------------------------
 
 
-def products(given: list[Relation], laws: list[Relation], atoms: list[Expr], budget: Budget) -> list[Relation]:
+def products(given: list[Relation], laws: list[Relation], budget: Budget) -> list[Relation]:
     """Products of constraints that share units of degree 2 or more with the others; at least one unit must be so."""
     made = _Products([*given, *laws], budget)
     factors = made.factors(1)
     degree = max(sum(powers_of(u).values()) for u in made.known)
-    made.by_divisors(given, atoms)
     squared = made.factors(2)
     limits = [subtract(hi, f) for f in factors if (hi := bounds_of(f)[1]) is not None]
     multipliers = [f for f in factors if at_least(f, 0)]
@@ -173,14 +172,6 @@ class _Products:
         self._seen.add(dim)
         self.known.update(new)
         self.found.append(constraint)
-
-    def by_divisors(self, given: list[Relation], atoms: list[Expr]) -> None:
-        """Products with the divisors of quotients."""
-        divisors = {a.parts[1]: None for a in atoms if isinstance(a, FloorDiv) and isinstance(a.parts[1], Expr)}
-        positive = [d for d in divisors if at_least(d, 0)]  # where the quotient has a value, d >= 1
-        for c in given:
-            for d in positive:
-                self.enter(Relation(c.kind, self._budget.product(c.left, d), 0, c.origins | {PRODUCT}), _UNITS)
 
     def by_factors(self, constraints: list[Relation], factors: list[Expr], most_new: int) -> None:
         """Products with factors that are at least 0."""

@@ -4,7 +4,6 @@
     congruence     a*v + r == m*q             v := m*p - a'*r         a*a' == 1 modulo m
     exact          n == d*q                   n//d := q
     remainder      n - d*(n//d) == r          n//d := q, an integer with n == d*q + r
-    quotient       n//d == q                  0 <= n - d*q <= d - 1
     bounds         v - c >= 0                 v := another variable with the bound c
     difference     v - r >= 0                 v := r + t, t >= 0
     divisor        .. // v, v >= 0            v >= 1
@@ -26,7 +25,6 @@ from symdim.algebra.intervals import contains, is_empty, meet, plus, quotient, u
 from symdim.algebra.order import order
 from symdim.algebra.polynomials import divides, exact_quotient, powers_of, terms_of
 from symdim.algebra.variable import Var
-from symdim.prover.axioms import defining
 from symdim.prover.budget import TooLarge
 from symdim.prover.hypotheses import DEFINED, Problem, Refuted, remainder_of
 from symdim.relations.relation import Relation
@@ -41,7 +39,6 @@ EQUATION = "an equation is solved for a variable"
 CONGRUENCE = "a*v + r == m*q gives v == m*p - a'*r where a*a' == 1 modulo m"
 EXACT = "n == d*q gives n//d == q"
 REMAINDER = "a quotient with a known remainder is an integer of its own"
-QUOTIENT = "n//d == q is 0 <= n - d*q <= d - 1"
 DIFFERENCE = "v >= r is v == r + t with t >= 0"
 
 
@@ -66,7 +63,7 @@ def solved(problem: Problem) -> Problem:
 def _step(problem: Problem) -> Problem | None:
     for h in problem.hypotheses:
         if h.kind == "equal":
-            for law in (_equation, _exact, _remainder, _quotient, _congruence):
+            for law in (_equation, _exact, _remainder, _congruence):
                 step = law(problem, h)
                 if step is not None:
                     return step
@@ -178,20 +175,6 @@ def _remainder(problem: Problem, h: Relation) -> Problem | None:
                 reasons = h.origins | {REMAINDER}
                 equation = Relation("equal", subtract(subtract(n, d * q), r), 0, reasons)
                 return problem.replace({atom: q}, reasons, (equation, *remainder_of(r, d, reasons)))
-    return None
-
-
-def _quotient(problem: Problem, h: Relation) -> Problem | None:
-    terms, const = terms_of(h.left)
-    for atom in sorted(terms, key=order):
-        if not isinstance(atom, FloorDiv) or abs(terms[atom]) != 1 or not at_least(atom.parts[1], 1):
-            continue
-        d = atom.parts[1]
-        value = scale(sum_of({u: k for u, k in terms.items() if u is not atom}, const), -terms[atom])
-        if isinstance(value, Expr) and (not isinstance(d, int) or atom in postorder(value)):
-            continue
-        reasons = h.origins | {QUOTIENT}
-        return problem.replace({atom: value}, reasons, tuple(defining(atom, value, reasons)))
     return None
 
 

@@ -130,11 +130,10 @@ class Search:
         except Refuted as contradicted:
             return contradicted.reasons
         given: list[Relation] = constraints_of(problem.hypotheses)
-        atoms = atoms_of([c.left for c in given])
-        laws = axioms(atoms)
+        laws = axioms(atoms_of([c.left for c in given]))
         if not nonlinear([c.left for c in (*given, *laws)]):
             return None
-        more = products(given, laws, atoms, self.budget)
+        more = products(given, laws, self.budget)
         found, model = contradiction([*given, *laws, *more], self.budget)
         if model is not None:
             self._try(problem, model)
