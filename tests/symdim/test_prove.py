@@ -91,17 +91,17 @@ def test_only_the_six_relations_are_asked():
         (lambda: equal(x + x, 2 * x), True),
         (lambda: equal(maximum(x, y) + minimum(x, y), x + y), True),
         (lambda: equal(x // y, x), False),
-        (lambda: prove.not_equal(4 * x + 2, 4 * y), True),
-        (lambda: prove.not_equal(x, y), False),
+        (lambda: prove.holds(4 * x + 2, "!=", 4 * y), True),
+        (lambda: prove.holds(x, "!=", y), False),
         (lambda: at_least(x, x // y), True),
         (lambda: at_least(x // y, x), False),
-        (lambda: prove.greater(x + 1, x % y), True),
-        (lambda: prove.greater(y, x % y), True),
-        (lambda: prove.less(x % y, y - 1), False),
-        (lambda: prove.at_most(x // 2 * 2, x), True),
-        (lambda: prove.positive(ceildiv(x, s)), True),
-        (lambda: prove.positive(x // s), False),
-        (lambda: prove.nonnegative(x - x // s * s), True),
+        (lambda: prove.holds(x + 1, ">", x % y), True),
+        (lambda: prove.holds(y, ">", x % y), True),
+        (lambda: prove.holds(x % y, "<", y - 1), False),
+        (lambda: prove.holds(x // 2 * 2, "<=", x), True),
+        (lambda: prove.at_least(ceildiv(x, s), 1), True),
+        (lambda: prove.at_least(x // s, 1), False),
+        (lambda: prove.at_least(x - x // s * s, 0), True),
         (lambda: prove.divides(6, x * (x + 1) * (2 * x + 1)), True),
         (lambda: prove.divides(y, x * y), True),
         (lambda: prove.divides(4, x * (x + 1)), False),
@@ -315,8 +315,8 @@ def test_the_facts_of_a_proof_suffice(seed):
 
 def test_a_divisor_that_is_never_negative_counts_as_positive():
     signs = [x - 2, x - 1, x]  # from -1, 0 and 1 on
-    assert [prove.nonnegative(v) for v in signs] == [False, True, True]
-    assert [prove.nonnegative(v * v - v) for v in signs] == [True, True, True]
+    assert [prove.at_least(v, 0) for v in signs] == [False, True, True]
+    assert [prove.at_least(v * v - v, 0) for v in signs] == [True, True, True]
 
 
 @pytest.mark.parametrize(("least", "holds"), [(0, True), (-1, False)])
