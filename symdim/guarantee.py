@@ -28,7 +28,7 @@ from symdim.algebra.pickling import limits_first
 from symdim.algebra.polynomials import powers_of
 from symdim.algebra.texts.remainders import Remainder, remainders_in
 from symdim.algebra.texts.written import leaf_count
-from symdim.algebra.variable import Var, narrowed
+from symdim.algebra.variable import Var
 from symdim.errors import BoundsError, DivisionByZero, RankError, UnsupportedDynamicShape, refuse_text
 from symdim.prover.budget import Budget
 from symdim.relations.monotone import growth
@@ -37,8 +37,7 @@ Dim: TypeAlias = int | Expr
 Limits: TypeAlias = tuple[Dim | None, Dim | None]
 Sum: TypeAlias = tuple[list[Remainder], dict[Expr, int], int]
 
-_STEPS = 20_000  # steps of the prover for all sizes of one call
-_BUILDING = 20_000  # steps to build bounds part by part
+_STEPS = 20_000  # steps to build the bounds of all sizes of one call
 _MOST_LEAVES = 60  # the most leaves of an expression that is tested for monotony; a larger one is bounded part by part
 
 
@@ -149,7 +148,7 @@ def require_rank(dims: Collection[Dim] | None, rank: int, op: str, field: str = 
 class UpperBounds:
     """Bounds from above of several sizes, in variables that are exact where the tensors named `available` are known.
 
-    All proofs together take at most `steps` of the prover. When these are used up, bounds are coarser.
+    To build all bounds takes at most so many `steps`. When these are used up, bounds are coarser.
 
     >>> N = Var("N")
     >>> n, bounds = Var.fresh("n", at_most=N, origin="NonZero"), UpperBounds()
@@ -161,7 +160,7 @@ class UpperBounds:
         self._available = available
         self._known: dict[Dim, Limits] = {}  # the limits of variables, and of all parts of sizes so far
         self._found: dict[Expr, Dim | None] = {}
-        self._left, self._building = Budget(steps), Budget(_BUILDING)
+        self._building = Budget(steps)
 
     def of(self, dim: Dim) -> Dim | None:
         """An upper bound of a size; None if none is found."""
@@ -200,33 +199,14 @@ class UpperBounds:
                 break
             if self._known[variable][0] is variable or variable.lo is None or _occurrences(variable, found) < 2:
                 continue
-            if leaf_count(found) > _MOST_LEAVES or not self._left.affords(postorder(found), 3):  # the substitutions
+            if leaf_count(found) > _MOST_LEAVES or not self._building.affords(postorder(found)):
                 break
+            least, most = growth(found, variable)
+            low, high = self._known[variable]
+            end = high if least is not None and least >= 0 else low if most is not None and most <= 0 else None
             with suppress(BoundsError, DivisionByZero):  # for sizes that no run has
-                end = self._end(found, variable, variable.lo)
                 found = found if end is None else found.substitute({variable: end})
         return found
-
-    def _end(self, dim: Expr, variable: Var, start: int) -> Dim | None:
-        """The bound at which `dim` is largest; None if it is not known to be monotone from `start` on."""
-        low, high = self._known[variable]
-        least, most = growth(dim, variable)  # the prover sees more, but takes far longer
-        if (least is not None and least >= 0) or (most is not None and most <= 0):
-            return low if least is None or least < 0 else high
-        # `at_most` may exceed every value of the variable, so `dim` must be monotone up to its bound
-        free = narrowed(variable, start, variable.hi)
-        step = dim.substitute({variable: free + 1}) - dim.substitute({variable: free})
-        for end, gap in ((high, step), (low, -step)):
-            if end is not None and self._is_never_negative(gap):
-                return end
-        return None
-
-    def _is_never_negative(self, gap: Dim) -> bool:
-        """Whether the prover knows it. A few points come first: a proof that fails costs far more."""
-        from symdim.prove import explain  # few sizes need these
-        from symdim.prover.points import is_negative_somewhere
-
-        return not is_negative_somewhere(gap) and explain(gap, ">=", 0, within=self._left).answer is True
 
 
 def _occurrences(variable: Var, dim: Expr) -> int:

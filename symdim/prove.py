@@ -56,39 +56,19 @@ def equal(a: Dim, b: Dim, facts: Facts | None = None, *, budget: int = BUDGET) -
     return explain(a, "==", b, facts, budget=budget).answer
 
 
-def not_equal(a: Dim, b: Dim, facts: Facts | None = None, *, budget: int = BUDGET) -> bool | None:
-    """Whether a != b always."""
-    return explain(a, "!=", b, facts, budget=budget).answer
+def holds(a: Dim, relation: str, b: Dim, facts: Facts | None = None, *, budget: int = BUDGET) -> bool | None:
+    """Whether `a relation b` (one of == != >= > <= <) always.
+
+    >>> from symdim import Var
+    >>> holds(Var("x") % Var("y"), "<", Var("y"))
+    True
+    """
+    return explain(a, relation, b, facts, budget=budget).answer
 
 
 def at_least(a: Dim, b: Dim, facts: Facts | None = None, *, budget: int = BUDGET) -> bool | None:
     """Whether a >= b always."""
     return explain(a, ">=", b, facts, budget=budget).answer
-
-
-def greater(a: Dim, b: Dim, facts: Facts | None = None, *, budget: int = BUDGET) -> bool | None:
-    """Whether a > b always."""
-    return explain(a, ">", b, facts, budget=budget).answer
-
-
-def at_most(a: Dim, b: Dim, facts: Facts | None = None, *, budget: int = BUDGET) -> bool | None:
-    """Whether a <= b always."""
-    return explain(a, "<=", b, facts, budget=budget).answer
-
-
-def less(a: Dim, b: Dim, facts: Facts | None = None, *, budget: int = BUDGET) -> bool | None:
-    """Whether a < b always."""
-    return explain(a, "<", b, facts, budget=budget).answer
-
-
-def positive(a: Dim, facts: Facts | None = None, *, budget: int = BUDGET) -> bool | None:
-    """Whether a >= 1 always."""
-    return explain(a, ">=", 1, facts, budget=budget).answer
-
-
-def nonnegative(a: Dim, facts: Facts | None = None, *, budget: int = BUDGET) -> bool | None:
-    """Whether a >= 0 always."""
-    return explain(a, ">=", 0, facts, budget=budget).answer
 
 
 def divides(d: Dim, n: Dim, facts: Facts | None = None, *, budget: int = BUDGET) -> bool | None:

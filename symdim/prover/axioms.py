@@ -1,27 +1,30 @@
-"""Laws of atoms and products as linear constraints over units, and the refutation of hypotheses by them.
+"""Laws of atoms as linear constraints over units, their products, and the refutation of hypotheses by them.
 
     division    n - d*(n//d) >= 0  and  d*(n//d) + d - 1 - n >= 0      d >= 1
     maximum     max(a, b) - a >= 0,  a - min(a, b) >= 0
     product     c*f >= 0                                               c >= 0, f >= 0
     square      (a - b)**2 >= 0
 
-Each constraint carries its reasons, so a certificate can list what was used.
+Each constraint has its reasons as origins, so a certificate can list what was used. Products of constraints are made
+where linear combinations do not refute; only those that share units of degree 2 or more with the others can help.
 """
 
 from __future__ import annotations
 
+from itertools import combinations
 from math import gcd
 from typing import TYPE_CHECKING
 
-from symdim.algebra.bounds import bounds_of
-from symdim.algebra.constructors.arithmetic import multiply, subtract
+from symdim.algebra.bounds import bounds_of, linear_bounds
+from symdim.algebra.constructors.arithmetic import add, scale, subtract, sum_of, total
 from symdim.algebra.dims import at_least
 from symdim.algebra.evaluate import postorder
-from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Mul
+from symdim.algebra.expr import Expr, FloorDiv, Mul
 from symdim.algebra.order import order
-from symdim.algebra.polynomials import terms_of
-from symdim.prover.hypotheses import remainder_of
+from symdim.algebra.polynomials import divides, exact_quotient, powers_of, terms_of, times, unit_of
+from symdim.prover.hypotheses import nonlinear
 from symdim.prover.linear import System, refute
+from symdim.relations.laws import parts_at_least, parts_at_most
 from symdim.relations.relation import Relation
 
 if TYPE_CHECKING:
@@ -36,11 +39,10 @@ SQUARE = "a square is >= 0"
 RANGE = "intervals of sums, products, quotients, maxima and minima"
 LINEAR = "linear combination (Farkas)"
 _BRANCHES = 8  # the most branches of branch and bound in one linear system
-
-
-def divisor_is_positive(d: Dim) -> bool:
-    """Whether d >= 1 in every assignment in which a division by d has a value."""
-    return at_least(d, 0)
+_ROWS = 90  # products are added until there are this many constraints
+_UNITS = 60
+_FACTORS = 6  # differences are squared for at most this many factors
+_PRODUCT = 2  # the price of one product in steps of the budget
 
 
 def atoms_of(dims: list[Dim]) -> list[Expr]:
@@ -53,35 +55,18 @@ def atoms_of(dims: list[Dim]) -> list[Expr]:
 
 
 def axioms(atoms: list[Expr]) -> list[Relation]:
-    """The laws of division, maximum and minimum for some atoms."""
-    found: list[Relation] = []
-    for atom in atoms:
-        if isinstance(atom, FloorDiv):
-            n, d = atom.parts
-            if divisor_is_positive(d):
-                below = subtract(n, multiply(d, atom))
-                found.append(Relation("at_least", below, 0, frozenset((DIVISION,))))
-                found.append(Relation("at_least", subtract(subtract(d, 1), below), 0, frozenset((DIVISION,))))
-        elif isinstance(atom, Extremum):
-            found += [Relation("at_least", dim, 0, frozenset((MAXIMUM,))) for dim in margins(atom, atom)]
-    return found
+    """The laws of division, maximum and minimum for some atoms: what follows from `atom == atom`."""
+    return [
+        law
+        for atom in atoms
+        for law in defining(atom, atom, frozenset((DIVISION if isinstance(atom, FloorDiv) else MAXIMUM,)))
+    ]
 
 
 def defining(atom: Expr, value: Dim, reasons: Reasons) -> list[Relation]:
     """The constraints on the parts of an atom that follow from `atom == value`."""
-    if isinstance(atom, FloorDiv) and divisor_is_positive(atom.parts[1]):
-        n, d = atom.parts
-        return [*remainder_of(subtract(n, multiply(d, value)), d, reasons)]
-    if isinstance(atom, Extremum):
-        return [Relation("at_least", dim, 0, reasons) for dim in margins(atom, value)]
-    return []
-
-
-def margins(atom: Extremum, value: Dim) -> list[Dim]:
-    """By how much a maximum of this value exceeds each of its arguments, or each of them a minimum."""
-    if isinstance(atom, Max):
-        return [subtract(value, part) for part in atom.parts]
-    return [subtract(part, value) for part in atom.parts]
+    parts = [*(parts_at_least(atom, value) or ()), *(parts_at_most(atom, value) or ())]
+    return [Relation("at_least", part, 0, reasons) for part in parts]
 
 
 def constraints_of(hypotheses: list[Relation]) -> list[Relation]:
@@ -131,3 +116,108 @@ def contradiction(constraints: list[Relation], budget: Budget) -> tuple[Reasons 
             return None, None
         return None, {unit: system.value(v)[0] // system.value(v)[1] for unit, v in index.items()}
     return frozenset((LINEAR,)).union(*[reasons[v] for v, _ in used]), None
+
+
+# -- products ----------------------------------------------------------------------------------------------------------
+
+
+def products(given: list[Relation], laws: list[Relation], budget: Budget) -> list[Relation]:
+    """Products of constraints that share units of degree 2 or more with the others; at least one unit must be so."""
+    made = _Products([*given, *laws], budget)
+    factors = made.factors(1)
+    degree = max(sum(powers_of(u).values()) for u in made.known)
+    squared = made.factors(2)
+    limits = [subtract(hi, f) for f in factors if (hi := bounds_of(f)[1]) is not None]
+    multipliers = [f for f in factors if at_least(f, 0)]
+    made.by_factors(
+        [*given, *laws, *[Relation("at_least", dim, 0, frozenset((RANGE,))) for dim in limits]], multipliers, 0
+    )
+    first = [*given, *laws, *made.found]
+    made.completed(given)
+    made.squares(squared, degree)
+    made.by_factors(first, multipliers, 1)
+    made.by_factors([*given, *laws, *made.found], multipliers, 2)
+    return made.found
+
+
+class _Products:
+    """The products so far, and the units of degree 2 or more that occur in them and in the constraints."""
+
+    def __init__(self, constraints: list[Relation], budget: Budget) -> None:
+        self.found: list[Relation] = []
+        self.known = nonlinear([c.left for c in constraints])
+        self._seen = {c.left for c in constraints}
+        self._budget = budget
+
+    def factors(self, least: int) -> list[Expr]:
+        """The factors that occur in at least `least` units."""
+        return list({a: None for u in sorted(self.known, key=order) for a, e in powers_of(u).items() if e >= least})
+
+    def enter(self, constraint: Relation, most_new: int) -> None:
+        """Add a constraint if it has at most `most_new` new units and tells the linear system something new."""
+        dim = constraint.left
+        self._budget.spend(_PRODUCT)
+        self._budget.charge((dim,))
+        if isinstance(dim, int) or dim in self._seen or len(self.found) >= _ROWS:
+            return
+        lo, _ = linear_bounds(*terms_of(dim))  # the linear system knows this much without the constraint
+        if lo is not None and lo >= 0 and constraint.kind == "at_least":
+            return
+        units = nonlinear([dim])
+        new = units - self.known
+        if len(new) > most_new or len(self.known) + len(new) > _UNITS:
+            return
+        if most_new < _UNITS and units and not units & self.known:
+            return
+        self._seen.add(dim)
+        self.known.update(new)
+        self.found.append(constraint)
+
+    def by_factors(self, constraints: list[Relation], factors: list[Expr], most_new: int) -> None:
+        """Products with factors that are at least 0."""
+        for c in constraints:
+            for f in factors:
+                if len(self.found) < _ROWS and self._is_near(c.left, f, most_new):
+                    self.enter(Relation(c.kind, self._budget.product(c.left, f), 0, c.origins | {PRODUCT}), most_new)
+
+    def _is_near(self, dim: Dim, factor: Expr, most_new: int) -> bool:
+        """Whether a product may be added, judged by its units. Most may not, so this saves computing them."""
+        if factor.terms is not None:
+            return True
+        self._budget.charge((dim,))
+        terms, const = terms_of(dim)
+        units = {u for u in (*[times(u, factor) for u in terms], factor if const else None) if type(u) is Mul}
+        return bool(units & self.known) and len(units - self.known) <= most_new
+
+    def squares(self, factors: list[Expr], degree: int) -> None:
+        """Squares of differences of factors, times factors up to the degree of the units that occur."""
+        few = factors[:_FACTORS]
+        natural = [f for f in few if at_least(f, 0)] if degree >= 3 else []
+        for difference in [subtract(a, b) for a, b in combinations(few, 2)] + [add(a, -1) for a in few]:
+            square = self._budget.product(difference, difference)
+            self.enter(Relation("at_least", square, 0, frozenset((SQUARE,))), 2)
+            for f in natural:
+                self.enter(Relation("at_least", self._budget.product(square, f), 0, frozenset((SQUARE, PRODUCT))), 2)
+
+    def completed(self, given: list[Relation]) -> None:
+        """The squares that complete quadratic constraints: `(2*k*a - L)**2 >= 0` for `-k*a**2 + L*a + r >= 0`.
+
+        Where the numbers in L leave a remainder by all others, the square is never 0: `(2*x - 5)**2 >= 1`.
+        """
+        for dim in [sign for c in given for sign in ((c.left, scale(c.left, -1)) if c.kind == "equal" else (c.left,))]:
+            terms, _ = terms_of(dim)
+            squares = [u for u, k in terms.items() if k < 0 and not any(e % 2 for e in powers_of(u).values())]
+            for unit in squares[:_FACTORS]:
+                side = unit_of({atom: exponent // 2 for atom, exponent in powers_of(unit).items()})
+                assert side is not None
+                beside = [(exact_quotient(u, side), k) for u, k in terms.items() if u is not unit and divides(side, u)]
+                linear = total([k if u is None else scale(u, k) for u, k in beside])
+                root = subtract(scale(side, -2 * terms[unit]), linear)
+                numbers, const = terms_of(root)
+                common = gcd(*numbers.values())
+                if const % common == 0:
+                    root, least = sum_of({u: n // common for u, n in numbers.items()}, const // common), 0
+                else:
+                    least = min(const % common, -const % common)
+                square = self._budget.product(root, root)
+                self.enter(Relation("at_least", subtract(square, least**2), 0, frozenset((SQUARE,))), 2)

@@ -4,7 +4,6 @@
     congruence     a*v + r == m*q             v := m*p - a'*r         a*a' == 1 modulo m
     exact          n == d*q                   n//d := q
     remainder      n - d*(n//d) == r          n//d := q, an integer with n == d*q + r
-    quotient       n//d == q                  0 <= n - d*q <= d - 1
     bounds         v - c >= 0                 v := another variable with the bound c
     difference     v - r >= 0                 v := r + t, t >= 0
     divisor        .. // v, v >= 0            v >= 1
@@ -28,7 +27,6 @@ from symdim.algebra.polynomials import divides, exact_quotient, powers_of, terms
 from symdim.algebra.variable import Var
 from symdim.prover.budget import TooLarge
 from symdim.prover.hypotheses import DEFINED, Problem, Refuted, remainder_of
-from symdim.prover.nesting import shortened
 from symdim.relations.relation import Relation
 
 TYPE_CHECKING = False
@@ -41,7 +39,6 @@ EQUATION = "an equation is solved for a variable"
 CONGRUENCE = "a*v + r == m*q gives v == m*p - a'*r where a*a' == 1 modulo m"
 EXACT = "n == d*q gives n//d == q"
 REMAINDER = "a quotient with a known remainder is an integer of its own"
-QUOTIENT = "n//d == q is 0 <= n - d*q <= d - 1"
 DIFFERENCE = "v >= r is v == r + t with t >= 0"
 
 
@@ -50,7 +47,7 @@ def solved(problem: Problem) -> Problem:
 
     The rounds end before one that would make larger numbers than the budget allows.
     """
-    problem = positive_divisors(shortened(problem.checked()).checked())
+    problem = positive_divisors(problem.checked())
     for _ in range(_ROUNDS):
         problem.budget.spend()
         try:
@@ -66,7 +63,7 @@ def solved(problem: Problem) -> Problem:
 def _step(problem: Problem) -> Problem | None:
     for h in problem.hypotheses:
         if h.kind == "equal":
-            for law in (_equation, _exact, _remainder, _quotient, _congruence):
+            for law in (_equation, _exact, _remainder, _congruence):
                 step = law(problem, h)
                 if step is not None:
                     return step
@@ -178,20 +175,6 @@ def _remainder(problem: Problem, h: Relation) -> Problem | None:
                 reasons = h.origins | {REMAINDER}
                 equation = Relation("equal", subtract(subtract(n, d * q), r), 0, reasons)
                 return problem.replace({atom: q}, reasons, (equation, *remainder_of(r, d, reasons)))
-    return None
-
-
-def _quotient(problem: Problem, h: Relation) -> Problem | None:
-    terms, const = terms_of(h.left)
-    for atom in sorted(terms, key=order):
-        if not isinstance(atom, FloorDiv) or abs(terms[atom]) != 1 or not at_least(atom.parts[1], 1):
-            continue
-        n, d = atom.parts
-        value = scale(sum_of({u: k for u, k in terms.items() if u is not atom}, const), -terms[atom])
-        if isinstance(value, Expr) and (not isinstance(d, int) or atom in postorder(value)):
-            continue
-        reasons = h.origins | {QUOTIENT}
-        return problem.replace({atom: value}, reasons, remainder_of(subtract(n, d * value), d, reasons))
     return None
 
 

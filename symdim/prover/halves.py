@@ -13,11 +13,13 @@ from symdim.algebra.expr import Expr, FloorDiv
 from symdim.algebra.polynomials import terms_of
 from symdim.errors import DivisionByZero
 from symdim.prover.budget import Budget, OutOfBudget, words_of
-from symdim.prover.points import point_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from symdim.algebra.expr import Dim
+    from symdim.algebra.variable import Var
 
 HALVES = "(q + 1)//2 == q - q//2"
 
@@ -77,8 +79,25 @@ def are_equal(a: Expr, b: Expr) -> bool:
 
 def _differ_at(a: Expr, b: Expr, far: int) -> bool:
     """Whether the values differ where the variables are this far from their ends, each a little further."""
-    point = point_at([*a.variables(), *b.variables()], far)
+    point = _point_at([*a.variables(), *b.variables()], far)
     try:
         return evaluate(a, point) != evaluate(b, point)
     except DivisionByZero:
         return False
+
+
+def _point_at(variables: Iterable[Var], far: int) -> dict[str | Var, int]:
+    """Values of variables: the first by name lies so far from its end, and each other one a little further.
+
+    >>> from symdim import Var
+    >>> _point_at([Var("n"), Var.fresh("m", 4, 5)], 3)
+    {m: 5, n: 5}
+    """
+    point: dict[str | Var, int] = {}
+    for i, v in enumerate(sorted(dict.fromkeys(variables), key=lambda v: v.name), far):
+        low, high = v.bounds()
+        if low is None:
+            point[v] = i if high is None else high - i
+        else:
+            point[v] = low + i if high is None else min(low + i, high)
+    return point

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from symdim.algebra.constructors.arithmetic import add, scale
 from symdim.algebra.variable import Var
-from symdim.prover.axioms import atoms_of, axioms, constraints_of, contradiction
+from symdim.prover.axioms import atoms_of, axioms, constraints_of, contradiction, products
 from symdim.prover.budget import OutOfBudget
 from symdim.prover.cases import arithmetic, structural
-from symdim.prover.differences import shortest
 from symdim.prover.elimination import solved
 from symdim.prover.hypotheses import Problem, Refuted, nonlinear
-from symdim.prover.nesting import restated
-from symdim.prover.ordering import with_order
-from symdim.prover.products import products
 from symdim.prover.witness import satisfies, translated, witness
 from symdim.relations.relation import Relation
 
@@ -47,71 +43,44 @@ class Search:
         self.original = original
         self.budget = original.budget
 
-    def refuted(self, problem: Problem) -> Reasons | None:
+    def refuted(self, problem: Problem, depth: int = _DEPTH, cases: int = _CASES) -> Reasons | None:
         """The reasons why the hypotheses cannot all hold; None if the search does not show that.
 
-        Raises `Found` with an assignment that satisfies the original problem, and `OutOfBudget`.
+        At most `depth` case distinctions lie inside one another. At the top, each means is tried; inside of a case,
+        only the first distinction is. Raises `Found` with an assignment that satisfies the original problem, and
+        `OutOfBudget`.
         """
-        return self._refuted(problem, _DEPTH, _CASES)
-
-    def _refuted(self, problem: Problem, depth: int, cases: int) -> Reasons | None:  # noqa: C901 (one order of attempts)
         self.budget.spend()
+        found: Reasons | None = None
         left_out: Reasons = frozenset()  # why alternatives were excluded before this problem
         try:
-            self.by_differences(problem)
-            given = problem = solved(problem)
-            while True:
-                if not problem.hypotheses:
-                    return None
-                found = self._linear_with_order(problem)
-                if found is not None or not depth:
-                    break
-                simpler = restated(problem)
-                if simpler is not None:
-                    problem = solved(simpler)
-                    continue
-                alternatives = structural(problem)
+            problem = solved(problem)
+            while problem.hypotheses:
+                found = self._on_both_sides(problem, self._linear)
+                alternatives = structural(problem) if found is None and depth else None
                 if alternatives is None:
                     break
                 possible, impossible = self._possible(alternatives)
-                if len(possible) == 1:
-                    problem, left_out = possible[0], left_out | impossible
-                    continue
-                found = self._by_cases(possible, impossible, depth - 1, cases)
-                if found is None and depth < _DEPTH:
-                    return None
-                break
-            spellings = [(problem, left_out)]
-            if problem is not given and depth == _DEPTH:
-                spellings.append((given, frozenset()))
-            for spelling, reasons in spellings if found is None else ():
-                found = self._on_both_sides(spelling, self._with_products)
-                if found is not None:
-                    return found | reasons
+                if len(possible) != 1:
+                    found = self._by_cases(possible, impossible, depth - 1, cases)
+                    if found is None and depth < _DEPTH:
+                        return None
+                    break
+                problem, left_out = possible[0], left_out | impossible
+            if found is None:
+                found = self._on_both_sides(problem, self._with_products)
         except Refuted as contradicted:
             return contradicted.reasons | left_out
-        if found is not None:
-            return found | left_out
-        for spelling, reasons in spellings if depth else ():
-            for alternatives in arithmetic(spelling, min(cases, _MODULUS)):
-                found = self._by_cases(*self._possible(alternatives), depth - 1, cases)
-                if found is not None:
-                    return found | reasons
-                if depth < _DEPTH:
-                    return None
+        if found is None and depth:
+            found = self._by_arithmetic(problem, depth, cases)
+        return None if found is None else found | left_out
+
+    def _by_arithmetic(self, problem: Problem, depth: int, cases: int) -> Reasons | None:
+        for alternatives in arithmetic(problem, min(cases, _MODULUS)):
+            found = self._by_cases(*self._possible(alternatives), depth - 1, cases)
+            if found is not None or depth < _DEPTH:
+                return found
         return None
-
-    def by_differences(self, problem: Problem) -> None:
-        """Raise `Refuted` if differences contradict each other, `Found` if they give an example."""
-        model = shortest(problem)
-        if model is not None:
-            self._try(problem, model)
-
-    def _linear_with_order(self, problem: Problem) -> Reasons | None:
-        """`_linear` with the hypotheses alone, then with the order of atoms that they imply."""
-        found = self._on_both_sides(problem, self._linear)
-        ordered = with_order(problem) if found is None else None
-        return found if ordered is None else self._on_both_sides(ordered, self._linear)
 
     def _possible(self, alternatives: list[Problem]) -> tuple[list[Problem], Reasons]:
         """The alternatives that are not refuted at once, and the reasons why the others are."""
@@ -129,7 +98,7 @@ class Search:
         if len(possible) > cases:
             return None
         for problem in possible:
-            found = self._refuted(problem, depth, cases // len(possible))
+            found = self.refuted(problem, depth, cases // len(possible))
             if found is None:
                 return None
             reasons |= found
@@ -161,11 +130,10 @@ class Search:
         except Refuted as contradicted:
             return contradicted.reasons
         given: list[Relation] = constraints_of(problem.hypotheses)
-        atoms = atoms_of([c.left for c in given])
-        laws = axioms(atoms)
+        laws = axioms(atoms_of([c.left for c in given]))
         if not nonlinear([c.left for c in (*given, *laws)]):
             return None
-        more = products(given, laws, atoms, self.budget)
+        more = products(given, laws, self.budget)
         found, model = contradiction([*given, *laws, *more], self.budget)
         if model is not None:
             self._try(problem, model)
@@ -184,7 +152,6 @@ def decided(problem: Problem) -> Assignment | Reasons | None:
     """Values that satisfy all hypotheses, the reasons why there are none, or None if neither is found."""
     search, reduced = Search(problem), problem
     try:
-        search.by_differences(problem)
         reduced = solved(problem)
         found = witness(problem, reduced, 0, _FIRST)
         if found is not None:

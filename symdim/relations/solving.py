@@ -1,12 +1,10 @@
 """Relations as a person writes them: solved for a symbol if they are monotone in it.
 
-The laws, for integers and d >= 1 (tests check each by brute force; `<=` and the minimum are the mirror images):
+The laws beside those of `laws.py`, for integers and d >= 1 (tests check each by brute force; `<=` and the minimum are
+the mirror images):
 
-    quotient     n//d >= c               where  n >= c*d
-                 n//d <= c               where  n <= c*d + d - 1
     multiple     k*u >= c                where  u >= ceil(c/k)                     k >= 1
     factor       f*u >= 0                where  u >= 0                             f >= 1
-    product      u*v >= 1                where  u >= 1 and v >= 1                  u, v >= 0
     maximum      max(a, b) + r >= 0      where  a + r >= 0 or b + r >= 0
                  max(a, b) + r <= 0      where  a + r <= 0 and b + r <= 0
     equality     e == 0                  where  e >= 0 and e <= 0
@@ -23,17 +21,18 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra.constructors.arithmetic import add, multiply, scale, subtract, sum_of, total
+from symdim.algebra.constructors.arithmetic import add, scale, subtract, sum_of, total
 from symdim.algebra.constructors.lattice import as_extremum
 from symdim.algebra.constructors.long_division import cancelled
-from symdim.algebra.dims import excludes, sign, substituted
+from symdim.algebra.dims import at_least, excludes, sign, substituted
 from symdim.algebra.evaluate import postorder
-from symdim.algebra.expr import Expr, FloorDiv, Max, Min, Mul
+from symdim.algebra.expr import Expr, FloorDiv, Max, Min
 from symdim.algebra.intervals import is_empty, meet
 from symdim.algebra.polynomials import powers_of, terms_of
 from symdim.algebra.texts.remainders import as_remainder
 from symdim.algebra.variable import Var, narrowed
 from symdim.errors import DivisionByZero
+from symdim.relations.laws import parts_at_least, parts_at_most
 from symdim.relations.monotone import threshold
 from symdim.relations.relation import Relation, as_relations, interval_of, length_of, union_of
 
@@ -172,20 +171,14 @@ def _step(gap: Expr) -> list[Dim] | None:
 
 def _unit_step(unit: Expr, sign: int, rest: Dim) -> list[Dim] | None:
     """The step of `sign*unit + rest >= 0`, for a division, an extremum or a product."""
-    if isinstance(unit, FloorDiv):
-        n, d = unit.parts
-        if always(subtract(d, 1)) is not True or (isinstance(rest, Expr) and unit in postorder(rest)):
-            return None  # n//d beside its multiples, as in n % d: multiplied by d, it would not go away
-        if sign > 0:
-            return [add(n, multiply(rest, d))]
-        return [subtract(add(multiply(rest, d), subtract(d, 1)), n)]
     if isinstance(unit, (Max, Min)):
         return _extremum_step(unit, sign, rest)
-    if isinstance(unit, Mul) and sign > 0 and rest == -1:
-        factors = list(powers_of(unit))
-        if len(factors) <= _PARTS and all(map(always, factors)):
-            return [subtract(factor, 1) for factor in factors]
-    return None
+    if isinstance(unit, FloorDiv) and not at_least(unit.parts[1], 1):
+        return None  # the quotient has no value where the divisor is 0
+    if isinstance(rest, Expr) and unit in postorder(rest):
+        return None  # n//d beside its multiples, as in n % d: multiplied by d, it would not go away
+    found = parts_at_least(unit, scale(rest, -1)) if sign > 0 else parts_at_most(unit, rest)
+    return None if found is None or len(found) > _PARTS else found
 
 
 def _extremum_step(unit: Expr, k: int, rest: Dim) -> list[Dim] | None:

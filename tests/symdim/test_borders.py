@@ -18,7 +18,6 @@ from symdim.einsum import EinsumSpec
 from symdim.einsum.coverage import covers
 from symdim.einsum.projection import Projections
 from symdim.einsum.reader import NameClash, parse_spec
-from symdim.guarantee import UpperBounds
 from symdim.parser.rational import MAX_DENOMINATORS, Rational, over_positive, work_of_product
 from symdim.prover.axioms import atoms_of, axioms
 from symdim.prover.budget import Budget
@@ -234,13 +233,6 @@ def test_only_a_long_product_has_a_sum_as_a_factor() -> None:
     (kept,) = terms_of(one * other)[0]
     assert has_sum_factor(kept)
     assert not any(has_sum_factor(unit) for unit in (N, N * M, N // 2, maximum(N, M), N * (M // 2)))
-
-
-def test_each_substitution_for_a_bound_is_paid() -> None:
-    """The steps suffice for one size."""
-    sizes = [Var.fresh(name, at_most=bound, origin="the data decide") for name, bound in (("n", N), ("m", M))]
-    bounds = UpperBounds(steps=4)
-    assert [bounds.of(size - size // 3) for size in sizes] == [N - N // 3, M]
 
 
 def test_what_is_stretched_from_a_free_size_is_not_taken_from_it() -> None:

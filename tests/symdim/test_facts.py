@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
+from random import Random
 
 import pytest
 
 from symdim import Facts, Var, maximum, minimum, parse, prove, simplify
-from tests.symdim.text_cases import Names
+from tests.symdim.text_cases import Names, prove_text
 
 H, W, N, M, T, P, S = (Var(name) for name in ("H", "W", "N", "M", "T", "P", "S"))
 
@@ -43,16 +44,16 @@ def test_contradictions_are_found_in_every_order(texts):
 def test_a_known_quotient_bounds_its_numerator(d):
     facts = Facts([f"N//{d} == 5", f"M//{d} == S"])
     assert prove.at_least(N, 5 * d, facts) is True
-    assert prove.at_most(N, 6 * d - 1, facts) is True
+    assert prove.holds(N, "<=", 6 * d - 1, facts) is True
     assert prove.at_least(N, 5 * d + 1, facts) is False
-    assert prove.at_most(M, d * Var("S") + d - 1, facts) is True
+    assert prove.holds(M, "<=", d * Var("S") + d - 1, facts) is True
 
 
 @pytest.mark.parametrize("texts", CONTRADICTIONS, ids=" and ".join)
 def test_nothing_follows_from_a_contradiction(texts):
     facts = Facts(texts)
     assert prove.equal(N, N + 1, facts) is not True
-    assert prove.greater(N, 10**6, facts) is not True
+    assert prove.holds(N, ">", 10**6, facts) is not True
     assert prove.equal(W, W + M, facts) is None
     assert prove.equal(N, N, facts) is True
     assert simplify(H // 8 * 8, facts) == H // 8 * 8
@@ -226,8 +227,8 @@ def test_texts():
 
 def test_upper_bounds_of_variables_are_facts():
     n = Var.fresh("nnz", 0, at_most=N * M)
-    assert prove.at_most(n, N * M) is True
-    assert prove.at_most(n, N) is False
+    assert prove.holds(n, "<=", N * M) is True
+    assert prove.holds(n, "<=", N) is False
 
 
 @pytest.mark.parametrize("m", [2, 3, 4, 6, 8])
@@ -252,3 +253,25 @@ def test_a_product_with_an_exact_quotient():
     assert simplify(4 * (n // 4) + d, Facts(["N >= D"])) == 4 * (n // 4) + d
     other = Var("P") * (n // d)  # the quotient has another factor than its divisor
     assert simplify(other, Facts(["N % D == 0"])) == other
+
+
+@pytest.mark.parametrize(("links", "least"), [(40, 1), (24, None)])
+def test_a_chain_of_differences(links, least):
+    names = [f"x_{i}" for i in range(links + 1)]
+    facts = [f"{a} - 1 <= {b} <= {a} + 1" for a, b in pairwise(names)]
+    Random(links).shuffle(facts)
+    bounds = dict.fromkeys(names, (least, None))
+    for a, relation, b, answer in [
+        (f"x_0 + {links}", ">=", names[-1], True),
+        (f"x_0 + {links}", "<", names[-1], False),
+        (f"x_0 + {links - 1}", ">=", names[-1], False),
+        ("x_0", "!=", f"{names[-1]} + {links + 1}", True),
+    ]:
+        assert prove_text(a, relation, b, bounds, facts) is answer, (a, relation, b)
+
+
+def test_a_ring_contradicts_itself():
+    facts = Facts([*[f"x_{i} < x_{(i + 1) % 20}" for i in range(20)], "x_3 < y"])
+    found = facts.contradiction()
+    assert found is not None
+    assert len(found) == 20

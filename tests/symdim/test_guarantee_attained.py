@@ -61,7 +61,6 @@ ATTAINED = [
     V * (W // 3),
     U - U // 2,
     U - U // 3 + V,
-    V * V - V,
 ]
 
 

@@ -15,8 +15,6 @@ from symdim.prover.budget import Budget
 from symdim.prover.cases import arithmetic, structural
 from symdim.prover.elimination import solved
 from symdim.prover.hypotheses import Problem, Refuted, problem_of
-from symdim.prover.nesting import restated, shortened
-from symdim.prover.ordering import with_order
 from symdim.prover.search import one_sided, shifted
 from symdim.relations.relation import SIGNS, Relation
 
@@ -122,11 +120,8 @@ def steps() -> Iterator[tuple[str, Step]]:
         return lambda problem: iter([found] if (found := step(problem)) is not None else [])
 
     yield "checked", alone(Problem.checked)
-    yield "shortened", alone(shortened)
     yield "solved", alone(solved)
     yield "shifted", alone(shifted)
-    yield "restated", alone(restated)
-    yield "with_order", alone(with_order)
     yield "one_sided", cases(one_sided)
     yield "structural", cases(structural)
     yield "arithmetic", lambda problem: arithmetic(problem, 12)
