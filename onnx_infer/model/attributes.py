@@ -12,7 +12,6 @@ from onnx_infer.values import dtype as dt
 from onnx_infer.values.propagated import MAX_AROUND_ZERO, MAX_DATA, MAX_FLOATS, MAX_VECTOR
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor, Value
 from onnx_infer.values.text import text
-from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -93,38 +92,17 @@ _TYPED_FIELD = {dt.INT64: "int64_data", dt.FLOAT: "float_data", dt.DOUBLE: "doub
                 dt.UINT64: "uint64_data", dt.STRING: "string_data"}  # fmt: skip
 
 
-_MAX_CONSTANT_SIZE, _MAX_ELEMENTS = 1 << 9, 1 << 6
-"""The most bytes, or numbers in a field of their type, of a remembered constant. Texts may be long."""
-
-_constants = shared_cache(1 << 13)  # (element type, sizes, bytes or numbers) -> SymTensor
-
-
 def constant(proto: TensorProto, long: bool = False) -> SymTensor:
     """A TensorProto as a tensor, with its elements if they are few and stored in the message. Weights are never read.
 
-    With `long` the elements of longer integer vectors are read too. Small constants are remembered, because exporters
-    repeat them in every layer.
+    With `long` the elements of longer integer vectors are read too.
     """
     kind, shape = proto.data_type, sizes(proto)
     count = None if shape is None else known_count(kind, shape, long)
     if shape is None or count is None or proto.data_location == _EXTERNAL:
         return SymTensor(dt.read(kind), shape)
     stored = proto.raw_data or _in_field(proto, kind)
-    if len(stored) > (_MAX_CONSTANT_SIZE if isinstance(stored, bytes) else _MAX_ELEMENTS) or kind == dt.STRING:
-        return SymTensor(kind, shape, _elements(kind, stored, count))
-    key = kind, shape, stored
-    found: SymTensor | None = _constants.get(key)
-    if found is None:
-        found = _constants[key] = SymTensor(kind, shape, _elements(kind, stored, count))
-    return found
-
-
-def known_constant(proto: TensorProto, kind: int, shape: tuple[int, ...]) -> SymTensor | None:
-    """A tensor of a few elements that was met before; None for any other, also for one with its elements elsewhere."""
-    if proto.data_location == _EXTERNAL:
-        return None
-    found: SymTensor | None = _constants.get((kind, shape, proto.raw_data or _in_field(proto, kind)))
-    return found
+    return SymTensor(kind, shape, _elements(kind, stored, count))
 
 
 def _in_field(proto: TensorProto, kind: int) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ from onnx_infer.operators.verification import check_inputs, check_types
 from onnx_infer.types.join import kind_of
 from onnx_infer.values.tensor import MAX_RANK, Dim, Optional, Sequence, Shape, SymTensor, Value
 from symdim import Expr
-from symdim.algebra.caches import Cache, shared_cache
+from symdim.algebra.caches import Cache
 from symdim.algebra.constructors.arithmetic import checked
 from symdim.algebra.dims import bounds_of
 
@@ -164,17 +164,9 @@ def too_many_axes(what: str, count: int) -> str:
     return f"{what} has {count:,} axes; of more than {MAX_RANK:,} only the element type is inferred"
 
 
-_unusable = shared_cache(1 << 13)  # size -> the result of `_is_unusable`
-
-
 def _is_unusable(size: Dim) -> bool:
     """Whether a size that is no int may not be written as it is."""
-    found: bool | None = _unusable.get(size)
-    if found is None:
-        if not isinstance(size, Expr):
-            return True
-        found = _unusable[size] = is_unreadable(size) or at_least(size, LARGEST_SIZE + 1)
-    return found
+    return not isinstance(size, Expr) or is_unreadable(size) or at_least(size, LARGEST_SIZE + 1)
 
 
 def _possible(size: Dim, shape: Shape) -> Dim:
