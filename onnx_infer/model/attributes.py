@@ -88,6 +88,7 @@ _EXTERNAL = TensorProto.EXTERNAL
 _STRUCT = {dt.INT64: "q", dt.INT32: "i", dt.FLOAT: "f", dt.DOUBLE: "d", dt.BOOL: "?", dt.INT8: "b", dt.UINT8: "B",
            dt.INT16: "h", dt.UINT16: "H", dt.UINT32: "I", dt.UINT64: "Q", dt.FLOAT16: "e",
            dt.BFLOAT16: "H"}  # fmt: skip
+_BYTES = {code: struct.calcsize(f"<{code}") for code in _STRUCT.values()}
 _TYPED_FIELD = {dt.INT64: "int64_data", dt.FLOAT: "float_data", dt.DOUBLE: "double_data", dt.UINT32: "uint64_data",
                 dt.UINT64: "uint64_data", dt.STRING: "string_data"}  # fmt: skip
 
@@ -152,12 +153,13 @@ def strings(texts: Iterable[bytes], count: int) -> tuple[str, ...] | None:
 def unpacked(kind: int, raw: bytes, count: int) -> tuple[Any, ...] | None:
     """The numbers of a tensor from its `raw_data`; None if their number is not `count`."""
     code = _STRUCT.get(kind)
-    if code is None or len(raw) != count * struct.calcsize(code):
+    if code is None or len(raw) != count * _BYTES[code]:
         return None
     if kind == dt.BFLOAT16:
         # the upper half of a 32-bit float
         raw, code = b"".join(b"\0\0" + raw[i : i + 2] for i in range(0, len(raw), 2)), "f"
-    return _without_nan(struct.unpack(f"<{count}{code}", raw))
+    found = struct.unpack(f"<{count}{code}", raw)
+    return _without_nan(found) if code in "efd" else found
 
 
 def _without_nan(values: tuple[Any, ...]) -> tuple[Any, ...]:

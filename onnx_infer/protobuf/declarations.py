@@ -47,14 +47,16 @@ class DeclaredType:
 
     def __init__(self, wire: bytes) -> None:
         proto = TypeProto.FromString(wire)
-        self.sizes: tuple[Size, ...] = tuple(map(declared_size, innermost_dims(proto)))
-        self._proto: Any = proto
+        self._proto: Any = None
         self._tensor: SymTensor | None = None
-        if proto.WhichOneof("value") == "tensor_type":
-            self._proto, self._dtype = None, dt.read(proto.tensor_type.elem_type)
-            if all(isinstance(size, int) for size in self.sizes):  # the same tensor for all readers
-                shape: Any = self.sizes if proto.tensor_type.HasField("shape") else None
-                self._tensor = SymTensor(self._dtype, shape)
+        if proto.WhichOneof("value") != "tensor_type":
+            self._proto, dims = proto, innermost_dims(proto)
+        else:
+            tensor = proto.tensor_type
+            dims, self._dtype = tensor.shape.dim, dt.read(tensor.elem_type)
+        self.sizes: tuple[Size, ...] = tuple(map(declared_size, dims[:]))
+        if self._proto is None and set(map(type, self.sizes)) <= {int}:  # the same tensor for all readers
+            self._tensor = SymTensor(self._dtype, self.sizes if tensor.HasField("shape") else None)  # type: ignore[arg-type]
 
     def value(self, dim: Callable[[Size], Dim]) -> Value | None:
         """The value that the type describes. `dim` reads the sizes one after the other."""
@@ -69,7 +71,7 @@ class Types:
     `sizes` are the names with the sizes as they are written; `are_named` says whether each is a number or has a text.
     """
 
-    __slots__ = ("_bare", "_infos", "_values", "are_named", "of", "sizes", "texts")
+    __slots__ = ("_bare", "_infos", "_kinds", "_values", "are_named", "of", "sizes", "texts")
 
     def __init__(self, infos: tuple[bytes, ...]) -> None:
         self._infos = infos
@@ -83,10 +85,10 @@ class Types:
                 wire = _type_in(rest)
                 kind = kinds[rest] = kinds.get(wire) or kinds.setdefault(wire, DeclaredType(wire))
             self.of.append((name, kind))
-        written = dict.fromkeys(kinds.values())
-        self.texts = tuple(dict.fromkeys(s for kind in written for s in kind.sizes if isinstance(s, str)))
+        self._kinds = tuple(dict.fromkeys(kinds.values()))
+        self.texts = tuple(dict.fromkeys([s for kind in self._kinds for s in kind.sizes if isinstance(s, str)]))
         self.sizes = tuple([(name, kind.sizes) for name, kind in self.of])
-        self.are_named = not any(None in kind.sizes for kind in written)
+        self.are_named = not any(None in kind.sizes for kind in self._kinds)
         self._values = Cache(1 << 4)  # sizes in place of the texts -> names with values
 
     def values(self, dim: Callable[[Size], Dim]) -> list[tuple[str, Value | None]]:
@@ -94,7 +96,7 @@ class Types:
         key = tuple(map(dim, self.texts))
         found: list[tuple[str, Value | None]] | None = self._values.get(key)
         if found is None:
-            read: dict[DeclaredType, Value | None] = {kind: kind.value(dim) for kind in {kind for _, kind in self.of}}
+            read = {kind: kind.value(dim) for kind in self._kinds}
             found = self._values[key] = [(name, read[kind]) for name, kind in self.of]
         return found
 
@@ -163,8 +165,10 @@ def _type_in(rest: bytes) -> bytes:
 
 def bounds_in(holders: Iterable[Any]) -> Iterator[str]:
     """The texts of bounds in the metadata of a model, or of values."""
-    metadata = [entries for holder in holders if (entries := holder.metadata_props)]
-    return (text(e.value) for entries in metadata for e in entries if e.key == KEY)
+    for holder in holders:
+        for entry in holder.metadata_props:
+            if entry.key == KEY:
+                yield text(entry.value)
 
 
 def innermost_dims(kind: Any) -> Any:
