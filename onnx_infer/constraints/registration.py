@@ -115,8 +115,7 @@ def _row(operand: Operand | None, name: str) -> Row:
 
 
 FAMILIES = (
-    "elementwise", "linear", "window", "movement", "reshaping", "indexing", "reduction", "normalization",
-    "attention",
+    "elementwise", "linear", "window", "movement", "reshaping", "indexing", "reduction", "attention",
 )  # fmt: skip
 
 

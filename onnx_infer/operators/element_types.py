@@ -11,8 +11,8 @@ from onnx_infer.operators.schema import Schema, fixed_dtype
 from onnx_infer.operators.verification import check_inputs, check_types
 from onnx_infer.types.join import kind_of
 from onnx_infer.values.tensor import MAX_RANK, Dim, Optional, Sequence, Shape, SymTensor, Value
-from symdim import Expr, Var
-from symdim.algebra.caches import Cache
+from symdim import Expr
+from symdim.algebra.caches import Cache, shared_cache
 from symdim.algebra.constructors.arithmetic import checked
 from symdim.algebra.dims import bounds_of
 
@@ -164,11 +164,17 @@ def too_many_axes(what: str, count: int) -> str:
     return f"{what} has {count:,} axes; of more than {MAX_RANK:,} only the element type is inferred"
 
 
+_unusable = shared_cache(1 << 13)  # size -> the result of `_is_unusable`
+
+
 def _is_unusable(size: Dim) -> bool:
     """Whether a size that is no int may not be written as it is."""
-    if isinstance(size, Var):
-        return size.lo is not None and size.lo > LARGEST_SIZE
-    return not isinstance(size, Expr) or is_unreadable(size) or at_least(size, LARGEST_SIZE + 1)
+    found: bool | None = _unusable.get(size)
+    if found is None:
+        if not isinstance(size, Expr):
+            return True
+        found = _unusable[size] = is_unreadable(size) or at_least(size, LARGEST_SIZE + 1)
+    return found
 
 
 def _possible(size: Dim, shape: Shape) -> Dim:
