@@ -8,8 +8,7 @@
     movement.py        Transpose, Expand, Tile, Pad, Resize, DepthToSpace; Concat, Split
     reshaping.py       Reshape, Flatten, Squeeze, Unsqueeze, Shape
     indexing.py        Gather, Scatter, Slice
-    reduction.py       ReduceX, ArgMax, TopK, OneHot, NonZero, Compress
-    normalization.py   batch, instance, group, layer normalization
+    reduction.py       ReduceX, ArgMax, TopK, OneHot, NonZero, Compress; normalizations
     attention.py       Attention, RotaryEmbedding; RNN, GRU, LSTM
 
 An inference rule (`onnx_infer.ops`) goes from inputs to outputs. A form states relations into a `symdim.Store`, which

@@ -17,7 +17,6 @@ from onnx_infer.errors import Unknown
 from onnx_infer.operators.arguments import NOT_GIVEN, Parameter, collected, parameters, reader
 from onnx_infer.operators.registration import OpShapeInferenceRegistry
 from symdim import Expr
-from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -116,8 +115,7 @@ def _row(operand: Operand | None, name: str) -> Row:
 
 
 FAMILIES = (
-    "elementwise", "linear", "window", "movement", "reshaping", "indexing", "reduction", "normalization",
-    "attention",
+    "elementwise", "linear", "window", "movement", "reshaping", "indexing", "reduction", "attention",
 )  # fmt: skip
 
 
@@ -134,16 +132,10 @@ forms = OpShapeInferenceRegistry(load=_load_families)
 form = forms.op
 """Decorator: register a form for the operators of these names."""
 
-_bound = shared_cache(1 << 13)  # (rule, title, since_version) -> BoundForm
-
 
 def bound_form(domain: str, op_type: str, version: int, schema: Schema) -> BoundForm | None:
     """The form of an operator, bound to the version of the schema; None if it has no form."""
     rule = forms.get(domain, op_type, version)
     if rule is None:
         return None
-    key = (rule, schema.title, schema.since_version)
-    found: BoundForm | None = _bound.get(key)
-    if found is None:
-        found = _bound[key] = BoundForm(rule.shape, schema)
-    return found
+    return BoundForm(rule.shape, schema)

@@ -14,7 +14,6 @@ from onnx_infer.elements.ratio import Ratio
 from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import conflicting, fresh, is_cautious, state
-from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import bounds_of
 
 if TYPE_CHECKING:
@@ -49,9 +48,6 @@ class Fractional(NamedTuple):
     whole: bool
 
 
-_found = shared_cache(1 << 10)  # float32 scale -> the result of `as_fraction`
-
-
 def as_fraction(scale: float) -> Fractional:
     """The simplest fraction that a positive float32 scale is for as many sizes as possible.
 
@@ -66,13 +62,6 @@ def as_fraction(scale: float) -> Fractional:
     >>> as_fraction(float(np.float32(1.3)))
     Fractional(above=13, below=10, most=89, everywhere=False, whole=False)
     """
-    found: Fractional | None = _found.get(scale)
-    if found is None:
-        found = _found[scale] = _searched(scale)
-    return found
-
-
-def _searched(scale: float) -> Fractional:
     from fractions import Fraction  # few models need it
 
     exact = Fraction(scale)

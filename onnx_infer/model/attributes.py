@@ -12,7 +12,6 @@ from onnx_infer.values import dtype as dt
 from onnx_infer.values.propagated import MAX_AROUND_ZERO, MAX_DATA, MAX_FLOATS, MAX_VECTOR
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor, Value
 from onnx_infer.values.text import text
-from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -89,42 +88,22 @@ _EXTERNAL = TensorProto.EXTERNAL
 _STRUCT = {dt.INT64: "q", dt.INT32: "i", dt.FLOAT: "f", dt.DOUBLE: "d", dt.BOOL: "?", dt.INT8: "b", dt.UINT8: "B",
            dt.INT16: "h", dt.UINT16: "H", dt.UINT32: "I", dt.UINT64: "Q", dt.FLOAT16: "e",
            dt.BFLOAT16: "H"}  # fmt: skip
+_BYTES = {code: struct.calcsize(f"<{code}") for code in _STRUCT.values()}
 _TYPED_FIELD = {dt.INT64: "int64_data", dt.FLOAT: "float_data", dt.DOUBLE: "double_data", dt.UINT32: "uint64_data",
                 dt.UINT64: "uint64_data", dt.STRING: "string_data"}  # fmt: skip
-
-
-_MAX_CONSTANT_SIZE, _MAX_ELEMENTS = 1 << 9, 1 << 6
-"""The most bytes, or numbers in a field of their type, of a remembered constant. Texts may be long."""
-
-_constants = shared_cache(1 << 13)  # (element type, sizes, bytes or numbers) -> SymTensor
 
 
 def constant(proto: TensorProto, long: bool = False) -> SymTensor:
     """A TensorProto as a tensor, with its elements if they are few and stored in the message. Weights are never read.
 
-    With `long` the elements of longer integer vectors are read too. Small constants are remembered, because exporters
-    repeat them in every layer.
+    With `long` the elements of longer integer vectors are read too.
     """
     kind, shape = proto.data_type, sizes(proto)
     count = None if shape is None else known_count(kind, shape, long)
     if shape is None or count is None or proto.data_location == _EXTERNAL:
         return SymTensor(dt.read(kind), shape)
     stored = proto.raw_data or _in_field(proto, kind)
-    if len(stored) > (_MAX_CONSTANT_SIZE if isinstance(stored, bytes) else _MAX_ELEMENTS) or kind == dt.STRING:
-        return SymTensor(kind, shape, _elements(kind, stored, count))
-    key = kind, shape, stored
-    found: SymTensor | None = _constants.get(key)
-    if found is None:
-        found = _constants[key] = SymTensor(kind, shape, _elements(kind, stored, count))
-    return found
-
-
-def known_constant(proto: TensorProto, kind: int, shape: tuple[int, ...]) -> SymTensor | None:
-    """A tensor of a few elements that was met before; None for any other, also for one with its elements elsewhere."""
-    if proto.data_location == _EXTERNAL:
-        return None
-    found: SymTensor | None = _constants.get((kind, shape, proto.raw_data or _in_field(proto, kind)))
-    return found
+    return SymTensor(kind, shape, _elements(kind, stored, count))
 
 
 def _in_field(proto: TensorProto, kind: int) -> tuple[Any, ...]:
@@ -174,12 +153,13 @@ def strings(texts: Iterable[bytes], count: int) -> tuple[str, ...] | None:
 def unpacked(kind: int, raw: bytes, count: int) -> tuple[Any, ...] | None:
     """The numbers of a tensor from its `raw_data`; None if their number is not `count`."""
     code = _STRUCT.get(kind)
-    if code is None or len(raw) != count * struct.calcsize(code):
+    if code is None or len(raw) != count * _BYTES[code]:
         return None
     if kind == dt.BFLOAT16:
         # the upper half of a 32-bit float
         raw, code = b"".join(b"\0\0" + raw[i : i + 2] for i in range(0, len(raw), 2)), "f"
-    return _without_nan(struct.unpack(f"<{count}{code}", raw))
+    found = struct.unpack(f"<{count}{code}", raw)
+    return _without_nan(found) if code in "efd" else found
 
 
 def _without_nan(values: tuple[Any, ...]) -> tuple[Any, ...]:

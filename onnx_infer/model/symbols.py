@@ -20,16 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
 
-_words = shared_cache(1 << 12)  # (text, names) -> the names in it
-_whole = shared_cache(1 << 12)  # (text, names) of each text that is another name as a whole
-_expressions = shared_cache(1 << 12)  # (text, names, variables of the names in it) -> its expression
-_starts = shared_cache(1 << 8)  # (texts, of inputs and of others, least size) -> names, sizes, and reserved texts
+_expressions = shared_cache(1 << 12)  # (text, names) -> the variables of the names in it, and its expression
 _MAX_TEXT, _MAX_NAMES = 1 << 13, 1 << 6
 """The longest text of which the expression is remembered, and the most names declared beside it."""
-
-
-def _are_few(texts: tuple[str, ...]) -> bool:
-    return len(texts) <= _MAX_NAMES and sum(map(len, texts)) <= _MAX_TEXT
 
 
 @lru_cache(maxsize=64)
@@ -89,18 +82,10 @@ class Symbols:
         self.replaced: dict[Var, Dim] = {}
         """What the inputs have for names that no input has any more, because their sizes are found."""
         self._axis_names = AxisNames(texts)
-        is_usual = not (self._bounds or self._fixed or self._related or relations) and _are_few(texts)
-        known = _starts.get(key := (tuple(declared), texts, min_dim)) if is_usual else None
-        if known is not None:
-            self.names, dims, self.reserved = known
-            self._dims.update(dims)
-            return
         self.names = frozenset(t for t in declared if is_name(t))
         for text in declared:
             self._dims[text] = self._declared(text)
         self.reserved = frozenset(texts).union(*map(generated, texts))
-        if is_usual:
-            _starts[key] = self.names, dict(self._dims), self.reserved
 
     def _declared(self, text: str) -> Dim:
         found = None if text in self.names else self._expression(text)
@@ -223,13 +208,11 @@ class Symbols:
             return self.symbol(text)
         names = self.names.union(made) if made else self.names
         few = len(names) <= _MAX_NAMES and len(text) <= _MAX_TEXT
-        if few and (text, names) in _whole:
-            return None
-        words = _words.get((text, names)) if few else None
-        if words is not None:  # a walk under other bounds has other variables of these names
-            known = _expressions.get((text, names, tuple(map(self.symbol, words))))
-            if known is not None:
-                return known  # type: ignore[no-any-return]
+        known: tuple[tuple[Var, ...], Dim] | None = _expressions.get((text, names)) if few else None
+        if known is not None:
+            variables, found = known
+            if all(v is self.symbol(v.name) for v in variables):  # under other bounds they are others
+                return found
         from symdim.parsing import parse  # most models have only names
 
         reading = _Reading(self)
@@ -237,14 +220,10 @@ class Symbols:
             found = parse(text, names, scope=reading)
         except SymdimError:
             return None
-        if few and text in reading.others:
-            _whole[text, names] = True
         if reading.others or (isinstance(found, int) and (found < 0 or not reading.declared)):
             return None
         if few:
-            variables = tuple(reading.declared)
-            _words[text, names] = tuple([v.name for v in variables])
-            _expressions[text, names, variables] = found
+            _expressions[text, names] = tuple(reading.declared), found
         return found
 
     def text(self, text: str) -> Dim:

@@ -17,7 +17,7 @@ from onnx_infer.operators.operator import Operator
 from onnx_infer.operators.registration import normal_domain, registry
 from onnx_infer.operators.rule import NO_FACETS
 from onnx_infer.operators.schema import NEWEST, opened, schema_of_rule
-from symdim.algebra.caches import Cache, shared_cache
+from symdim.algebra.caches import Cache
 from symdim.errors import nearest
 
 if TYPE_CHECKING:
@@ -88,9 +88,6 @@ def operators_of(opsets: Mapping[str, int]) -> Operators:
     return found
 
 
-_cures = shared_cache(1 << 8)  # (generation of the registry, arguments) -> the result of `cure_of_missing`
-
-
 def cure_of_missing(domain: str, op_type: str, version: int, functions: Collection[tuple[str, str]] = ()) -> str:
     """What a user can do about an operator without a rule at an opset version.
 
@@ -105,12 +102,7 @@ def cure_of_missing(domain: str, op_type: str, version: int, functions: Collecti
     >>> cure_of_missing("com.acme", "Interleave", 1)
     'register one with onnx_infer.rules.op'
     """
-    key = registry.generation, domain, op_type, version, frozenset(functions)
-    found: str | None = _cures.get(key)
-    return _cures.setdefault(key, _cure(normal_domain(domain), *key[2:])) if found is None else found
-
-
-def _cure(domain: str, op_type: str, version: int, functions: frozenset[tuple[str, str]]) -> str:
+    domain = normal_domain(domain)
     since = _first_version(domain, op_type, version)
     if since is not None:
         imported = f"the model imports {version}: convert the model (onnx.version_converter)"

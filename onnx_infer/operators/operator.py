@@ -236,7 +236,10 @@ class Operator:
         """The value with `fill` or `samples`, if not all of its elements are known; see `elements/samples.py`."""
         if not isinstance(value, SymTensor) or value.shape is None or value.data is not None:
             return value
-        data, operands = self.rule.data, [x for x in inputs if x is not None]
+        operands = [x for x in inputs if x is not None]
+        if not any(isinstance(x, SymTensor) and x.has_elements for x in operands):
+            return value
+        data = self.rule.data
         if data is SAME or self.rule.moves:
             return moved(operands[0], value) if isinstance(operands[0], SymTensor) else value
         assert isinstance(data, Lifted)

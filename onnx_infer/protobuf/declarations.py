@@ -1,9 +1,8 @@
 """The types that a graph declares: read from its messages once, and parsed once for equal bytes.
 
-Types repeat: a model of a thousand values has a few dozen types. So a declaration is kept as the bytes of its
-TypeProto, and the parsed type is remembered for these bytes, with its sizes in written form. What a whole list of value
-infos declares is remembered, because a model is often inferred again; of a long list only when it is read a second
-time.
+Types repeat: a model of a thousand values has a few dozen types. So a value info is taken as bytes, of which the part
+after the name is parsed once in a list. What a whole list of value infos declares is remembered for its bytes, because
+a model is often inferred again.
 """
 
 from __future__ import annotations
@@ -27,42 +26,69 @@ if TYPE_CHECKING:
     from onnx import GraphProto
 
 
-_tensors = shared_cache(1 << 12)  # bytes of a TypeProto -> the result of `_tensor`
 _bare = shared_cache(1 << 12)  # bytes of the field `type` of a ValueInfoProto that is bare
-_names = shared_cache(1 << 14)  # bytes of a ValueInfoProto with a bare type -> its name
 _MAX_TYPE = 1 << 10
 """The most bytes of a type that is remembered."""
 
-_NAME, _LONG = 10, 128
-"""The first byte of a ValueInfoProto, and the first size of a field that needs more than one byte."""
+_NAME, _TYPE, _LONG = 10, 18, 128
+"""The first bytes of the fields of a ValueInfoProto, and the first size of a field that needs more than one byte."""
 
-_met = shared_cache(1 << 8)  # (whether they are inputs, their number, bytes of the first and of the last one) of lists
-_lists = shared_cache(1 << 5)  # (whether they are inputs, bytes of each ValueInfoProto) of a list -> Types
-_short_lists = shared_cache(1 << 9)
-_FEW_INFOS, _MOST_INFOS = 1 << 4, 1 << 13
-"""The most value infos of a short list, and of one that is remembered."""
+_lists = shared_cache(1 << 7)  # bytes of each ValueInfoProto of a list -> Types
+_MOST_INFOS = 1 << 12
+"""The most value infos of a list that is remembered."""
 
 _bytes_of = ValueInfoProto.SerializeToString
 
 
+class DeclaredType:
+    """A type as it is written. `sizes` are those of a tensor, or of the tensor in a sequence or optional."""
+
+    __slots__ = ("_dtype", "_proto", "_tensor", "sizes")
+
+    def __init__(self, wire: bytes) -> None:
+        proto = TypeProto.FromString(wire)
+        self._proto: Any = None
+        self._tensor: SymTensor | None = None
+        if proto.WhichOneof("value") != "tensor_type":
+            self._proto, dims = proto, innermost_dims(proto)
+        else:
+            tensor = proto.tensor_type
+            dims, self._dtype = tensor.shape.dim, dt.read(tensor.elem_type)
+        self.sizes: tuple[Size, ...] = tuple(map(declared_size, dims[:]))
+        if self._proto is None and set(map(type, self.sizes)) <= {int}:  # the same tensor for all readers
+            self._tensor = SymTensor(self._dtype, self.sizes if tensor.HasField("shape") else None)  # type: ignore[arg-type]
+
+    def value(self, dim: Callable[[Size], Dim]) -> Value | None:
+        """The value that the type describes. `dim` reads the sizes one after the other."""
+        if self._proto is not None:
+            return value_type(self._proto, dim)
+        return self._tensor or SymTensor(self._dtype, map(dim, self.sizes))
+
+
 class Types:
-    """The types of some values: `of` are names with the bytes of TypeProtos, `texts` the dim_params in these.
+    """The declared types of some values: `of` are their names with the types, `texts` the dim_params in these.
 
     `sizes` are the names with the sizes as they are written; `are_named` says whether each is a number or has a text.
-    Of inputs, `bounds` are the texts of bounds in the metadata.
     """
 
-    __slots__ = ("_values", "_wires", "are_named", "bounds", "of", "sizes", "texts")
+    __slots__ = ("_bare", "_infos", "_kinds", "_values", "are_named", "of", "sizes", "texts")
 
-    def __init__(self, infos: Iterable[Any], are_inputs: bool) -> None:
-        wires: dict[bytes, bytes] = {}  # equal types are one object, so they are read and looked up by identity
-        self.of = [(text(info.name), wires.setdefault(wire := info.type.SerializeToString(), wire)) for info in infos]
-        written = {wire: sizes_in(wire) for wire in wires}
-        self.texts = tuple(dict.fromkeys(s for sizes in written.values() for s in sizes if isinstance(s, str)))
-        self.sizes = tuple([(name, written[wire]) for name, wire in self.of])
-        self.bounds = tuple(bounds_in(infos)) if are_inputs else ()
-        self.are_named = not any(None in sizes for sizes in written.values())
-        self._wires = tuple(wires)
+    def __init__(self, infos: tuple[bytes, ...]) -> None:
+        self._infos = infos
+        self._bare: list[str | None] | None = None
+        kinds: dict[bytes, DeclaredType] = {}  # by the bytes of the type, and by all that follows the name
+        self.of: list[tuple[str, DeclaredType]] = []
+        for info in infos:
+            name, rest = parted(info)
+            kind = kinds.get(rest)
+            if kind is None:
+                wire = _type_in(rest)
+                kind = kinds[rest] = kinds.get(wire) or kinds.setdefault(wire, DeclaredType(wire))
+            self.of.append((name, kind))
+        self._kinds = tuple(dict.fromkeys(kinds.values()))
+        self.texts = tuple(dict.fromkeys([s for kind in self._kinds for s in kind.sizes if isinstance(s, str)]))
+        self.sizes = tuple([(name, kind.sizes) for name, kind in self.of])
+        self.are_named = not any(None in kind.sizes for kind in self._kinds)
         self._values = Cache(1 << 4)  # sizes in place of the texts -> names with values
 
     def values(self, dim: Callable[[Size], Dim]) -> list[tuple[str, Value | None]]:
@@ -70,9 +96,17 @@ class Types:
         key = tuple(map(dim, self.texts))
         found: list[tuple[str, Value | None]] | None = self._values.get(key)
         if found is None:
-            read = {wire: declared_type(wire, dim) for wire in self._wires}
-            found = self._values[key] = [(name, read[wire]) for name, wire in self.of]
+            read = {kind: kind.value(dim) for kind in self._kinds}
+            found = self._values[key] = [(name, read[kind]) for name, kind in self.of]
         return found
+
+    def bare_names(self) -> list[str | None]:
+        """The names of the value infos that have a name and a bare type; None for each other one."""
+        if self._bare is None:
+            parts = list(map(parted, self._infos))
+            bare = {rest: is_bare(rest) for rest in {rest for _, rest in parts}}
+            self._bare = [name if name and bare[rest] else None for name, rest in parts]
+        return self._bare
 
 
 class Declared(NamedTuple):
@@ -85,77 +119,56 @@ class Declared(NamedTuple):
     @classmethod
     def of(cls, graph: GraphProto | FunctionProto) -> Declared:
         """The declarations of a graph, or of a function, of whose inputs and outputs only the names are declared."""
-        others = _remembered(graph.value_info)
+        others = types_of(graph.value_info)
         if isinstance(graph, FunctionProto):
-            return cls(_remembered((), True), _remembered(()), others)
-        return cls(_remembered(graph.input, True), _remembered(graph.output), others)
+            return cls(types_of(()), types_of(()), others)
+        return cls(types_of(graph.input), types_of(graph.output), others)
 
     def named(self) -> tuple[tuple[tuple[str, tuple[Size, ...]], ...], ...]:
         """The names with their sizes as they are written, without lists that have no text, inputs last."""
         return tuple([types.sizes for types in reversed(self) if types.texts])
 
 
-def _remembered(infos: Any, are_inputs: bool = False) -> Types:
-    """What value infos declare. A list of more than a few is remembered from the second time on that it is read."""
-    known = _short_lists
-    if len(infos) > _FEW_INFOS:
-        known = _lists
-        met = are_inputs, len(infos), _bytes_of(infos[0]), _bytes_of(infos[-1])
-        if len(infos) > _MOST_INFOS or met not in _met:
-            _met[met] = True
-            return Types(infos, are_inputs)
-    key = are_inputs, *map(_bytes_of, infos)
-    found: Types | None = known.get(key)
+def types_of(infos: Any) -> Types:
+    """What value infos declare, remembered for their bytes. The messages are not kept."""
+    key = tuple(map(_bytes_of, infos))
+    found: Types | None = _lists.get(key)
     if found is None:
-        found = known[key] = Types(infos, are_inputs)
+        found = Types(key)
+        if len(key) <= _MOST_INFOS:
+            _lists[key] = found
     return found
+
+
+def parted(info: bytes) -> tuple[str, bytes]:
+    """The name in the bytes of a ValueInfoProto, and the bytes of all that follows it.
+
+    >>> parted(ValueInfoProto(name="x", doc_string="d").SerializeToString())
+    ('x', b'\\x1a\\x01d')
+    """
+    if len(info) > 1 and info[0] == _NAME and info[1] < _LONG:
+        cut = info[1] + 2
+        return info[2:cut].decode("utf-8", "surrogateescape"), info[cut:]
+    proto = ValueInfoProto.FromString(info)
+    name = text(proto.name)
+    proto.ClearField("name")
+    return name, proto.SerializeToString()
+
+
+def _type_in(rest: bytes) -> bytes:
+    """The bytes of the TypeProto in what follows the name."""
+    if len(rest) > 1 and rest[0] == _TYPE and rest[1] < _LONG and len(rest) == rest[1] + 2:
+        return rest[2:]
+    wire: bytes = ValueInfoProto.FromString(rest).type.SerializeToString()
+    return wire
 
 
 def bounds_in(holders: Iterable[Any]) -> Iterator[str]:
     """The texts of bounds in the metadata of a model, or of values."""
-    metadata = [entries for holder in holders if (entries := holder.metadata_props)]
-    return (text(e.value) for entries in metadata for e in entries if e.key == KEY)
-
-
-class _Tensor(NamedTuple):
-    """A tensor type as it is written. `known` is the tensor if every declared size is a number."""
-
-    dtype: int | None
-    sizes: tuple[Size, ...]
-    known: SymTensor | None
-
-
-def _tensor(wire: bytes) -> _Tensor | None:
-    """The tensor type in these bytes; None for other types."""
-    known: _Tensor | bool | None = _tensors.get(wire, False)
-    if known is not False:
-        return known  # type: ignore[return-value]
-    proto, found = TypeProto.FromString(wire), None
-    if proto.WhichOneof("value") == "tensor_type":
-        inner = proto.tensor_type
-        dtype, sizes = dt.read(inner.elem_type), tuple(map(declared_size, inner.shape.dim))
-        numbers = [size for size in sizes if isinstance(size, int)]
-        shape = numbers if inner.HasField("shape") else None
-        found = _Tensor(dtype, sizes, SymTensor(dtype, shape) if len(numbers) == len(sizes) else None)
-    if len(wire) <= _MAX_TYPE:
-        _tensors[wire] = found
-    return found
-
-
-def declared_type(wire: bytes, dim: Callable[[Size], Dim]) -> Value | None:
-    """The value that the bytes of a TypeProto describe. `dim` reads the sizes one after the other."""
-    tensor = _tensor(wire)
-    if tensor is None:
-        return value_type(TypeProto.FromString(wire), dim)
-    return tensor.known or SymTensor(tensor.dtype, map(dim, tensor.sizes))
-
-
-def sizes_in(wire: bytes) -> tuple[Size, ...]:
-    """The written sizes of a tensor, or of the tensor in a sequence or optional."""
-    tensor = _tensor(wire)
-    if tensor is not None:
-        return tensor.sizes
-    return tuple(map(declared_size, innermost_dims(TypeProto.FromString(wire))))
+    for holder in holders:
+        for entry in holder.metadata_props:
+            if entry.key == KEY:
+                yield text(entry.value)
 
 
 def innermost_dims(kind: Any) -> Any:
@@ -188,19 +201,6 @@ def nested(kind: Any) -> Iterator[Any]:
             kind = kind.map_type.value_type
         else:
             return
-
-
-def bare_names(infos: Iterable[Any]) -> list[str | None]:
-    """The names of value infos that have a name and a bare type; None for each other one, or one of a long name."""
-    wires = list(map(_bytes_of, infos))
-    found: list[str | None] = list(map(_names.get, wires))
-    if None in found:
-        for place, wire in enumerate(wires):
-            if found[place] is None and len(wire) > 1 and wire[0] == _NAME and wire[1] < _LONG:
-                cut = wire[1] + 2
-                if wire[cut:] in _bare or is_bare(wire[cut:]):
-                    found[place] = _names[wire] = wire[2:cut].decode("utf-8", "surrogateescape")
-    return found
 
 
 def is_bare(wire: bytes) -> bool:

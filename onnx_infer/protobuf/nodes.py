@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _MAX_ATTRIBUTES, _MAX_TABLES = 1 << 12, 1 << 18
 _MAX_NODE = 1 << 10
-_MAX_LITERAL, _MAX_GRAPHS = 1 << 8, 1 << 14
+_MAX_LITERAL = 1 << 8
 """The most bytes of a remembered message."""
 
 _MOST_KEPT = 1 << 13
@@ -33,12 +33,12 @@ _interned = shared_cache(1 << 11)  # bytes of attributes -> Attributes
 _tables = shared_cache(1 << 6)  # the same for long ones, such as those of tree ensembles
 _met = shared_cache(1 << 11)  # (number of nodes, hashes of the bytes of the first and of the last one) of graphs
 _nodes = shared_cache(1 << 15)  # bytes of a NodeProto -> the result of `read_node`
-_with_graphs = shared_cache(1 << 9)  # bytes of a NodeProto with graphs -> WithGraphs
 
 _TENSOR = AttributeProto.TENSOR
 _GRAPH_KINDS = frozenset((AttributeProto.GRAPH, AttributeProto.GRAPHS))
 _WITH_GRAPHS = frozenset(("If", "Loop", "Scan", "SequenceMap"))
 _bytes_of = methodcaller("SerializeToString")
+_attribute_bytes = AttributeProto.SerializeToString
 _parts = attrgetter("op_type", "domain", "input", "output", "attribute")
 _joined = "".join
 
@@ -57,19 +57,14 @@ def read_attributes(op_type: str, attributes: Any) -> Attributes:
     if op_type in _WITH_GRAPHS:  # a body may be large
         return _parse(attributes)
     try:
-        key = tuple([attribute.SerializeToString() for attribute in attributes])
+        key = tuple(map(_attribute_bytes, attributes[:]))  # to iterate over protobuf's container takes longer
     except EncodeError:  # more than 2 GB
         return _parse(attributes)
-    found: Attributes | None = _interned.get(key)
-    if found is not None:
-        return found
-    size = sum(map(len, key))
-    known = _interned if size <= _MAX_ATTRIBUTES else _tables
-    found = known.get(key)
+    found: Attributes | None = _interned.get(key) or _tables.get(key)
     if found is None:
-        found = _parse(attributes)
+        found, size = _parse(attributes), sum(map(len, key))
         if not found.has_graphs and size <= _MAX_TABLES:
-            known[key] = found
+            (_interned if size <= _MAX_ATTRIBUTES else _tables)[key] = found
     return found
 
 
@@ -93,24 +88,6 @@ class Named(NamedTuple):
     name: str
     overload: str
     wire: bytes
-
-
-class WithGraphs(NamedTuple):
-    """A remembered node with graphs. Their messages belong to one model, so they are read from that of each node.
-
-    `attributes` have None in place of the graphs, which are those of the attributes with these names and numbers.
-    """
-
-    parts: tuple[str, str, list[str], list[str]]
-    attributes: Attributes
-    graphs: tuple[tuple[str, int], ...]
-
-    def read(self, proto: NodeProto) -> Node:
-        """The node with this message."""
-        values = dict(self.attributes.values)
-        for name, i in self.graphs:
-            values[name] = attribute_value(proto.attribute[i])
-        return *self.parts, Attributes(values, self.attributes.references, True), proto
 
 
 class Literal(NamedTuple):
@@ -159,9 +136,7 @@ class ProtoNodes(ReadNodes):
                 node: Node | Literal = found
             else:
                 proto = protos[i]
-                wire = wire_of(proto)
-                known: WithGraphs | None = _with_graphs.get(wire)
-                node = read_node(proto, wire) if known is None else known.read(proto)
+                node = read_node(proto, wire_of(proto))
                 if kept is not None:
                     kept[i] = node
             if isinstance(node, Literal):
@@ -218,11 +193,6 @@ def read_node(proto: NodeProto, wire: bytes | None = None) -> Node | Literal:
             found = _nodes[wire] = Literal(outputs[0], constant(value.t))
             return found
     known = read_attributes(op_type, attributes) if attributes else NO_ATTRIBUTES
-    if known.has_graphs and wire is not None and len(wire) <= _MAX_GRAPHS:
-        numbers = {text(a.name): i for i, a in enumerate(attributes) if not a.ref_attr_name}
-        graphs = tuple([(name, i) for name, i in numbers.items() if kind_of(attributes[i]) in _GRAPH_KINDS])
-        plain = Attributes({**known.values, **dict.fromkeys(n for n, _ in graphs)}, known.references, True)
-        _with_graphs[wire] = WithGraphs((op_type, domain, inputs, outputs), plain, graphs)
     if wire is None or known.has_graphs or len(wire) > _MAX_NODE:
         return op_type, domain, inputs, outputs, known, proto
     handle = Named(proto.name, getattr(proto, "overload", ""), wire)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import onnx
 from onnx import AttributeProto, FunctionProto, SparseTensorProto, TensorProto, ValueInfoProto
 
-from onnx_infer.model.attributes import attribute_value, constant, known_constant, sizes
+from onnx_infer.model.attributes import attribute_value, constant, sizes
 from onnx_infer.model.given import declared_bounds
 from onnx_infer.model.graph import Function, Graph, Model, Node, with_names
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.known_schemas import find_schema, read_schema
 from onnx_infer.operators.registration import normal_domain
-from onnx_infer.protobuf.declarations import Declared, Types, bounds_in, declared_type
+from onnx_infer.protobuf.declarations import Declared, bounds_in, types_of
 from onnx_infer.protobuf.nodes import Literal, ProtoNodes, graphs_of, message
 from onnx_infer.protobuf.wire import dim_param, type_bytes
 from onnx_infer.values import dtype as dt
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 _FEW = 16
 _SIZES = frozenset((TensorProto.INT64, TensorProto.INT32))
-_headers = shared_cache(1 << 13)  # (element type, sizes) of an initializer -> SymTensor without elements
 
 OVERRIDABLE = 4
 """From this IR version on a caller may override an initializer that is also an input, so its elements are unknown."""
@@ -59,7 +58,7 @@ class ModelProtoFrontEnd:
 
     def bounds(self) -> tuple[dict[str, tuple[int, int | None]], list[str]]:
         """The intervals of symbols in the metadata of the model, then in those of its inputs."""
-        return declared_bounds((*bounds_in([self.model]), *self._declared.inputs.bounds))
+        return declared_bounds(bounds_in([self.model, *self.model.graph.input]))
 
     def inputs(self) -> tuple[tuple[str, tuple[Size, ...]], ...]:
         """The sizes of inputs as the model writes them."""
@@ -74,7 +73,7 @@ class ModelProtoFrontEnd:
         """The same model with other shapes of tensors that are inputs. The message is not changed."""
         infos = [_reshaped(info, shapes.get(text(info.name))) for info in self.model.graph.input]
         front = copy(self)
-        front._declared = self._declared._replace(inputs=Types(infos, are_inputs=True))
+        front._declared = self._declared._replace(inputs=types_of(infos))
         return front
 
 
@@ -118,13 +117,13 @@ class GraphReader:
         types, read = main or Declared.of(proto), self.symbols.read_declared
         given = types.inputs
         # if callers may override an initializer that is also an input, its type is used, but not its elements
-        defaults = {name: (declared_type(kind, read), constants[name]) for name, kind in given.of if name in constants}
+        defaults = {name: (kind.value(read), constants[name]) for name, kind in given.of if name in constants}
         left_out = defaults if self.all_constant else ()
         if main is None or given.are_named:
             inputs = [(name, value) for name, value in given.values(read) if name not in left_out]
         else:
             with_types = [(name, kind) for name, kind in given.of if name not in left_out]
-            inputs = [(name, declared_type(kind, self.symbols.reader(name))) for name, kind in with_types]
+            inputs = [(name, kind.value(self.symbols.reader(name))) for name, kind in with_types]
         for name, _ in inputs:
             constants.pop(name, None)
         declared: dict[str, Value] = {}
@@ -186,11 +185,8 @@ def header(handle: TensorProto | SparseTensorProto | AttributeProto | SymTensor)
     if isinstance(handle, TensorProto):
         kind, dims = handle.data_type, tuple(handle.dims[:])
         if kind in _SIZES and (not dims or (len(dims) == 1 and dims[0] <= _FEW)):
-            return known_constant(handle, kind, dims) or constant(handle)
-        found: SymTensor | None = _headers.get((kind, dims))
-        if found is None:
-            found = _headers[kind, dims] = SymTensor(dt.read(kind), sizes(handle))
-        return found
+            return constant(handle)
+        return SymTensor(dt.read(kind), None if dims and min(dims) < 0 else dims)
     if isinstance(handle, SymTensor):
         return handle
     if isinstance(handle, AttributeProto):

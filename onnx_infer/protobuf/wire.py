@@ -7,11 +7,10 @@ Dimension {1: dim_value, 2: dim_param}.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Map, Optional, Sequence, Sparse, SymTensor, Value
 from onnx_infer.values.text import encoded
-from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
@@ -50,19 +49,11 @@ def number_field(number: int, value: int) -> bytes:
     return _SHORT[number << 3] + (_SHORT[value] if value < 128 else varint(value))
 
 
-_dimensions = shared_cache(1 << 13)  # size -> its field
-
-
 def dimension(dim: Dim) -> bytes:
     """The field `dim` of a shape: a number, or the text of an expression; empty for `UNKNOWN_SIZE`."""
-    found: bytes | None = _dimensions.get(dim)
-    if found is None:
-        if isinstance(dim, int):
-            payload = number_field(1, dim)
-        else:
-            payload = b"" if dim is UNKNOWN_SIZE else dim_param(str(dim))
-        found = _dimensions[dim] = field(1, payload)
-    return found
+    if isinstance(dim, int):
+        return field(1, number_field(1, dim))
+    return field(1, b"" if dim is UNKNOWN_SIZE else dim_param(str(dim)))
 
 
 def dim_param(text: str) -> bytes:
@@ -75,7 +66,7 @@ def tensor_type(value: SymTensor | Sparse) -> bytes:
     elem = number_field(1, value.dtype) if value.dtype else b""
     if value.shape is None:
         return elem
-    return elem + field(2, b"".join([_dimensions.get(d) or dimension(d) for d in value.shape]))
+    return elem + field(2, b"".join(map(dimension, value.shape)))
 
 
 def type_bytes(value: Value | None) -> bytes:
@@ -106,39 +97,17 @@ def type_field(value: Value) -> bytes:
     return found
 
 
-_met = shared_cache(1 << 11)  # (number of values, first of them) of graphs
-_value_infos = {number: shared_cache(1 << 14) for number in (12, 13)}  # (name, value) -> its field of this number
-
-
 def value_infos(number: Literal[12, 13], values: Mapping[str, Value | None], without: Container[str] = ()) -> bytes:
-    """Value infos as a repeated field of this number, without absent and unknown values and those in `without`.
-
-    They are remembered from the second time on that such values are written.
-    """
-    told = [item for item in values.items() if item[0] not in without]
-    known, key = _value_infos[number], (len(values), *told[:1])
-    if key not in _met:
-        _met[key] = True
-        return b"".join(_made(number, told))
-    found: list[Any] = list(map(known.get, told))
-    if None not in found:
-        return b"".join(found)
-    made = _made(number, told)
-    for item, info in zip(told, made, strict=True):
-        known[item] = info
-    return b"".join(made)
-
-
-def _made(number: int, told: list[tuple[str, Value | None]]) -> list[bytes]:
-    """The fields of these values."""
+    """Value infos as a repeated field of this number, without absent and unknown values and those in `without`."""
     tag, entries, names = _TAGS[number], _TAGGED[number], _TAGGED[1]
     out: list[bytes] = []
-    for name, value in told:
+    for name, value in values.items():
+        if name in without:
+            continue
         kind = b"" if value is None else value.wire
         if kind is None:
             kind = type_field(value)  # type: ignore[arg-type]  # a value
         if not kind:
-            out.append(b"")
             continue
         try:
             text = name.encode()
@@ -150,4 +119,4 @@ def _made(number: int, told: list[tuple[str, Value | None]]) -> list[bytes]:
         else:
             info = field(1, text) + kind
             out.append(tag + varint(len(info)) + info)
-    return out
+    return b"".join(out)

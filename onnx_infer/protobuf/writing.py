@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from onnx import GraphProto, ValueInfoProto
 
 from onnx_infer.laws.sizes import is_fresh
-from onnx_infer.protobuf.declarations import Declared, bare_names, innermost_shape, innermost_tensor, is_bare
+from onnx_infer.protobuf.declarations import Declared, innermost_shape, innermost_tensor, is_bare, types_of
 from onnx_infer.protobuf.nodes import graph_at, placed
 from onnx_infer.protobuf.reading import function_key
 from onnx_infer.protobuf.wire import dim_param, field, type_field, value_infos
@@ -157,11 +157,9 @@ def _write_infos(
     if infos:
         known = {name for name, value in values.items() if value and (value.wire or type_field(value))}
         known.difference_update(fixed)
-        stay, told = [], []
-        for place, bare in enumerate(bare_names(infos)):
-            if bare in known:
-                continue
-            stay.append(info := infos[place])
+        bare_names = types_of(infos).bare_names()
+        stay, told = [infos[place] for place, bare in enumerate(bare_names) if bare not in known], []
+        for info in stay:
             if (name := text(info.name)) in known:
                 write_type(info, values[name])
                 told.append(name)

@@ -16,7 +16,6 @@ from onnx_infer.laws.sizes import at_least, is_fresh
 from onnx_infer.laws.statements import fresh
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Map, OneOf, Optional, Sequence, Sparse, SymTensor, Value, plain
 from symdim import Expr, Var, maximum
-from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import variables_of
 
 if TYPE_CHECKING:
@@ -250,15 +249,9 @@ def sizes(value: Value | None) -> Iterator[Dim]:
             pending.append(value.value)
 
 
-_variables = shared_cache(1 << 13)  # value -> the result of `variables_in`
-
-
 def variables_in(value: Value | None) -> tuple[Var, ...]:
     """The variables in the sizes and the elements of a value, each once, in order."""
-    found: tuple[Var, ...] | None = _variables.get(value)
-    if found is None:
-        found = _variables[value] = variables_of(sizes(value))
-    return found
+    return variables_of(sizes(value))
 
 
 def parts_of(x: Any) -> Iterator[Dim]:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor, Value
-from symdim.algebra.caches import clear_with_caches
 
 MAX_DATA = 1024
 """The most elements of a tensor whose data are propagated."""
@@ -49,7 +46,6 @@ def is_told(value: Value | None) -> bool:
     return value.fill is not None or (value.data is not None and None not in value.data)
 
 
-@lru_cache(maxsize=1 << 12)
 def may_be_read(value: Value) -> bool:
     """Whether the elements of a constant are read if a rule asks for them: they are few, or a vector of integers."""
     if is_small(value):
@@ -58,6 +54,3 @@ def may_be_read(value: Value) -> bool:
         return False
     (count,) = value.shape
     return value.dtype in dt.INTEGER_RANGE and isinstance(count, int) and count <= MAX_VECTOR
-
-
-clear_with_caches(may_be_read.cache_clear)

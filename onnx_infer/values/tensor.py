@@ -76,8 +76,10 @@ class SymTensor(Value):
         fill: Any = None,
         samples: tuple[tuple[Any, ...], ...] = (),
     ) -> SymTensor:
-        shape = None if shape is None else tuple(shape)
-        data = None if data is None else tuple(data)
+        if shape is not None:
+            shape = tuple(shape)
+        if data is not None:
+            data = tuple(data)
         # 1 == 1.0 == True in Python: if the dtype is unknown, the classes of the elements are part of the key
         key: tuple[Any, ...] = (dtype, shape, data)
         if data and not dtype:
@@ -127,10 +129,14 @@ class SymTensor(Value):
         flat[:] = self.data
         return flat if self.rank == 1 else flat.reshape(self.shape)
 
+    @property
+    def has_elements(self) -> bool:
+        """Whether some of its elements are known."""
+        return self.data is not None or self.fill is not None or bool(self.samples)
+
     def without_data(self) -> SymTensor:
         """The same tensor without its elements."""
-        known = self.data is not None or self.fill is not None or self.samples
-        return SymTensor(self.dtype, self.shape) if known else self
+        return SymTensor(self.dtype, self.shape) if self.has_elements else self
 
     def substitute(self, mapping: Mapping[Any, Dim]) -> Value:
         """The tensor with variables replaced in its shape and elements."""
