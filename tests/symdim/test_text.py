@@ -124,7 +124,6 @@ def test_names_that_are_quoted(name):
         "2*B + min(B*S % 2, ((3*B + H) % 8)//3)",
         "min(H, S) % 2 - 1",
         "6*((-max(H, S)) % 3) + S",
-        "-((2 - min(H, S)) % 3)",
     ],
 )
 def test_remainders_of_remainders_and_of_maxima_print_as_they_are_written(text):
