@@ -10,42 +10,15 @@ their leaves, so a nest of 16 leaves takes some 30 milliseconds. Longer nests st
 from __future__ import annotations
 
 from symdim.algebra.evaluate import parts_first, parts_of
-from symdim.algebra.expr import Expr, Extremum, FloorDiv, Mul
+from symdim.algebra.expr import Expr, Extremum, FloorDiv
 from symdim.algebra.polynomials import NESTED, SPLIT, terms_of
+from symdim.algebra.texts.written import is_nest, steps_of
 
-_LATTICE = 1 << 12  # to make a maximum, minimum or half with others inside: many forms are tried
-_COMPARED = 4  # for each term in an argument of a maximum: the terms of the arguments are compared
-_LONG = 1 << 10  # for a division by a sum: terms are taken out of the numerator one by one
-_DIVISIONS = 8  # the most divisions of a sum that are compared with each of its terms, for a remainder
 _PAIR = 192  # for a pair of leaves
 _LEAVES = 16  # the most leaves that count
 _SUM = 512  # for a sum with a nest beside other terms, and a numerator with one: intervals see what terms share
 _DIVISION = 64  # for each term of a numerator and each term of the divisor: one is taken out of the other
 _ATOM = 16  # for each step of an atom that is no nest: its interval, and attempts to take it apart
-
-
-def steps_of(node: Expr) -> int:
-    """About how many steps it takes to make a node from its parts; of a nest a usual number."""
-    if node.terms is not None:
-        size = len(node.terms)
-        divisions = [unit for unit in node.terms if unit.height and isinstance(unit, FloorDiv | Mul)]
-        return size + size * len(divisions) // _DIVISIONS
-    if isinstance(node.parts, dict):
-        return 2 * len(node.parts)
-    if not isinstance(node, FloorDiv | Extremum):
-        return 0
-    if is_nest(node):
-        return _LATTICE
-    units = [unit for part in node.parts for unit in terms_of(part)[0]]
-    if isinstance(node, Extremum):
-        return _COMPARED * len(units)
-    divisor = node.parts[1]
-    return len(units) + (_LONG if isinstance(divisor, Expr) and divisor.terms is not None else 0)
-
-
-def is_nest(atom: FloorDiv | Extremum) -> bool:
-    """Whether it is a maximum, minimum or half with others inside."""
-    return bool(atom.flags) and any(unit.flags for part in atom.parts for unit in terms_of(part)[0])
 
 
 def work_of(node: Expr, nests: dict[Expr, int]) -> int:

@@ -6,9 +6,9 @@ Both depend on the expression alone, not on caches. So a limit on them always gi
 from __future__ import annotations
 
 from symdim.algebra.evaluate import parts_first, parts_of
-from symdim.algebra.expr import Expr, Extremum, FloorDiv
+from symdim.algebra.expr import Expr, Extremum, FloorDiv, Mul
+from symdim.algebra.polynomials import terms_of
 from symdim.algebra.texts.remainders import as_remainder
-from symdim.algebra.work import steps_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from symdim.algebra.expr import Dim
 
 _LONGEST = 1 << 16  # bits of a power: more are not told apart
+
+# In steps of about a microsecond:
+_LATTICE = 1 << 12  # to make a maximum, minimum or half with others inside: many forms are tried
+_COMPARED = 4  # for each term in an argument of a maximum: the terms of the arguments are compared
+_LONG = 1 << 10  # for a division by a sum: terms are taken out of the numerator one by one
+_DIVISIONS = 8  # the most divisions of a sum that are compared with each of its terms, for a remainder
 
 
 def leaf_count(dim: Dim) -> int:
@@ -84,3 +90,27 @@ def _numbers(node: Expr) -> Collection[int]:
     if node.terms is not None:
         return [node.const, *node.terms.values()]
     return [p for p in node.parts if isinstance(p, int)] if isinstance(node, FloorDiv | Extremum) else ()
+
+
+def steps_of(node: Expr) -> int:
+    """About how many steps it takes to make a node from its parts; of a nest a usual number."""
+    if node.terms is not None:
+        size = len(node.terms)
+        divisions = [unit for unit in node.terms if unit.height and isinstance(unit, FloorDiv | Mul)]
+        return size + size * len(divisions) // _DIVISIONS
+    if isinstance(node.parts, dict):
+        return 2 * len(node.parts)
+    if not isinstance(node, FloorDiv | Extremum):
+        return 0
+    if is_nest(node):
+        return _LATTICE
+    units = [unit for part in node.parts for unit in terms_of(part)[0]]
+    if isinstance(node, Extremum):
+        return _COMPARED * len(units)
+    divisor = node.parts[1]
+    return len(units) + (_LONG if isinstance(divisor, Expr) and divisor.terms is not None else 0)
+
+
+def is_nest(atom: FloorDiv | Extremum) -> bool:
+    """Whether it is a maximum, minimum or half with others inside."""
+    return bool(atom.flags) and any(unit.flags for part in atom.parts for unit in terms_of(part)[0])
