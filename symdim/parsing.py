@@ -1,17 +1,19 @@
-"""Reading dimensions from text, in the dialects of ONNX models. The grammar is in `symdim.parser.grammar`."""
+"""Reading dimensions and shapes from text, in the dialects of ONNX models. The grammar is in `parser/grammar.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from typing import Protocol
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Protocol, TypeVar
 
+from symdim.algebra.constructors.arithmetic import checked
 from symdim.algebra.dims import at_most
 from symdim.algebra.expr import Expr
 from symdim.algebra.texts.written import Written
 from symdim.algebra.variable import Var
 from symdim.errors import ParseError, refuse_text
-from symdim.parser.grammar import Dialect, Reader
-from symdim.parser.tokens import Lexicon, is_name, is_number, is_word, lexicon
+from symdim.parser.grammar import Dialect, Lexicon, Reader, is_name, is_number, is_word, lexicon
+
+T = TypeVar("T")
 
 
 class NameSpace(Protocol):
@@ -46,15 +48,15 @@ def parse(
     >>> parse("Min(seq len, 2*seq len)", {"seq len"})
     seq len
     """
-    return part_of(Written(), text, names, dialect, scope)
+    return part_of(text, names, dialect, scope)
 
 
 def part_of(
-    written: Written,
     text: str,
     names: Collection[str] | Mapping[str, Var] = (),
     dialect: Dialect | None = None,
     scope: NameSpace | None = None,
+    written: Written | None = None,
 ) -> int | Expr:
     """The same for a part of a text; the work of its parts is limited together, and `written` is what counts it."""
     variable = _variables(names, scope)
@@ -108,7 +110,8 @@ def read_dim_param(
 
 
 def _variables(names: Collection[str], scope: NameSpace | None) -> Callable[[str], Var]:
-    refuse_text(names, "names")
+    if isinstance(names, str):
+        refuse_text(names, "names")
     other = Var if scope is None else scope.var
     if not names or not isinstance(names, Mapping):
         return other
@@ -127,3 +130,65 @@ def _is_undeclared(word: str, declared: Lexicon, *, all_known: bool) -> bool:
     if any(not is_name(x) and any(map(str.isalpha, x)) for x in unknown):
         return True
     return bool(unknown) and len(parts) > 1 and all_known
+
+
+def sizes_of(given: Iterable[int | Expr | str | None]) -> tuple[int | Expr, ...]:
+    """Sizes of any kind as dimensions: texts by `read_dim_param`, with the names among them as declared names.
+
+    None is a new variable.
+    """
+    sizes = tuple(items_of(given))
+    names = frozenset(size for size in sizes if isinstance(size, str) and is_name(size))
+    return tuple([read_dim_param(size, names) if isinstance(size, str) else _dim(size) for size in sizes])
+
+
+def _dim(size: int | Expr | None) -> int | Expr:
+    return Var.fresh("?", origin="not given") if size is None else checked(size)
+
+
+def items_of(sizes: Iterable[T]) -> Iterable[T]:
+    """The sizes. Raises TypeError for one text, whose characters would be taken for sizes.
+
+    >>> items_of("N, 3")
+    Traceback (most recent call last):
+    ...
+    TypeError: sizes are a sequence, not the text 'N, 3': write ['N', '3'], or Shape.parse('[N, 3]')
+    """
+    if not isinstance(sizes, str):
+        return sizes
+    items = [item.strip() for item in sizes[:60].strip("[]() ").split(",")]
+    cure = f"write {items}, or Shape.parse('[{', '.join(items)}]')"
+    raise TypeError(f"sizes are a sequence, not the text {sizes!r:.60}: {cure}")
+
+
+def dims_of(text: str, names: Collection[str] | Mapping[str, Var] = ()) -> list[int | Expr]:
+    """The dimensions in a text `"[" [sum {"," sum}] "]"`. Raises ParseError.
+
+    >>> dims_of("[N, max(N, 3), 4]")
+    [N, max(N, 3), 4]
+    """
+    start, stop = len(text) - len(text.lstrip()), len(text.rstrip())
+    if text[start : start + 1] != "[" or text[stop - 1 : stop] != "]":
+        raise ParseError(text, start, "a shape is written [...]")
+    dims: list[int | Expr] = []
+    written = Written()
+    for first, last in spans_between_commas(text, start + 1, stop - 1, frozenset(names)):
+        try:
+            dims.append(part_of(text[first:last].strip(), names, written=written))
+        except ParseError as error:
+            blanks = len(text[first:last]) - len(text[first:last].lstrip())
+            raise ParseError(text, first + blanks + error.position, error.message) from None
+    return dims
+
+
+def spans_between_commas(text: str, start: int, stop: int, names: frozenset[str]) -> Iterator[tuple[int, int]]:
+    """The spans of text[start:stop] between commas outside of parentheses and quotes; no spans if it is blank."""
+    depth, first = 0, start
+    for match in lexicon(names).pattern.finditer(text, start, stop):
+        lexeme = match[1]
+        depth += (lexeme == "(") - (lexeme == ")")
+        if lexeme == "," and depth == 0:
+            yield first, match.start(1)
+            first = match.end(1)
+    if first > start or text[start:stop].strip():
+        yield first, stop

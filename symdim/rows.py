@@ -70,7 +70,7 @@ class Row:
 
         Other texts are read as the `dim_param` of an ONNX model. A row without a variable has its gap at the left.
         """
-        from symdim.parser.shapes import items_of
+        from symdim.parsing import items_of
 
         items = list(items_of(dims))
         places = [i for i, item in enumerate(items) if isinstance(item, RowVar) or row_name(item) is not None]
@@ -96,7 +96,7 @@ class Row:
         >>> Row.parse("[3, |, 5]").lead, Row.parse("[]").rank, str(Row.parse("[...]"))
         ((3,), 0, '[...]')
         """
-        from symdim.parser.shapes import spans_between_commas
+        from symdim.parsing import spans_between_commas
 
         inner = text.strip()
         if not (inner.startswith("[") and inner.endswith("]") and len(inner) >= 2):

@@ -87,7 +87,7 @@ class Shape(Sequence[Dim]):
         >>> Shape.parse("[N, max(N, 3), `seq len`]").rank
         3
         """
-        from symdim.parser.shapes import dims_of
+        from symdim.parsing import dims_of
 
         return cls(dims_of(text, names))
 
@@ -333,7 +333,7 @@ def size_of_broadcast(*sizes: Dim) -> Dim:
 
 
 def _dims(given: Iterable[Dim | str | None]) -> tuple[Dim, ...]:
-    from symdim.parser.shapes import sizes_of  # a program that only prints its options needs no reader
+    from symdim.parsing import sizes_of  # a program that only prints its options needs no reader
 
     return sizes_of(given)
 

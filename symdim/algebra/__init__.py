@@ -16,6 +16,7 @@ The files of this room and of its inner rooms import one another in circles, bec
 other one. Of other files they use only `symdim.errors`. Begin with `expr.py`, then `canonical.py`.
 """
 
-from symdim.algebra import canonical, expr
+from symdim.algebra import canonical, expr, texts
 
 expr.canonical = canonical  # type: ignore[attr-defined]  # what the operators call
+expr.texts = texts  # type: ignore[attr-defined]  # what prints nodes

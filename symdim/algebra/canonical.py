@@ -19,35 +19,13 @@ from symdim.algebra.evaluate import evaluate, evaluated, substitute, to_int, var
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.algebra.expr import Dim, Expr
-    from symdim.algebra.texts.tree import Tree
+    from symdim.algebra.expr import Expr
 
 __all__ = [
     "add", "bounds_of", "ceildiv", "evaluate", "evaluated", "floordiv", "maximum",
     "minimum", "mod", "multiply", "power", "product", "reduced", "substitute",
-    "subtract", "to_brief_text", "to_int", "to_text", "total", "tree_of", "variables_of",
+    "subtract", "to_int", "total", "variables_of",
 ]  # fmt: skip
-
-
-def tree_of(node: Expr) -> Tree:
-    """The display tree."""
-    from symdim.algebra.texts import display
-
-    return display.tree_of(node)
-
-
-def to_text(dim: Dim) -> str:
-    """The printed form. The module is loaded when something is printed."""
-    from symdim.algebra.texts import printing
-
-    return printing.to_text(dim)
-
-
-def to_brief_text(dim: Dim) -> str:
-    """The printed form, or the beginning of a long one."""
-    from symdim.algebra.texts import printing
-
-    return printing.brief(dim)
 
 
 def reduced(node: Expr) -> tuple[object, ...]:

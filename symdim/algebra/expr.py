@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from typing import Any, TypeAlias
 
-    from symdim.algebra import canonical
+    from symdim.algebra import canonical, texts
     from symdim.algebra.texts.tree import Tree
     from symdim.algebra.variable import Var
     from symdim.guarantee import Guarantee
@@ -145,7 +145,7 @@ class Expr(Symbolic):
         >>> (2 * N * (x + 1) * (x + 3)).tree()
         Product(coefficient=2, powers=((N, 1), (x + 1, 1), (x + 3, 1)))
         """
-        return canonical.tree_of(self)
+        return texts.tree_of(self)
 
     __add__ = __radd__ = _operator("add")
     __sub__ = _operator("subtract")
@@ -177,10 +177,10 @@ class Expr(Symbolic):
         return self
 
     def __str__(self) -> str:
-        return self._text or canonical.to_text(self)
+        return self._text or texts.to_text(self)
 
     def __repr__(self) -> str:
-        return canonical.to_brief_text(self)
+        return texts.brief(self)
 
     def __copy__(self) -> Expr:
         return self

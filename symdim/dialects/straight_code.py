@@ -101,7 +101,7 @@ class StraightCode:
                 self._held[node] = self._symbol(node, dim) if isinstance(node, Var) else self._computed(tree)
         return self._held[dim]
 
-    def assign(self, text: str, doubtful: Sequence[str] = (), note: str = "") -> str:
+    def assign(self, text: str, note: str = "", doubtful: Sequence[str] = ()) -> str:
         """The name of a new variable for the value of the text; the note becomes a comment."""
         name = f"t{self._count}"
         self._count += 1
@@ -165,7 +165,7 @@ class StraightCode:
             first, operands = operands[:_OPERANDS], operands[_OPERANDS:]
             names = map(name_of, first) if self._doubtful else ()
             doubtful = [name for name in dict.fromkeys(names) if name in self._doubtful]
-            result = self.assign(text_of(first), doubtful)
+            result = self.assign(text_of(first), doubtful=doubtful)
             if doubtful or fails:
                 self._doubtful.add(result)
             if not operands:

@@ -1,4 +1,4 @@
-"""The grammar of dimension texts.
+r"""The grammar of dimension texts.
 
     sum     = product {("+" | "-") product}
     product = unary {("*" | "/" | "//" | "%") unary}
@@ -7,7 +7,14 @@
     primary = number | name | quoted | call | "(" sum ")"
     call    = function "(" sum {"," sum} ")"             a function of `symdim.parser.functions`, in any case
 
-The lexemes are those of `symdim.parser.tokens`. The name of a function is an ordinary name if no "(" follows.
+    name    = letter {letter | digit | "_" | "."}        letter: of any script, or "_"
+    number  = (digits ["." {digit}] | "." digits) [("e" | "E") ["+" | "-"] digits]
+    quoted  = "`" {any but "`" | "``"} "`"  |  '"' {any but '"'} '"'
+    word    = any other run of letters, digits, "_", "." and ":"       16H, a:b
+    symbol  = "**" | "//" | any other character
+
+The name of a function is an ordinary name if no "(" follows. Declared names may contain nearly any character. Those
+that are not a `name` are recognised first, the longest before the shorter ones, and only if a lexeme ends there.
 
 In floor(), ceil(), trunc() and round(), "/" is exact. Elsewhere it rounds down (RFC 7661; sizes are not negative)
 unless the dialect says otherwise. A constant fraction there, such as 1/2, is refused, because it shows that the
@@ -24,16 +31,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from operator import add, floordiv, mod, mul, sub
-from typing import Any, Literal, NoReturn, TypeAlias
+from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
 
+from symdim.algebra.caches import remembered
 from symdim.algebra.expr import Expr
 from symdim.algebra.texts.written import Written
 from symdim.errors import ParseError, SymdimError
 from symdim.parser.functions import FUNCTIONS, Function
 from symdim.parser.rational import (
     MAX_BITS,
+    MAX_DIGITS,
     Rational,
     Value,
+    decimal,
     divide,
     exact_integer,
     parts_of,
@@ -44,7 +54,6 @@ from symdim.parser.rational import (
     work_of_power,
     work_of_product,
 )
-from symdim.parser.tokens import Lexicon, is_name, is_number, unquote
 
 MAX_LENGTH = 1 << 17
 MAX_WORK = 1 << 19
@@ -52,8 +61,16 @@ MAX_GROWTH = 8
 _ROOM = 1 << 12
 _SHORT = 128
 _DEEP = 3
-_MAX_DIGITS = 4000
 _END = ""
+
+_NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_NAME = r"[^\W\d][\w.]*+"
+_LEXEME = rf"""{_NAME}(?!:)|\*\*|//|{_NUMBER}(?![\w.:])|[\w.:]+|`(?:[^`]|``)*+`|"[^"]*"|."""
+
+is_name = re.compile(_NAME).fullmatch
+is_number = re.compile(_NUMBER).fullmatch
+_is_bare = re.compile(r"""(?!\s)(?:[^-+*/%^(),`"]|\b[-/]\b)+(?<!\s)""").fullmatch
+_is_word = re.compile(r"[\w.:]+(?:[-/][\w.:]+)*").fullmatch
 
 _makes_long_numbers = re.compile(r"\*\*|\^|pow|shift|[0-9.]e", re.IGNORECASE).search
 
@@ -73,6 +90,53 @@ _APPLY: dict[str, Callable[[Any, Any], Value]] = {
 }
 
 
+class Lexicon(NamedTuple):
+    """How a text is split if `names` are declared: `pattern` matches blanks and a lexeme (its first group)."""
+
+    names: frozenset[str]
+    pattern: re.Pattern[str]
+
+    def split(self, text: str) -> list[str]:
+        """The lexemes of a text."""
+        return self.pattern.findall(text.rstrip())
+
+    def starts(self, text: str) -> list[int]:
+        """The positions at which the lexemes start."""
+        return [match.start(1) for match in self.pattern.finditer(text.rstrip())]
+
+
+def stands_bare(name: str) -> bool:
+    """Whether a declared name that is not a `name` is recognised without quotes inside a longer expression.
+
+    It is not if it contains an operator, a parenthesis, a comma or a quote, or is a number: with "N + 1" declared,
+    `2*N + 1` would have two meanings. A dash or slash between word characters is not an operator.
+    """
+    return is_name(name) is None and _is_bare(name) is not None and is_number(name) is None
+
+
+def is_word(text: str) -> bool:
+    """Whether a text has only word characters, dots, colons, inner dashes and slashes: `batch-size`, `16H`, `a/b`."""
+    return _is_word(text) is not None
+
+
+@remembered(64)
+def lexicon(names: frozenset[str]) -> Lexicon:
+    """The lexicon for a set of declared names; kept for the 64 sets used last."""
+    bare = sorted((name for name in names if stands_bare(name)), key=lambda name: (-len(name), name))
+    declared = "".join(f"{re.escape(name)}{_end_of(name)}|" for name in bare)
+    return Lexicon(names, re.compile(rf"\s*({declared}{_LEXEME})", re.DOTALL))
+
+
+def _end_of(name: str) -> str:
+    """The pattern for the end of a name. A word ends with its word characters: "my seq" is not in `my seq_len`."""
+    return r"(?![\w.:])" if re.match(r"[\w.:]", name[-1]) else ""
+
+
+def unquote(lexeme: str) -> str:
+    """The name inside backticks (a doubled backtick stands for one), or inside double quotes."""
+    return lexeme[1:-1].replace("``", "`") if lexeme[0] == "`" else lexeme[1:-1]
+
+
 class Reader:
     """An operator-precedence parser of one text.
 
@@ -87,7 +151,7 @@ class Reader:
         declared: Lexicon,
         variable: Callable[[str], Expr],
         dialect: Dialect | None,
-        written: Written,
+        written: Written | None = None,
     ) -> None:
         if len(text) > MAX_LENGTH:
             raise ParseError(text, MAX_LENGTH, f"longer than {MAX_LENGTH} characters")
@@ -156,7 +220,7 @@ class Reader:
     def _operand(self, lexeme: str, place: int) -> Value:
         """number | quoted | name that is no identifier"""
         if is_number(lexeme):
-            return _number(lexeme) if len(lexeme) <= _MAX_DIGITS else self._refuse(place, "too many digits")
+            return decimal(lexeme) if len(lexeme) <= MAX_DIGITS else self._refuse(place, "too many digits")
         if len(lexeme) > 1 and lexeme[0] in '`"':
             return self.variable(unquote(lexeme))
         if lexeme in self.declared.names or is_name(lexeme):
@@ -259,6 +323,7 @@ class Reader:
                 raise SymdimError("the number is too large")
         if isinstance(value, int):
             return value
+        self.written = self.written or Written()
         length, most = sum(map(self.written.length, parts)), MAX_GROWTH * len(self.lexemes) + _ROOM
         if length > most:
             raise SymdimError(f"written out this has {length} names, more than {most}: give a part of it a name")
@@ -269,6 +334,7 @@ class Reader:
 
     def _spend(self, work: int) -> None:
         """Count work that is about to be done; raises SymdimError if it is too much."""
+        self.written = self.written or Written()
         self.written.work += work
         if self.written.work > MAX_WORK:
             raise SymdimError(f"reading this takes more than {MAX_WORK} steps: give a part of it a name")
@@ -283,15 +349,3 @@ class Reader:
 
 def _short(lexeme: str) -> str:
     return lexeme if len(lexeme) <= 40 else lexeme[:37] + "..."
-
-
-def _number(lexeme: str) -> Value:
-    """A decimal number, exactly: 0.5 is 1/2, 1e3 is 1000."""
-    if lexeme.isdecimal():
-        return int(lexeme)
-    mantissa, _, exponent = lexeme.lower().partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    scale = int(exponent or 0) - len(fraction)
-    if abs(scale) > _MAX_DIGITS:
-        raise SymdimError("the exponent of a number is too large")
-    return divide(int(whole + fraction) * 10 ** max(scale, 0), 10 ** max(-scale, 0))

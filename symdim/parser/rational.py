@@ -20,6 +20,7 @@ from symdim.errors import DivisionByZero, SymdimError
 Value: TypeAlias = "int | Expr | Rational"
 
 MAX_BITS = 14_000
+MAX_DIGITS = 4000
 MAX_DENOMINATORS = 32
 _STEPS = 4  # for each pair of terms that are multiplied
 
@@ -94,6 +95,18 @@ def divide(x: Value, y: Value) -> Value:
         if denominator == 1:
             return numerator
     return Rational(numerator, denominator)
+
+
+def decimal(lexeme: str) -> Value:
+    """A decimal number, exactly: 0.5 is 1/2, 1e3 is 1000. Raises SymdimError if its exponent is too large."""
+    if lexeme.isdecimal():
+        return int(lexeme)
+    mantissa, _, exponent = lexeme.lower().partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    scale = int(exponent or 0) - len(fraction)
+    if abs(scale) > MAX_DIGITS:
+        raise SymdimError("the exponent of a number is too large")
+    return divide(int(whole + fraction) * 10 ** max(scale, 0), 10 ** max(-scale, 0))
 
 
 def floor(x: Value) -> int | Expr:

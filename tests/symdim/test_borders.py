@@ -11,7 +11,6 @@ from symdim.algebra.constructors.lattice import exceeds
 from symdim.algebra.constructors.long_division import cancelled
 from symdim.algebra.order import height_of
 from symdim.algebra.polynomials import divides, exact_quotient, has_sum_factor, terms_of
-from symdim.algebra.texts.factoring import _primitive, _split
 from symdim.algebra.variable import make_variable
 from symdim.dialects.languages import literal
 from symdim.einsum import EinsumSpec
@@ -212,20 +211,6 @@ def test_a_variable_without_a_value_is_at_its_bound_or_0(lo: int | None, hi: int
 
 def test_the_atoms_of_a_product_are_its_factors() -> None:
     assert {*atoms_of([N * M + 2 * (N // M) * X, 5])} == {N, M, X, N // M}
-
-
-def test_two_sums_are_the_factors_of_a_sum_only_if_nothing_is_left() -> None:
-    for whole, rest in ((N * M + N + M + 1, 0), (N * M + 2 * N - 3 * M - 6, 0), (N * M + N + M + 1, 1)):
-        found = _split(whole + rest)
-        assert (found is None) == (rest != 0)
-        assert found is None or found[0] * found[1] == whole
-
-
-@pytest.mark.parametrize(("const", "number"), [(3, 1), (0, -1), (-3, -1)])
-def test_a_sum_has_a_factor_of_minus_1_where_all_of_it_is_negative(const: int, number: int) -> None:
-    dim = const - N - M
-    assert isinstance(dim, Expr)
-    assert _primitive(*terms_of(dim)) == (number, None, number * dim)
 
 
 def test_only_a_long_product_has_a_sum_as_a_factor() -> None:

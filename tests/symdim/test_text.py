@@ -8,7 +8,7 @@ from symdim.algebra.texts.printing import to_text
 from symdim.algebra.variable import make_variable
 
 scope = Scope()
-N, H, B, S = (scope.var(name) for name in "NHBS")
+N, H, B, S, M = (scope.var(name) for name in "NHBSM")
 K = scope.var("K", 0)
 X = make_variable(scope, "X", None, None)
 LONG = scope.var("seq len")
@@ -91,6 +91,10 @@ TEXTS = [
     (B * H + B * N, "B*H + B*N"),
     (16 * (H // 2) + 16, "16*(H//2) + 16"),
     ((H + 1) * (N + 1), "H*N + H + N + 1"),
+    ((N + H + H * N + 1) // 3, "(H*N + H + N + 1)//3"),
+    ((H + 3) * (N - 2) // 5, "(H + 3)*(N - 2)//5"),
+    ((H + 3) * (N - 2) + 1, "H*N - 2*H + 3*N - 5"),
+    (minimum(M, H + N) - H, "min(M - H, N)"),
 ]
 
 
@@ -102,7 +106,7 @@ def test_text(dim, text):
 
 @pytest.mark.parametrize("dim, text", [case for case in TEXTS if set(case[1]).isdisjoint("`.") and case[0] is not LONG])
 def test_text_means_the_same_in_python(dim, text):
-    names = {v.name: v for v in (N, H, B, S, K)}
+    names = {v.name: v for v in (N, H, B, S, K, M)}
     assert eval(text, {"max": maximum, "min": minimum, **names}) == dim
 
 
@@ -124,7 +128,6 @@ def test_names_that_are_quoted(name):
         "2*B + min(B*S % 2, ((3*B + H) % 8)//3)",
         "min(H, S) % 2 - 1",
         "6*((-max(H, S)) % 3) + S",
-        "-((2 - min(H, S)) % 3)",
     ],
 )
 def test_remainders_of_remainders_and_of_maxima_print_as_they_are_written(text):

@@ -11,10 +11,9 @@ from math import gcd
 from symdim.algebra.bounds import bounds_of, linear_bounds
 from symdim.algebra.caches import remembered
 from symdim.algebra.constructors.arithmetic import sum_of
-from symdim.algebra.constructors.floordiv import floordiv
 from symdim.algebra.expr import FloorDiv
 from symdim.algebra.order import leading, order
-from symdim.algebra.polynomials import SPLIT, accumulate, divides, exact_quotient, powers_of, split_unit, terms_of
+from symdim.algebra.polynomials import SPLIT, accumulate, divides, exact_quotient, powers_of, terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,29 +80,18 @@ class Remainder:
 def remainders_in(node: Expr) -> tuple[list[Remainder], Terms, int]:
     """Disjoint remainders in a sum, and the terms and the constant that are left. Callers must not change them."""
     terms, const = terms_of(node)
-    all_of_it = _whole(terms, const)
-    if all_of_it is not None:
-        return [all_of_it], {}, 0
-    taken: list[Remainder] = []
-    units = _units_with_divisions(terms)
-    rest = dict(terms) if units else terms
-    for unit in units:
-        for found in _at_unit(unit, rest, const)[:1]:
-            accumulate(rest, found.terms, -1)
-            const -= found.const
-            taken.append(found)
-    return taken, rest, const
-
-
-def _whole(terms: Terms, const: int) -> Remainder | None:
-    """The multiple of a remainder that a sum is, if it is one."""
-    if len(terms) == 1 and const == 0:
-        return None
-    for unit in _units_with_divisions(terms, len(terms)):
-        for found in _at_unit(unit, terms, const, len(terms)):
-            if found.const == const and found.terms == terms:
-                return found
-    return None
+    units = [u for u, k in terms.items() if u.height and any(_may_remain(atom, k) for atom in powers_of(u))]
+    if not units:
+        return [], terms, const
+    found: list[Remainder] = []
+    rest = dict(terms)
+    for unit in sorted(units, key=lambda u: (-u.height, order(u))):
+        first = _first_at(unit, rest, const)
+        if first is not None:
+            accumulate(rest, first.terms, -1)
+            const -= first.const
+            found.append(first)
+    return found, rest, const
 
 
 def as_remainder(dim: Dim) -> tuple[Dim, Dim] | None:
@@ -121,17 +109,6 @@ def as_remainder(dim: Dim) -> tuple[Dim, Dim] | None:
     return found[0].dims() if is_bare else None
 
 
-def _units_with_divisions(terms: Terms, size: int = 0) -> list[Expr]:
-    """The units that may give a remainder of `size` terms, the outermost ones first; none if no division fits."""
-    for unit, coefficient in terms.items():
-        if unit.height and any(_may_remain(atom, coefficient) for atom in powers_of(unit)):
-            break
-    else:
-        return []
-    units = [u for u in terms if u.height and any(_most_terms(a) >= size for a in powers_of(u))]
-    return sorted(units, key=lambda u: (-u.height, order(u))) if len(units) > 1 else units
-
-
 def _may_remain(atom: Expr, coefficient: int) -> TypeGuard[FloorDiv]:
     """Whether `coefficient*atom` may be a term of a multiple of `n % d`, or of `(n//e) % (d//e)` with e < d."""
     if type(atom) is not FloorDiv:
@@ -140,62 +117,46 @@ def _may_remain(atom: Expr, coefficient: int) -> TypeGuard[FloorDiv]:
     return type(divisor) is not int or gcd(coefficient, divisor) > 1
 
 
-def _most_terms(atom: Expr) -> int:
-    """The most terms that a remainder with this division can have."""
-    if type(atom) is not FloorDiv:
-        return 0
-    numerator, divisor = atom.parts
-    return len(terms_of(numerator)[0]) + 2 * len(terms_of(divisor)[0]) + 3
+def _first_at(unit: Expr, terms: Terms, const: int) -> Remainder | None:
+    """The remainder in a sum at one of its units that leaves the fewest terms and takes the most.
 
-
-def _at_unit(unit: Expr, terms: Terms, const: int, size: int = 0) -> list[Remainder]:
-    """The remainders in a sum at one of its units: those first that leave the fewest terms and take the most.
-
-    Among these they have the least constant inside. With a `size`, remainders of other sizes may be left out.
+    Among several it is one with the least constant inside.
     """
     coefficient = terms.get(unit, 0)
     found: list[Remainder] = []
     for atom in powers_of(unit) if coefficient else ():
         if _may_remain(atom, coefficient):
-            found += _of_division(unit, coefficient, atom, terms, size)
+            found += _of_division(unit, coefficient, atom, terms)
             if len(terms) <= _NESTED:
-                found += _of_quotients(unit, coefficient, atom, terms, size)
+                found += _of_quotients(unit, coefficient, atom, terms)
     found = [r for r in found if r.is_in(terms, const)]
-    return sorted(found, key=lambda r: (r.left_of(terms), -len(r.terms), abs(r.operands[0][1]), r.coefficient < 0))
+    return min(
+        found,
+        key=lambda r: (r.left_of(terms), -len(r.terms), abs(r.operands[0][1]), r.coefficient < 0),
+        default=None,
+    )
 
 
-def _of_division(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms, size: int) -> Iterator[Remainder]:
+def _of_division(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms) -> Iterator[Remainder]:
     """Candidates for `k*w*(x % d)` at the term `coefficient*unit`, where the division `atom`, n//d, divides the unit.
 
     x is n, or -1 - n, because floor((-1 - n)/d) == -1 - floor(n/d); for a number d it is d - 1 - n, with no -1.
     """
-    d_terms, d_const = d = terms_of(atom.parts[1])
+    (n_terms, n_const), (d_terms, d_const) = n, d = [terms_of(part) for part in atom.parts]
     outer, scale = exact_quotient(unit, atom), d_const
     if d_terms:
         lead = leading(d_terms)
         if not divides(lead, outer):
             return
         outer, scale = exact_quotient(outer, lead), d_terms[lead]
-    if coefficient % scale:
-        return
     k = coefficient // scale
-    for n in _numerators(atom, coefficient, outer, terms):
-        n_terms, n_const = n
-        fits = not size or bool(d_terms) or _has_size(size, len(n_terms) + 1, outer)
-        if not fits or (outer is None and not _has_all(terms, n_terms, -k)):
-            continue
-        yield Remainder(n, d, -k, outer, atom)
-        if _is_mirrored(atom, n_terms, scale):
-            mirrored = {u: -c for u, c in n_terms.items()}
-            if d_terms:
-                yield Remainder((mirrored, -1 - n_const), d, k, outer, atom, -1, -1)
-            else:
-                yield Remainder((mirrored, d_const - 1 - n_const), d, k, outer, atom, -1)
-
-
-def _has_size(size: int, count: int, outer: Expr | None) -> bool:
-    """Whether a remainder by a number has `size` terms: `count` of n - d*(n//d), and its constant times a factor."""
-    return 0 <= size - count <= (outer is not None)
+    if coefficient % scale or (outer is None and not _has_all(terms, n_terms, -k)):
+        return
+    yield Remainder(n, d, -k, outer, atom)
+    if _is_mirrored(atom, n_terms, scale):
+        mirrored = {u: -c for u, c in n_terms.items()}
+        offset = -1 if d_terms else 0
+        yield Remainder((mirrored, (0 if d_terms else d_const) - 1 - n_const), d, k, outer, atom, -1, offset)
 
 
 def _has_all(terms: Terms, part: Terms, factor: int = 1) -> bool:
@@ -220,35 +181,11 @@ def _is_mirrored(atom: FloorDiv, n_terms: Terms, scale: int) -> bool:
     return lo is not None and lo >= 1 and all(2 * abs(k) != abs(scale) for k in n_terms.values())
 
 
-def _numerators(atom: FloorDiv, coefficient: int, outer: Expr | None, terms: Terms) -> Iterator[Sum]:
-    """The numerators n in a sum for which n//d is this division by d: its own, and others of a maximum or minimum.
-
-    `min(x, 4)//2` also has the numerator min(x, 5), because 5//2 is 4//2.
-    """
-    numerator, d = atom.parts
-    n_terms, n_const = terms_of(numerator)
-    yield n_terms, n_const
-    own = split_unit(numerator)
-    if own is None or not isinstance(d, int) or coefficient % d:
-        return
-    sought = -coefficient * n_terms[own]
-    for unit, k in terms.items():
-        if k * d != sought or not divides(outer, unit):
-            continue
-        other = exact_quotient(unit, outer)
-        if other is None or other is own or other.height > own.height:  # a higher one could lead back to this sum
-            continue
-        if other.flags & SPLIT:
-            some = {other if u is own else u: c for u, c in n_terms.items()}
-            if floordiv(sum_of(dict(some), n_const), d) is atom:
-                yield some, n_const
-
-
-def _of_quotients(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms, size: int) -> Iterator[Remainder]:
+def _of_quotients(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms) -> Iterator[Remainder]:
     """Candidates for `k*w*((n//e) % (d//e))`, for numbers: e divides d, `atom` is n//d, and n//e occurs in the sum."""
     numerator, d = atom.parts
     outer = exact_quotient(unit, atom)
-    if not isinstance(d, int) or (size and not _has_size(size, 2, outer)) or gcd(coefficient, d) == 1:
+    if not isinstance(d, int):
         return
     n_terms, n_const = terms_of(numerator)
     for other in terms:
