@@ -52,6 +52,7 @@ class Facets(NamedTuple):
       function gives for each output the number of its first element there; None if it has no successive elements.
     - `in_place`: the first output may take the storage of an operand of its type. "elements": an element needs only
       those at its place. "rows": it needs others along the axes of the operator, which a kernel reads before it writes.
+    - `packs`: a runtime rearranges a constant weight, which is any operand but the first, before the run.
     """
 
     cost: Cost | None = None
@@ -66,6 +67,7 @@ class Facets(NamedTuple):
     rank_from: int | None = None
     view: Callable[[Values, Values, Attributes], Sequence[Dim | None]] | Literal["whole"] | None = None
     in_place: Literal["elements", "rows"] | None = None
+    packs: bool = False
 
 
 NO_FACETS = Facets()
