@@ -20,12 +20,12 @@ ai.onnx indexing TensorScatter
 ai.onnx joining CenterCropPad Concat Pad Split
 ai.onnx linear Det Einsum Gemm MatMul MatMulInteger QLinearMatMul
 ai.onnx loop Loop
-ai.onnx loss NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss
+ai.onnx training NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss
 ai.onnx movement DepthToSpace Expand ReverseSequence SpaceToDepth Tile Transpose Trilu
 ai.onnx normalization BatchNormalization GroupNormalization Hardmax InstanceNormalization LRN
 ai.onnx normalization LayerNormalization LogSoftmax LpNormalization MeanVarianceNormalization
 ai.onnx normalization RMSNormalization Softmax
-ai.onnx optional Optional OptionalGetElement OptionalHasElement
+ai.onnx sequence Optional OptionalGetElement OptionalHasElement
 ai.onnx quantization DequantizeLinear DynamicQuantizeLinear QuantizeLinear
 ai.onnx recurrent CausalConvWithState GRU LSTM LinearAttention RNN
 ai.onnx reduction ArgMax ArgMin CumProd CumSum ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp
