@@ -44,6 +44,7 @@ class Facets(NamedTuple):
     - `total`: the rule states every law by which a run is refused, given the elements that it reads, and `demands`.
     - `demands`: sizes that a run must have, because it is refused otherwise, beyond what the rule states; None if they
       are not known.
+    - `demands_if_empty`: a run of empty tensors is refused by `demands`, too.
     - `indices`: the inputs that hold indices. A run is refused if one is out of bounds.
     - `bounded`: no element of an operand decides whether those of the results are in bounds: they are sizes or places.
     - `random`: two nodes that are equal may have different results.
@@ -60,6 +61,7 @@ class Facets(NamedTuple):
     same: Callable[[Values, Values, Attributes], bool] | Literal["always", "alike"] | None = None
     rereads: Callable[[Values, Values, Attributes], Reread | None] | None = None
     demands: Callable[[Values, Values, Attributes], Least | None] | None = None
+    demands_if_empty: bool = False
     indices: tuple[int, ...] = ()
     total: bool = False
     bounded: bool = False
