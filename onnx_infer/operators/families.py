@@ -20,12 +20,10 @@ ai.onnx indexing TensorScatter
 ai.onnx joining CenterCropPad Concat Pad Split
 ai.onnx linear Det Einsum Gemm MatMul MatMulInteger QLinearMatMul
 ai.onnx loop Loop
-ai.onnx loss NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss
 ai.onnx movement DepthToSpace Expand ReverseSequence SpaceToDepth Tile Transpose Trilu
 ai.onnx normalization BatchNormalization GroupNormalization Hardmax InstanceNormalization LRN
 ai.onnx normalization LayerNormalization LogSoftmax LpNormalization MeanVarianceNormalization
 ai.onnx normalization RMSNormalization Softmax
-ai.onnx optional Optional OptionalGetElement OptionalHasElement
 ai.onnx quantization DequantizeLinear DynamicQuantizeLinear QuantizeLinear
 ai.onnx recurrent CausalConvWithState GRU LSTM LinearAttention RNN
 ai.onnx reduction ArgMax ArgMin CumProd CumSum ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp
@@ -34,11 +32,13 @@ ai.onnx reshaping Flatten Reshape Shape Size
 ai.onnx resize AffineGrid GridSample Resize RoiAlign Upsample
 ai.onnx scan Scan
 ai.onnx selection Compress NonMaxSuppression NonZero OneHot TopK Unique
-ai.onnx sequence ConcatFromSequence SequenceAt SequenceConstruct SequenceEmpty SequenceErase
-ai.onnx sequence SequenceInsert SequenceLength SplitToSequence
+ai.onnx sequence ConcatFromSequence Optional OptionalGetElement OptionalHasElement SequenceAt
+ai.onnx sequence SequenceConstruct SequenceEmpty SequenceErase SequenceInsert SequenceLength
+ai.onnx sequence SplitToSequence
 ai.onnx signal DFT ImageDecoder STFT
 ai.onnx squeezing Squeeze Unsqueeze
 ai.onnx strings RegexFullMatch StringConcat StringNormalizer StringSplit TfIdfVectorizer
+ai.onnx training NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss
 ai.onnx unary Abs Acos Acosh Asin Asinh Atan Atanh BitCast BitwiseNot Cast CastLike Ceil Celu
 ai.onnx unary Clip Cos Cosh Dropout Elu Erf Exp Floor Gelu HardSigmoid HardSwish Identity
 ai.onnx unary IsInf IsNaN LeakyRelu Log Mish Neg Not Reciprocal Relu Round Selu Shrink Sigmoid

@@ -44,6 +44,7 @@ class Facets(NamedTuple):
     - `total`: the rule states every law by which a run is refused, given the elements that it reads, and `demands`.
     - `demands`: sizes that a run must have, because it is refused otherwise, beyond what the rule states; None if they
       are not known.
+    - `demands_if_empty`: a run of empty tensors is refused by `demands`, too.
     - `indices`: the inputs that hold indices. A run is refused if one is out of bounds.
     - `bounded`: no element of an operand decides whether those of the results are in bounds: they are sizes or places.
     - `random`: two nodes that are equal may have different results.
@@ -52,6 +53,7 @@ class Facets(NamedTuple):
       function gives for each output the number of its first element there; None if it has no successive elements.
     - `in_place`: the first output may take the storage of an operand of its type. "elements": an element needs only
       those at its place. "rows": it needs others along the axes of the operator, which a kernel reads before it writes.
+    - `packs`: a runtime rearranges a constant weight, which is any operand but the first, before the run.
     """
 
     cost: Cost | None = None
@@ -59,6 +61,7 @@ class Facets(NamedTuple):
     same: Callable[[Values, Values, Attributes], bool] | Literal["always", "alike"] | None = None
     rereads: Callable[[Values, Values, Attributes], Reread | None] | None = None
     demands: Callable[[Values, Values, Attributes], Least | None] | None = None
+    demands_if_empty: bool = False
     indices: tuple[int, ...] = ()
     total: bool = False
     bounded: bool = False
@@ -66,6 +69,7 @@ class Facets(NamedTuple):
     rank_from: int | None = None
     view: Callable[[Values, Values, Attributes], Sequence[Dim | None]] | Literal["whole"] | None = None
     in_place: Literal["elements", "rows"] | None = None
+    packs: bool = False
 
 
 NO_FACETS = Facets()

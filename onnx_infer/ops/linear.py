@@ -67,7 +67,7 @@ def _matmul_integer(A: Array, B: Array, a_zero_point: Array | None, b_zero_point
     return _matmul(A, B)
 
 
-@op("MatMul", data=_matmul, cost=matrix_product)
+@op("MatMul", data=_matmul, cost=matrix_product, packs=True)
 def matmul(A: SymTensor, B: SymTensor) -> Shape:
     """(*batch, M, K), (*batch, K, N) -> (*batch, M, N) (MatMul-1 to 13)."""
     return matmul_shape(A.dims, B.dims)
@@ -130,7 +130,7 @@ def _gemm(A: Array, B: Array, C: Array | None, transA: int, transB: int, alpha: 
     return out if C is None else np.asarray(arithmetic.ADD(out, C), dtype=object)
 
 
-@op("Gemm", data=_gemm, cost=matrix_product)
+@op("Gemm", data=_gemm, cost=matrix_product, packs=True)
 def gemm(A: AnyRank, B: AnyRank, C: AnyRank | None, transA: int, transB: int, broadcast: int = 1) -> Shape:
     """(M, K), (K, N), C that broadcasts to (M, N) -> (M, N). Before opset 7 only with `broadcast` (Gemm-1 to 13)."""
     left, right = of_rank(A.shape, 2, "A"), of_rank(B.shape, 2, "B")

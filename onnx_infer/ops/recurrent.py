@@ -83,12 +83,12 @@ def recurrence(inputs: Shapes, _: Shapes, __: Attributes) -> Dim:
     return product(x[:2]) * (product(w) + product(r))  # type: ignore[index, arg-type]
 
 
-op("RNN", cost=recurrence)(recurrent(1))
-op("GRU", cost=recurrence)(recurrent(3))
+op("RNN", cost=recurrence, packs=True)(recurrent(1))
+op("GRU", cost=recurrence, packs=True)(recurrent(3))
 _of_four_gates = recurrent(4)
 
 
-@op("LSTM", cost=recurrence)
+@op("LSTM", cost=recurrence, packs=True)
 def lstm(
     X: AnyRank,
     W: AnyRank,

@@ -299,7 +299,16 @@ def _sizes_beside_the_rest(inputs: Values, outputs: Values, attributes: Attribut
     return None if demanded and attributes.get("allowzero") else demanded
 
 
-@op("Reshape", data=SAME, rank_from=1, view="whole", total=True, demands=_sizes_beside_the_rest, rereads=_rereads)
+@op(
+    "Reshape",
+    data=SAME,
+    rank_from=1,
+    view="whole",
+    total=True,
+    demands=_sizes_beside_the_rest,
+    demands_if_empty=True,
+    rereads=_rereads,
+)
 def reshape(data: AnyRank, shape: Sizes | Unknown | None, allowzero: int = 0) -> Shape:
     """(*sizes) -> shape: 0 copies the size at its index unless `allowzero`, -1 is the rest (Reshape-1 to 25)."""
     require(shape is not None, "the attribute shape is missing")

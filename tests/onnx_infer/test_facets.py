@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,9 +12,12 @@ import pytest
 from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
+import onnx_infer
 from onnx_infer.operators.registration import registry
 
 from .texts import parsed
+
+PACKAGE = Path(onnx_infer.__file__).parent
 
 
 def operators_with(facet: str, value: Any = True) -> set[str]:
@@ -37,6 +42,30 @@ TABLE = {
 @pytest.mark.parametrize(("facet", "value"), TABLE, ids=str)
 def test_facets(facet: str, value: Any) -> None:
     assert operators_with(facet, value) == set(TABLE[facet, value].split())
+
+
+TABLES_ELSEWHERE = {
+    "protobuf/nodes.py": "nodes with graphs are read without a look-up of their operator",
+    "tools/transforms/dynamic/pinned.py": "operators that read sizes, which make_dynamic changes",
+    "tools/transforms/dynamic/proposals.py": "numbers of operators that a person should look at",
+    "tools/transforms/dynamic/writing.py": "operators that make_dynamic writes",
+}
+
+
+def test_no_other_file_has_a_table_of_operators() -> None:
+    """A law of an operator stands at its rule, so an operator of a plug-in can have it too."""
+    names = {name for _, name, _ in registry.supported()}
+    found = set()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        place = path.relative_to(PACKAGE).as_posix()
+        if place.startswith(("ops/", "constraints/", "operators/families.py")) or place == "rules.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            listed = node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", ())
+            texts = [x.value for x in listed if isinstance(x, ast.Constant) and isinstance(x.value, str)]
+            if len([text for text in texts if text.rpartition("::")[2] in names]) > 1:
+                found.add(place)
+    assert found == set(TABLES_ELSEWHERE)
 
 
 NODES = {

@@ -189,8 +189,7 @@ _HALVES = (dt.FLOAT16, dt.BFLOAT16)
 class Roundings:
     """The nodes of a draft that decide how others round.
 
-    onnxruntime packs the weights of contractions, which are all operands but the first. Operators of other domains may
-    pack any operand.
+    onnxruntime packs the weights of some contractions. Operators of other domains may pack any operand.
     """
 
     def __init__(self, draft: Draft, types: Mapping[str, Value]) -> None:
@@ -199,7 +198,7 @@ class Roundings:
         for node in draft.nodes():
             if not is_default(node):
                 self._packed.update(node.input)
-            elif draft.facets(node).cost is not None:
+            elif draft.facets(node).packs:
                 self._packed.update(node.input[1:])
 
     def depend_on(self, node: NodeProto) -> bool:

@@ -159,11 +159,16 @@ def _open_laws(engine: Engine) -> list[_Law]:
     return found
 
 
-def _laws_of(divisions: list[Division]) -> list[_Law]:
-    """The known demands as laws. A Div of an empty tensor divides nothing, so only a Reshape is certain to refuse."""
+def _laws_of(draft: Draft, divisions: list[Division]) -> list[_Law]:
+    """The known demands as laws. A Div of an empty tensor divides nothing, so it is not certain to refuse."""
     solved = _Solved()
     return [
-        _Law([plain for c in conditions for plain in solved[c]], first_output(node), node.op_type == "Reshape", False)
+        _Law(
+            [plain for c in conditions for plain in solved[c]],
+            first_output(node),
+            draft.facets(node).demands_if_empty,
+            stays=False,
+        )
         for node, conditions in divisions if conditions
     ]  # fmt: skip
 
@@ -220,7 +225,7 @@ def _stating(
     Of the nodes that state the same law one must stay: one that stays anyway, or that an output depends on, or the
     first. With `keep_guards` all of them must.
     """
-    laws = _open_laws(engine) + _laws_of(divisions)
+    laws = _open_laws(engine) + _laws_of(draft, divisions)
     if keep_guards:
         return {law.name for law in laws}
     needed = draft.needed()

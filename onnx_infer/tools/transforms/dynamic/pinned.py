@@ -212,7 +212,10 @@ class Tracer:
         """A constant size, or axes of operands, that decide the size of a result at an axis; None if not known."""
         op_type, domain, inputs, *_ = node
         if domain in ("", "ai.onnx") and axis < len(self.shape(node[3][0])):
-            rule, least = _RULES.get(op_type, (None, 0))
+            facets = self.static._engine.scope.operators.facets(op_type, domain)
+            if facets.in_place == "elements":
+                return self._aligned(node, axis, wanted, range(len(inputs)))
+            rule, least = (Tracer._squeezed, 1) if facets.view == "whole" else _RULES.get(op_type, (None, 0))
             if rule is not None and len(inputs) >= least:
                 return rule(self, node, axis, wanted)
         places = deciding(node, self.static._engine.scope, node[3].index(name), axis, wanted)
@@ -298,11 +301,15 @@ class Tracer:
         ways = [self._on(node, 0, i, size) for i, size in enumerate(sizes, first) if isinstance(size, Expr)]
         return [step for way in ways for step in way] or None
 
+    def _concat(self, node: Node, axis: int, wanted: Dim) -> Way | None:
+        if node[4].values.get("axis", 1) % max(len(self.shape(node[3][0])), 1) == axis:
+            return None
+        return self._aligned(node, axis, wanted, range(len(node[2])))
+
 
 _RULES: Mapping[str, tuple[Callable[[Tracer, Node, int, Dim], Change | Way | None], int]] = {
     "Expand": (Tracer._expand, 2), "Slice": (Tracer._slice, 3), "ConstantOfShape": (Tracer._constant_of_shape, 1),
-    "Tile": (Tracer._tile, 2), "Resize": (Tracer._resize, 4), "Squeeze": (Tracer._squeezed, 1),
-    "Unsqueeze": (Tracer._squeezed, 1), "Flatten": (Tracer._squeezed, 1), "Reshape": (Tracer._squeezed, 1),
+    "Tile": (Tracer._tile, 2), "Resize": (Tracer._resize, 4), "Concat": (Tracer._concat, 1),
     "Range": (Tracer._range, 3),
 }  # fmt: skip
 """Operators that read sizes, or that give a size by several operands, with the least number of inputs. Of others the
