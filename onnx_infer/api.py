@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import onnx
 
-from onnx_infer.inference import Options, check, log, run
+from onnx_infer.diagnostics import check, log
+from onnx_infer.inference import Options, run
 from onnx_infer.options import no_model, no_path, with_options
 from onnx_infer.protobuf.files import Source, read_model, save_model
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd

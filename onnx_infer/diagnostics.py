@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from onnx_infer.errors import StrictModeError
 from onnx_infer.values.text import bounded, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from onnx_infer.operators.schema import Schema
     from onnx_infer.values.tensor import Value
@@ -76,3 +77,20 @@ def about_node(
 def _short(value: object) -> str:
     text = str(list(value)) if isinstance(value, tuple) else str(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def check(diagnostics: Sequence[Diagnostic], check_type: bool, strict_mode: bool) -> None:
+    """Raise the errors among the diagnostics that the caller wants to have raised."""
+    errors = list(filter(is_raised, diagnostics))
+    if errors and (strict_mode or (check_type and any("element type" in d.message for d in errors))):
+        raise StrictModeError("\n".join(map(str, errors)))
+
+
+def log(diagnostics: Sequence[Diagnostic], warn_on_missing: bool) -> None:
+    """Log the diagnostics; those about operators without a rule only if `warn_on_missing`."""
+    import logging
+
+    logger = logging.getLogger("onnx_infer")
+    for diagnostic in diagnostics:
+        if warn_on_missing or diagnostic.severity != "warning" or is_raised(diagnostic):
+            logger.warning("%s", diagnostic)

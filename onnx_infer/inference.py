@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
+import gc
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypedDict, TypeVar
 
 from onnx_infer.diagnostics import Diagnostic, is_raised
-from onnx_infer.engine.collecting import collecting_later
+from onnx_infer.engine.claims import name_sizes
 from onnx_infer.engine.contradictions import errors_of
-from onnx_infer.engine.engine import Engine
-from onnx_infer.engine.learnt import Learnt
-from onnx_infer.engine.messages import blamed, told_once
-from onnx_infer.engine.overridable import name_overridable
-from onnx_infer.engine.settling import settle
-from onnx_infer.errors import ShapeInferenceError, StrictModeError, UnknownSymbol
-from onnx_infer.laws.known import assuming
-from onnx_infer.model.given import Given, Interval, Narrowed, interval_text
-from onnx_infer.model.input_values import given_elements, given_sizes, named_elements, put_elements, put_values, spelled
+from onnx_infer.engine.messages import blamed, name_overridable, told_once
+from onnx_infer.engine.record import Record, Setting
+from onnx_infer.engine.repeat import Shapes, Start, second_start, unconfirmed
+from onnx_infer.engine.substitution import computed_inputs, rename, shorten_long_sizes
+from onnx_infer.engine.walk import walk
+from onnx_infer.errors import ShapeInferenceError, UnknownSymbol
+from onnx_infer.laws.known import Known, assuming
+from onnx_infer.laws.statements import Mode
+from onnx_infer.model.given import Given, Narrowed, given_bound, given_by
+from onnx_infer.model.input_values import put_elements, put_values
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.element_types import too_many_axes
 from onnx_infer.operators.known_schemas import outdated
@@ -30,12 +32,13 @@ from symdim import Var
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
 
-    from onnx_infer.engine.claims import Belief
-    from onnx_infer.engine.found import Found
     from onnx_infer.model.graph import FrontEnd, Model
     from onnx_infer.model.input_shapes import Bound, InputShape
     from onnx_infer.model.input_values import InputValue
     from onnx_infer.model.size_texts import Size
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 Initializers: TypeAlias = Literal["overridable", "constant"]
 """The treatment of initializers that are also inputs, from IR version 4 on. Up to version 3 they are constants."""
@@ -62,6 +65,38 @@ class Options(TypedDict, total=False):
     broadcast: Broadcast
 
 
+def collecting_later(call: Callable[P, T]) -> Callable[P, T]:
+    """The function, during which the collector does not run. It runs again as soon as a call has ended.
+
+    An inference makes many objects that stay: sizes, types, outcomes. Whenever their number has grown by a quarter, the
+    collector of cyclic garbage visits every object of the process: also those of a framework that is loaded, and there
+    may be a million. It finds next to nothing, because these objects do not refer to each other in circles.
+
+    Calls may be nested, or at the same time in several threads: the first one that ends turns the collector on. A call
+    that finds the collector off leaves it as it is. A call that turns it off turns it on again. So it runs after all of
+    them.
+
+    >>> @collecting_later
+    ... def is_collecting() -> bool:
+    ...     return gc.isenabled()
+    >>> is_collecting(), gc.isenabled()
+    (False, True)
+    """
+
+    @wraps(call)
+    def later(*args: P.args, **options: P.kwargs) -> T:
+        was_enabled = gc.isenabled()
+        try:
+            if was_enabled:
+                gc.disable()
+            return call(*args, **options)
+        finally:
+            if was_enabled:
+                gc.enable()
+
+    return later
+
+
 @collecting_later
 def run(
     front: FrontEnd,
@@ -79,8 +114,8 @@ def run(
     input_shapes: Mapping[str, InputShape] | None = None,
     broadcast: Broadcast = "onnx",
     is_cautious: bool = False,
-) -> tuple[Engine, Mapping[str, tuple[Size, ...]]]:
-    """The engine after its last walk, and the found shapes of inputs; see `onnx_infer.infer`.
+) -> tuple[Record, Mapping[str, tuple[Size, ...]]]:
+    """The record of the last walk, and the found shapes of inputs; see `onnx_infer.infer`.
 
     With `is_cautious` nothing is assumed, and a statement does not change the values before its node. So a value has
     its type in every run that computes the value.
@@ -95,92 +130,62 @@ def run(
     bound = given_bound(front, bind or {}, input_shapes or {}) if bind or input_shapes else None
     if bound is not None and bound.shapes:
         front = front.reshaped(bound.shapes)
-    given, wrong = _given(front, bounds or {}, assume, values or {}, bound)
-    walks = partial(
-        _with_empty_vectors,
-        partial(walk, front),
-        policy=policy,
-        min_dim=min_dim,
+    given, wrong = given_by(front, bounds or {}, assume, values or {}, bound)
+    setting = Setting(
+        policy,
         adopt=adopt_declared_symbols and policy != "override",
-        assume_declared=assume_declared,
-        all_constant=initializers == "constant",
-        values=values or {},
-        is_other=bound is not None and bound.is_other,
-        is_strict=is_strict or broadcast == "strict",
-        is_cautious=is_cautious,
+        assumes_declared=assume_declared,
+        mode=Mode(is_cautious, is_strict or broadcast == "strict"),
     )
+    view = partial(
+        _view, front, initializers == "constant", values or {}, given.elements, bound is not None and bound.is_other
+    )
+    walks = partial(_with_empty_vectors, partial(_walked, front, view, setting, min_dim))
     inputs: Mapping[str, tuple[Size, ...]] = {}
     if bidirectional or given.relations or assume_declared:
         from onnx_infer.bidirectional import infer_both_ways
 
-        engine, inputs = infer_both_ways(front, walks, given, backwards=bidirectional)
+        record, inputs = infer_both_ways(front, walks, given, backwards=bidirectional)
     else:
-        engine = walks(given=given)
-    if given.bounds and (unknown := given.bounds.keys() - engine.symbols.known().keys()):
-        raise UnknownSymbol("bounds", unknown, engine.symbols.known())
-    if engine.assumed:
-        given = given._replace(relations=tuple(dict.fromkeys((*given.relations, *engine.assumed))))
+        record = walks(given=given)
+    if given.bounds and (unknown := given.bounds.keys() - record.symbols.known().keys()):
+        raise UnknownSymbol("bounds", unknown, record.symbols.known())
+    if record.assumed:
+        given = given._replace(relations=tuple(dict.fromkeys((*given.relations, *record.assumed))))
     if given:
-        engine.diagnostics[:] = blamed(engine.diagnostics, given, lambda part: walks(given=part).diagnostics)
-    wrong += input_errors(engine.model, engine.scope)
+        record.diagnostics[:] = blamed(record.diagnostics, given, lambda part: walks(given=part).diagnostics)
+    inputs = {**_named_axes(written, record, bound), **inputs}
+    _tell(record, front, [*wrong, *input_errors(record.model, record.scope)])
+    if policy == "strict" and (raised := next(filter(is_raised, record.diagnostics), None)):
+        raise ShapeInferenceError(str(raised))
+    return record, inputs
+
+
+def _tell(record: Record, front: FrontEnd, wrong: Sequence[str]) -> None:
+    """Complete the diagnostics and notes of a record. `wrong` is what is wrong with the model as a whole."""
     for name, sizes in front.inputs():
         if len(sizes) > MAX_RANK:
-            engine.diagnostics.append(Diagnostic("warning", "", "", too_many_axes(f"input '{name}'", len(sizes))))
-    inputs = {**_named_axes(written, engine, bound), **inputs}
-    name_overridable(engine)
-    engine.diagnostics += [Diagnostic("error", "", "", message) for message in wrong]
-    if told := outdated(engine.model.opsets):
-        engine.diagnostics.append(Diagnostic("warning", "", "", told))
-    engine.diagnostics[:] = [d._replace(message=bounded(d.message)) for d in told_once(engine)]
-    engine.notes = {name: bounded(note) for name, note in engine.notes.items()}
-    if policy == "strict" and (raised := next(filter(is_raised, engine.diagnostics), None)):
-        raise ShapeInferenceError(str(raised))
-    return engine, inputs
+            record.diagnostics.append(Diagnostic("warning", "", "", too_many_axes(f"input '{name}'", len(sizes))))
+    record.diagnostics += [Diagnostic("error", "", "", message) for message in wrong]
+    if told := outdated(record.model.opsets):
+        record.diagnostics.append(Diagnostic("warning", "", "", told))
+    if record.diagnostics:
+        record.diagnostics[:] = [d._replace(message=bounded(d.message)) for d in told_once(record)]
+    if record.notes:
+        name_overridable(record)
 
 
-def _with_empty_vectors(walks: Callable[..., Engine], *, given: Given, **options: Any) -> Engine:
-    """The engine after its walks. They start again if a declared rank says that a vector is empty."""
-    engine = walks(given=given, **options)
-    return walks(given=given.with_least(engine.emptied, 0), **options) if engine.emptied else engine
+def _with_empty_vectors(walks: Callable[..., Record], *, given: Given, **options: Any) -> Record:
+    """The record after its walks. They start again if a declared rank says that a vector is empty."""
+    record = walks(given=given, **options)
+    return walks(given=given.with_least(record.emptied, 0), **options) if record.emptied else record
 
 
-def given_bound(front: FrontEnd, bind: Mapping[str, int | str], shapes: Mapping[str, InputShape]) -> Bound:
-    """What stands for the symbols and sizes of a model that the caller gives."""
-    from onnx_infer.model.input_shapes import bound_sizes  # few calls need it
-
-    symbols = Symbols(*front.dim_params())
-    kinds = front.view(symbols).graph.inputs  # this names the axes of inputs
-    return bound_sizes(kinds, front.inputs(), symbols.known(), bind, shapes)
-
-
-def _given(
-    front: FrontEnd,
-    bounds: Mapping[str, Interval],
-    assume: Sequence[str],
-    values: Mapping[str, InputValue],
-    bound: Bound | None,
-) -> tuple[Given, list[str]]:
-    """What is given of the symbols, and what is wrong with the metadata of the model."""
-    declared, wrong = front.bounds()
-    names = front.dim_params()[0]
-    elements = named_elements([name for name, _ in front.inputs()], (*bounds, *assume), names)
-    intervals = {**declared, **given_sizes(front.inputs(), values), **given_elements(elements, values)}
-    ours = dict(zip(map(spelled, bounds), bounds.values(), strict=True))
-    given = Given(ours, intervals, tuple(map(spelled, assume)), elements=elements)
-    if bound is None:
-        return given, wrong
-    # an interval of a symbol is one of the expression that stands for it
-    ends = [(name, given.intervals()[name]) for name in bound.of if name in given.intervals()]
-    stated = [interval_text(Var.fresh(name, low, high)) for name, (low, high) in ends]
-    ours, intervals = ({n: e for n, e in of.items() if n not in bound.of} for of in (given.bounds, given.declared))
-    return Given(ours, intervals, (*given.relations, *stated), bound.of, bound.named, elements), wrong
-
-
-def _named_axes(front: FrontEnd, engine: Engine, bound: Bound | None) -> dict[str, tuple[Size, ...]]:
+def _named_axes(front: FrontEnd, record: Record, bound: Bound | None) -> dict[str, tuple[Size, ...]]:
     """The shapes of the inputs with nameless axes, with the names that these axes have got, and of those given."""
-    if not engine.symbols.axes and bound is None:
+    if not record.symbols.axes and bound is None:
         return {}
-    values = ((name, engine.scope[name]) for name, _ in engine.model.graph.inputs)
+    values = ((name, record.scope[name]) for name, _ in record.model.graph.inputs)
     shaped = {name: sizes for name, value in values if (sizes := sizes_of(value))}
     given: Container[str] = () if bound is None else bound.inputs(front.inputs())
     return {n: shaped[n] for n, sizes in front.inputs() if (None in sizes or n in given) and n in shaped}
@@ -193,36 +198,16 @@ def sizes_of(value: Value | None) -> tuple[Size, ...]:
     )
 
 
-def check(diagnostics: Sequence[Diagnostic], check_type: bool, strict_mode: bool) -> None:
-    """Raise the errors among the diagnostics that the caller wants to have raised."""
-    errors = list(filter(is_raised, diagnostics))
-    if errors and (strict_mode or (check_type and any("element type" in d.message for d in errors))):
-        raise StrictModeError("\n".join(map(str, errors)))
-
-
-def log(diagnostics: Sequence[Diagnostic], warn_on_missing: bool) -> None:
-    """Log the diagnostics; those about operators without a rule only if `warn_on_missing`."""
-    import logging
-
-    logger = logging.getLogger("onnx_infer")
-    for diagnostic in diagnostics:
-        if warn_on_missing or diagnostic.severity != "warning" or is_raised(diagnostic):
-            logger.warning("%s", diagnostic)
-
-
-_MOST_WALKS = 4
-
-
 def _view(
     front: FrontEnd,
     all_constant: bool,
     values: Mapping[str, InputValue],
     elements: Mapping[str, tuple[str, int]],
     is_other: bool,
-    learnt: Learnt,
+    start: Start,
     symbols: Symbols,
 ) -> Model:
-    """The model with the found types and the given elements."""
+    """The model with the shapes that a walk knows from the start, and the given elements."""
     view = front.view(symbols, all_constant)
     if is_other:
         from onnx_infer.model.input_shapes import without_numbers
@@ -230,92 +215,118 @@ def _view(
         view = without_numbers(view)
     if elements:
         view = put_elements(view, elements, symbols.text)
-    if learnt.found is not None:
-        view = learnt.found.put_into(view, symbols, learnt.believed)
+    if start.shapes != Shapes():
+        view = start.shapes.put_into(view, symbols, start.uses_claims)
     return put_values(view, values)
 
 
-def walk(
+def _walked(
     front: FrontEnd,
+    view: Callable[[Start, Symbols], Model],
+    setting: Setting,
+    min_dim: int,
     *,
     given: Given,
-    policy: ShapeMergePolicy,
-    min_dim: int,
-    adopt: bool,
-    assume_declared: bool,
-    all_constant: bool,
-    values: Mapping[str, InputValue],
-    is_other: bool = False,
-    is_strict: bool = False,
-    found: Found | None = None,
-    is_cautious: bool = False,
-    believes: bool = True,
-    believed: frozenset[Belief] = frozenset(),
-) -> Engine:
-    """The engine after its walk over the model. The `found` types replace declared ones.
+    start: Start = Start(),  # noqa: B008  (a constant)
+    uses_claims: bool = True,
+) -> Record:
+    """The record of the walk over a model, or of the second one, which knows what the first has found.
 
-    Unless it `believes`, declared numbers of sizes that are long or that only the data decide are not used, but are
-    `left_open` of the engine. Those that are `believed` are used from the start.
+    The first walk knows the `start`. Unless it `uses_claims`, what declared types say of sizes that are long or
+    that only the data decide is not used, but `left_open` of the record.
 
     The assumptions about symbols hold during the walk: intervals are the bounds of the symbols, and rules ask the other
-    relations. The walk is repeated while it learns what an earlier node could have known (`engine/learnt.py`).
-    The symbols of the result are those of the first walk.
+    relations. The symbols of the result are those of the first walk.
     """
-    names, reserved = front.dim_params()
-    if not adopt:
-        reserved = []  # sizes that an earlier inference named get new names
-    if found is not None:
-        names = found.names(front)
-    names = [*names, *given.names()] if given else names
+    is_cautious = setting.mode.is_cautious
+    if is_cautious:
+        start = start._replace(uses_claims=uses_claims)
+    symbols_of = _symbols(front, view, setting, min_dim, given, start)
+    record = _one_walk(view, setting, given, start, symbols_of(start))
+    if not record.says_more():
+        return record
+    first, written = record.symbols, computed_inputs(record)
+    left_open = frozenset() if uses_claims else unconfirmed(record)
+    second = None if is_cautious else second_start(record, start, uses_claims)
+    if second is not None:
+        start = second
+        record = _one_walk(view, setting, given, start, symbols_of(start))
+        left_open = left_open if uses_claims else left_open | unconfirmed(record)
+    record.left_open = left_open
+    if given:
+        from onnx_infer.engine.assumptions import drop_implied
 
-    view_of = partial(_view, front, all_constant, values, given.elements, is_other)
-    learnt = Learnt(found, believed=believed)
-    start = Narrowed(given.intervals(), bound=given.bound)
-    if given:
-        from onnx_infer.engine.assumptions import Assumptions, drop_implied, narrowed
-    if given.relations:
-        symbols = Symbols(
-            names, reserved, bounds=start.bounds, min_dim=min_dim, fixed=given.bound, elements=given.elements
-        )
-        view_of(learnt, symbols)  # this names the axes of inputs
-        start = narrowed(given, Assumptions(given.relations, symbols.known(), symbols.bound))
-    fixed, related = start.fixed(), start.related
-    last = 0 if is_cautious else _MOST_WALKS - 1
-    for count in range(last + 1):
-        symbols = Symbols(
-            names, reserved, bounds={**start.bounds, **learnt.bounds}, min_dim=min_dim, fixed=fixed,
-            related=related, relations=given.relations, elements=given.elements,
-        )  # fmt: skip
-        view = view_of(learnt, symbols)
-        known = Assumptions(given.relations, symbols.known(), symbols.bound).known() if related else None
-        engine = Engine(
-            view, symbols, policy, adopt=adopt, assume_declared=assume_declared,
-            trusted=() if learnt.found is None else learnt.found.values,
-            believed=None if count == last and believes else learnt.believed, is_cautious=is_cautious,
-            is_strict=is_strict,
-        )  # fmt: skip
-        assuming(known, engine.run)
-        if count == 0:
-            first, written = symbols, engine.computed_inputs()
-        renamed = (*learnt.bounds, *related - fixed.keys()) if learnt.bounds else ()
-        to_first = {symbols.text(name): first.text(name) for name in renamed}
-        more = learnt if count == last else learnt.after(engine, to_first, believes)
-        if more is learnt:
-            break
-        learnt = more
-    engine.left_open = frozenset() if believes else learnt.left_open | engine.unconfirmed()
-    if given:
-        assuming(known, partial(drop_implied, engine))
-    if to_first:
-        engine.rename(to_first)
-    if learnt.stated:
-        engine.restate([*learnt.stated, *engine.stated()])
+        assuming(_known(given, record.symbols), partial(drop_implied, record))
+    related = record.symbols.related
+    if start.bounds:
+        renamed = [record.symbols.text(name) for name in (*start.bounds, *related)]
+        rename(record, {v: first.text(v.name) for v in renamed if isinstance(v, Var)})
+    if start.stated:
+        record.restate([*start.stated, *record.stated()])
     if not is_cautious:
-        facts = Assumptions(given.relations, first.known()).facts if related else ()
-        engine.contradictions = errors_of(engine, facts)
-        engine.diagnostics += engine.contradictions
-        engine.shorten_long_sizes()
-        engine.scope.update({} if related else written)
-    engine.claims[:0] = learnt.claims
-    engine.assumed += settle(engine)
-    return engine
+        known = _known(given, first)
+        record.contradictions = errors_of(record, () if known is None else known.facts)
+        record.diagnostics += record.contradictions
+        shorten_long_sizes(record)
+        record.scope.update({} if related else written)
+    record.claims[:0] = start.claims
+    record.assumed += name_sizes(record)
+    return record
+
+
+def _symbols(
+    front: FrontEnd,
+    view: Callable[[Start, Symbols], Model],
+    setting: Setting,
+    min_dim: int,
+    given: Given,
+    start: Start,
+) -> Callable[[Start], Symbols]:
+    """The function that makes the symbols of a walk, narrowed by the assumptions."""
+    names, reserved = front.dim_params()
+    if not setting.adopt:
+        reserved = []  # sizes that an earlier inference named get new names
+    if start.shapes.inputs:
+        names = start.shapes.names(front)
+    names = [*names, *given.names()] if given else names
+    narrow = Narrowed(given.intervals(), bound=given.bound)
+    if given.relations:
+        from onnx_infer.engine.assumptions import Assumptions, narrowed
+
+        symbols = Symbols(
+            names, reserved, bounds=narrow.bounds, min_dim=min_dim, fixed=given.bound, elements=given.elements
+        )
+        view(start, symbols)  # this names the axes of inputs
+        narrow = narrowed(given, Assumptions(given.relations, symbols.known(), symbols.bound))
+
+    def symbols_of(start: Start) -> Symbols:
+        return Symbols(
+            names,
+            reserved,
+            bounds={**narrow.bounds, **start.bounds},
+            min_dim=min_dim,
+            fixed=narrow.fixed(),
+            related=narrow.related,
+            relations=given.relations,
+            elements=given.elements,
+        )
+
+    return symbols_of
+
+
+def _one_walk(
+    view: Callable[[Start, Symbols], Model], setting: Setting, given: Given, start: Start, symbols: Symbols
+) -> Record:
+    """The record of one walk with this start, under the assumptions."""
+    model = view(start, symbols)  # this names the axes of inputs
+    setting = setting._replace(trusted=start.shapes.values, uses_claims=start.uses_claims)
+    return assuming(_known(given, symbols), partial(walk, Record(model, symbols, setting)))
+
+
+def _known(given: Given, symbols: Symbols) -> Known | None:
+    """What the relations of the caller say beyond bounds, in the form that rules ask; None if they say no more."""
+    if not symbols.related:
+        return None
+    from onnx_infer.engine.assumptions import Assumptions
+
+    return Assumptions(given.relations, symbols.known(), symbols.bound).known()

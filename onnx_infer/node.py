@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import onnx
 
-from onnx_infer.engine.engine import Engine
+from onnx_infer.engine.record import Record
+from onnx_infer.engine.walk import walk
 from onnx_infer.errors import OpUsageError, StrictModeError
 from onnx_infer.model.attributes import declared_size, value_type
 from onnx_infer.model.graph import Graph, Model
@@ -96,7 +97,7 @@ def _walk(
     opsets: Mapping[str, int],
     ir_version: int,
     function: onnx.FunctionProto | None = None,
-) -> Engine:
+) -> Record:
     """The engine after its walk over the one node, which may call the function. Raises `StrictModeError`."""
     shapes = [shape for kind in input_types.values() if (shape := innermost_shape(kind)) is not None]
     symbols = Symbols(size for shape in shapes for d in shape.dim if isinstance(size := declared_size(d), str))
@@ -104,11 +105,10 @@ def _walk(
     given = [n for n in dict.fromkeys((*texts(node.input), *input_types)) if n and n not in constants]
     inputs = [(n, value_type(input_types[n], symbols.reader(n)) if n in input_types else None) for n in given]
     literals: list[str] = []
-    walk = ProtoNodes([node], constants, literals)
-    graph = Graph("", inputs, constants, walk, literals, texts(node.output), {})
+    nodes = ProtoNodes([node], constants, literals)
+    graph = Graph("", inputs, constants, nodes, literals, texts(node.output), {})
     functions = {} if function is None else {_CALLED: reader.function(function)}
-    engine = Engine(Model(graph, functions, opsets, header, load, reader.graph, schema_bodies, list), symbols, "refine")
-    engine.run()
+    engine = walk(Record(Model(graph, functions, opsets, header, load, reader.graph, schema_bodies, list), symbols))
     if errors := [told for told in engine.diagnostics if told.severity != "warning"]:
         raise StrictModeError(str(errors[0]))
     engine.scope.touch(literals)

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.elements.conditions import positive
 from onnx_infer.elements.ratio import Ratio
-from onnx_infer.engine.engine import apply
-from onnx_infer.engine.run_time_elements import RunTimeValues
+from onnx_infer.engine.apply import apply
+from onnx_infer.engine.run_time import RunTimeValues
 from onnx_infer.errors import OpUsageError, ShapeInferenceError
 from onnx_infer.laws.statements import named
 from onnx_infer.model.graph import Attributes

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.bidirectional.model_facts import Known, equal_to
-from onnx_infer.engine.found import Found
+from onnx_infer.engine.repeat import Shapes
+from onnx_infer.engine.substitution import rename
 from onnx_infer.laws.readable import is_unreadable
 from onnx_infer.model.size_texts import AxisNames, Size
 from onnx_infer.operators.element_types import LARGEST_SIZE
@@ -18,20 +19,20 @@ from symdim.rows import Row
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from onnx_infer.engine.engine import Engine
+    from onnx_infer.engine.record import Record
     from onnx_infer.model.graph import FrontEnd
 
 
 class Names:
     """Texts for sizes that the store leaves unknown: a name that the model declares for the size, or a new one."""
 
-    def __init__(self, front: FrontEnd, engine: Engine, known: Known, given: set[str]) -> None:
+    def __init__(self, front: FrontEnd, engine: Record, known: Known, given: set[str]) -> None:
         names, texts = front.dim_params()
         others = set(texts)
         self._axis_names = AxisNames((*names, *texts))
         self.given = given
         declared = (v for v in _declared(engine) if v.name in others and v.name not in given)
-        self._declared = equal_to(known.store, declared if engine.adopt else ())
+        self._declared = equal_to(known.store, declared if engine.setting.adopt else ())
         self._new: dict[tuple[str, int], str] = {}
         self.of: dict[Dim, str] = {}
 
@@ -63,7 +64,7 @@ class Names:
         return None
 
 
-def _declared(engine: Engine) -> Iterator[Var]:
+def _declared(engine: Record) -> Iterator[Var]:
     """The names in the declared types of outputs and inner values."""
     declared = engine.model.graph.declared
     for name in dict.fromkeys((*engine.model.graph.outputs, *declared)):
@@ -74,8 +75,8 @@ def _declared(engine: Engine) -> Iterator[Var]:
 
 
 def found_shapes(
-    engine: Engine, known: Known, written: Mapping[str, tuple[Size, ...]], names: Names, before: Found | None
-) -> Found:
+    engine: Record, known: Known, written: Mapping[str, tuple[Size, ...]], names: Names, before: Shapes
+) -> Shapes:
     """The shapes that the constraints force and that say more than the model declares."""
     shapes: dict[str, tuple[Dim, ...]] = {}
     for name, _ in engine.model.graph.inputs:
@@ -99,7 +100,7 @@ def found_shapes(
         )
         if name not in written or sizes != old:
             inputs[name] = sizes
-    return Found(inputs, dict(_values(engine, known, names, before)))
+    return Shapes(inputs, dict(_values(engine, known, names, before)))
 
 
 def _fit(dims: Iterable[Dim]) -> bool:
@@ -107,14 +108,14 @@ def _fit(dims: Iterable[Dim]) -> bool:
     return not any(at_least(d, LARGEST_SIZE + 1) for d in dims)
 
 
-def _values(engine: Engine, known: Known, names: Names, before: Found | None) -> Iterator[tuple[str, tuple[Size, ...]]]:
+def _values(engine: Record, known: Known, names: Names, before: Shapes) -> Iterator[tuple[str, tuple[Size, ...]]]:
     """The shapes of values that say more than those of forward inference, including those found before.
 
     A value of whose node nothing is stated has a shape of sizes about which the store may know more.
     """
     inputs = {name for name, _ in engine.model.graph.inputs}
     constants = engine.model.graph.constants
-    earlier = {} if before is None else before.values
+    earlier = before.values
     solved_rows: dict[Row, Row] = {}
     symbols = symbols_of(engine.scope[name] for name in inputs)
     numbers = {v: size for v in symbols if isinstance(size := known.store.value(v), int)}
@@ -155,7 +156,7 @@ def symbols_of(values: Iterable[Value | None]) -> dict[Var, None]:
     return dict.fromkeys(variables_of(d for shape in shapes for d in shape))
 
 
-def substitute_solved(engine: Engine, known: Known, given: set[str]) -> None:
+def substitute_solved(engine: Record, known: Known, given: set[str]) -> None:
     """Replace sizes by what they equal, in all values. A declared name replaces only a known size."""
     inputs = symbols_of(engine.scope[name] for name, _ in engine.model.graph.inputs)
     ours = {**inputs, **symbols_of(engine.scope.values())}
@@ -172,4 +173,4 @@ def substitute_solved(engine: Engine, known: Known, given: set[str]) -> None:
         if all(w in (inputs if isinstance(v.origin, Declared) else ours) for w in variables_of([value])):
             solved[v] = value
     if solved:
-        engine.rename(solved)
+        rename(engine, solved)

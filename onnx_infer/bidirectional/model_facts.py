@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.constraints.registration import Operand, bound_form
 from onnx_infer.diagnostics import Diagnostic, WrongShape
-from onnx_infer.engine.claims import has_own_name, is_of_found_rank, needs_belief
+from onnx_infer.engine.claims import has_own_name, is_claimable, is_of_found_rank
+from onnx_infer.engine.declared import trusts
 from onnx_infer.laws.readable import NOT_CHOSEN
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.graph import label_of
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from onnx_infer.engine.assumptions import Assumptions
-    from onnx_infer.engine.engine import Engine
+    from onnx_infer.engine.record import Record
 
 _DECLARED = "the declared type of '"
 _MOST_CONTRADICTIONS = 8
@@ -42,7 +43,7 @@ class Known(NamedTuple):
     gave_up: bool = False
 
 
-def state_model(engine: Engine, given: Collection[str], assumptions: Assumptions, trusts_declared: bool) -> Known:
+def state_model(engine: Record, given: Collection[str], assumptions: Assumptions, trusts_declared: bool) -> Known:
     """State the constraints of the main graph of an inferred model, and propagate them.
 
     `given` are the names of symbols that stay; all others are replaced by what they equal. If constraints contradict
@@ -82,7 +83,7 @@ def _told(node: str, message: str) -> Diagnostic:
     return WrongShape("warning", "", name, f"value '{name}': its declared shape contradicts the model: {message}")
 
 
-def _weight(engine: Engine, outputs: Iterable[str]) -> int:
+def _weight(engine: Record, outputs: Iterable[str]) -> int:
     """How much work it is to state a node: 1 unless it has long sizes."""
     values = (engine.scope[name] for name in outputs if engine.scope.knows(name))
     dims = (d for value in values if isinstance(value, SymTensor) for d in value.shape or () if isinstance(d, Expr))
@@ -96,7 +97,7 @@ def _is_not_chosen(made: Iterable[Row | None]) -> bool:
 
 
 class _ModelStatement:
-    def __init__(self, engine: Engine, given: Collection[str], left_out: set[str]) -> None:
+    def __init__(self, engine: Record, given: Collection[str], left_out: set[str]) -> None:
         self.engine, self.given, self.left_out, self._without = engine, given, left_out, frozenset(left_out)
         self.defects: list[Diagnostic] = []
         self.store = Store()
@@ -162,10 +163,10 @@ class _ModelStatement:
 
         For such symbols a name that no input has is a claim, too. As a fact it would make all sizes of this name equal.
         """
-        if known is declared or (self.engine.declared.trusts(name) and not has_own_name(declared)):
+        if known is declared or (trusts(self.engine, name) and not has_own_name(declared)):
             return False
         if isinstance(declared, int):
-            return needs_belief(known)
+            return is_claimable(known)
         if is_fresh(known):
             return True
         return self.is_given(known) and (self.is_given(declared) or has_own_name(declared))

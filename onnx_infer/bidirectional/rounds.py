@@ -17,6 +17,7 @@ from onnx_infer.bidirectional.found_shapes import Names, found_shapes, substitut
 from onnx_infer.bidirectional.model_facts import Known, state_model
 from onnx_infer.diagnostics import is_raised
 from onnx_infer.engine.assumptions import Assumptions
+from onnx_infer.engine.repeat import Shapes, Start, unconfirmed
 from onnx_infer.errors import UnknownSymbol
 from onnx_infer.values.tensor import Dim, SymTensor
 from symdim import Expr
@@ -25,9 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from onnx_infer.diagnostics import Diagnostic
-    from onnx_infer.engine.claims import Belief
-    from onnx_infer.engine.engine import Engine
-    from onnx_infer.engine.found import Found
+    from onnx_infer.engine.record import Record
     from onnx_infer.model.given import Given
     from onnx_infer.model.graph import FrontEnd
     from onnx_infer.model.size_texts import Size
@@ -40,27 +39,20 @@ _MOST_TRIALS = 16
 class Walk(Protocol):
     """Forward inference of a model, under the caller's assumptions and with the types found so far.
 
-    Unless it `believes`, it does not use what the author claims of sizes that are long or that only data decide.
+    Unless it `uses_claims`, it does not use what the author claims of sizes that are long or that only data decide.
     """
 
-    def __call__(
-        self,
-        *,
-        given: Given,
-        found: Found | None = None,
-        believes: bool = True,
-        believed: frozenset[Belief] = frozenset(),
-    ) -> Engine: ...
+    def __call__(self, *, given: Given, start: Start = ..., uses_claims: bool = ...) -> Record: ...
 
 
 class _Round(NamedTuple):
     """One walk with the shapes found before, and the constraints after it."""
 
-    engine: Engine
-    before: Found | None
+    engine: Record
+    before: Shapes
     known: Known
     names: Names
-    after: Found
+    after: Shapes
 
     def broken(self) -> set[str]:
         """The nodes that do not run, and the values that have not their declared shapes."""
@@ -87,39 +79,39 @@ class _Inference:
         self.trials = 0
         self.contradictory: Known | None = None
 
-    def assumptions(self, engine: Engine) -> Assumptions:
+    def assumptions(self, engine: Record) -> Assumptions:
         """The assumptions on the symbols of a walk."""
         symbols = {v.name: v for v in symbols_of(engine.scope.values())}
         known = {**engine.symbols.known(), **symbols}
         return Assumptions(dict.fromkeys((*self.assume, *engine.assumed)), known, engine.symbols.bound)
 
-    def round(self, before: Found | None, engine: Engine) -> _Round:
+    def round(self, before: Shapes, engine: Record) -> _Round:
         """One round, after its walk. Constraints that contradict each other too often do so in all rounds."""
         assumptions = self.assumptions(engine)
         given = self.given | assumptions.names()
         known = self.contradictory
         if known is None:
-            known = state_model(engine, given, assumptions, trusts_declared=engine.policy != "override")
+            known = state_model(engine, given, assumptions, trusts_declared=engine.setting.policy != "override")
             self.contradictory = known if known.gave_up else None
         names = Names(self.front, engine, known, given)
         return _Round(engine, before, known, names, found_shapes(engine, known, self.written, names, before))
 
     def solve(self) -> _Round:
         """Rounds until nothing changes; returns the last one."""
-        current = self.round(None, self.first)
-        seen: list[Found | None] = [None]
+        current = self.round(Shapes(), self.first)
+        seen = [Shapes()]
         while len(seen) <= _MOST_ROUNDS:
-            after: Found | None = current.after
+            after: Shapes | None = current.after
             if after in seen:
                 after = self.with_only_rank(current)
             if after is None or after in seen:
                 break
             seen.append(after)
-            current = self.round(after, self.walk(found=after))
+            current = self.round(after, self.walk(start=Start(after)))
         return current
 
-    def left_open(self, engine: Engine) -> frozenset[Belief]:
-        """What declared types say and no walk up to the last one has shown."""
+    def left_open(self, engine: Record) -> bool:
+        """Whether declared types say something that no walk up to the last one has shown."""
         said = self.first.left_open | engine.left_open
         declared = self.front.view(copy(engine.symbols)).graph.declared if said else {}
 
@@ -130,15 +122,15 @@ class _Inference:
             return all(found == number for dim, found in zip(written, shape, strict=True) if dim == number)
 
         not_shown = {(name, number) for name, number in said if number is not None and not is_shown(name, number)}
-        return engine.unconfirmed() | not_shown
+        return bool(unconfirmed(engine) or not_shown)
 
-    def with_only_rank(self, current: _Round) -> Found | None:
+    def with_only_rank(self, current: _Round) -> Shapes | None:
         """The found shapes plus an input's rank, if the model can run with only one rank of the input; else None."""
         broken = current.broken()
         for name, least, most in sorted(_open_inputs(current), key=lambda found: found[2] - found[1]):
             if most - least >= _MOST_RANKS or self.trials + most - least >= _MOST_TRIALS:
                 continue
-            possible: list[Found] = []
+            possible: list[Shapes] = []
             for rank in range(least, most + 1):
                 sizes = tuple(current.names.new(name, axis) for axis in range(rank))
                 trial = current.after._replace(inputs={**current.after.inputs, name: sizes})
@@ -151,9 +143,9 @@ class _Inference:
                 return possible[0]
         return None
 
-    def may_run(self, trial: Found, broken: set[str]) -> bool:
+    def may_run(self, trial: Shapes, broken: set[str]) -> bool:
         """Whether a trial breaks no nodes other than these."""
-        engine = self.walk(found=trial)
+        engine = self.walk(start=Start(trial))
         return _broken(engine.diagnostics) <= broken and self.round(trial, engine).broken() <= broken
 
 
@@ -171,7 +163,7 @@ def _open_inputs(current: _Round) -> list[tuple[str, int, int]]:
 
 def infer_both_ways(
     front: FrontEnd, walk: Walk, given: Given, *, backwards: bool
-) -> tuple[Engine, Mapping[str, tuple[int | str, ...]]]:
+) -> tuple[Record, Mapping[str, tuple[int | str, ...]]]:
     """Infer forwards, and with `backwards` in both directions until nothing changes, under the assumptions.
 
     Numbers that the author declares for data-dependent or long sizes are used in a last walk only. So nothing that
@@ -180,14 +172,14 @@ def infer_both_ways(
     Returns the engine of the last walk, and the shapes of inputs that say more than the model. Raises ParseError for an
     assumption that is not a relation, and UnknownSymbol for one about a symbol that the model does not have.
     """
-    inference = _Inference(front, partial(walk, believes=not backwards), given)
-    engine, found = inference.first, None
+    inference = _Inference(front, partial(walk, uses_claims=not backwards), given)
+    engine, found = inference.first, Shapes()
     wrong = inference.assumptions(engine).contradiction()
     if backwards and not wrong:
         last = inference.solve()
         engine, found = last.engine, last.before
-        if said := inference.left_open(engine):
-            engine = inference.walk(found=found, believes=True, believed=said)
+        if inference.left_open(engine):
+            engine = inference.walk(start=Start(found, uses_claims=True), uses_claims=True)
         else:
             substitute_solved(engine, last.known, last.names.given)
         engine.diagnostics += last.known.diagnostics
@@ -201,16 +193,16 @@ def infer_both_ways(
     elif assumptions.facts:
         _rewrite(engine, assumptions.simplest)
     engine.assumed = list(dict.fromkeys((*inference.assume, *engine.assumed)))
-    return engine, {} if found is None else found.inputs
+    return engine, found.inputs
 
 
-def _tell_first(engine: Engine, errors: Sequence[Diagnostic]) -> None:
+def _tell_first(engine: Record, errors: Sequence[Diagnostic]) -> None:
     """Tell these errors of the first walk in its words, in place of those that later walks tell of their nodes."""
     nodes = {error.node for error in errors}
     engine.diagnostics[:] = [*errors, *(d for d in engine.diagnostics if d.severity != "error" or d.node not in nodes)]
 
 
-def _written_sizes(front: FrontEnd, engine: Engine) -> dict[str, tuple[Size, ...]]:
+def _written_sizes(front: FrontEnd, engine: Record) -> dict[str, tuple[Size, ...]]:
     """The sizes of the inputs that have a shape, as the model writes them."""
     shaped = {n for n, v in engine.model.graph.inputs if isinstance(v, SymTensor) and v.shape is not None}
     found: dict[str, tuple[Size, ...]] = {}
@@ -220,7 +212,7 @@ def _written_sizes(front: FrontEnd, engine: Engine) -> dict[str, tuple[Size, ...
     return found
 
 
-def _declared_names(engine: Engine, written: Mapping[str, tuple[Size, ...]]) -> set[str]:
+def _declared_names(engine: Record, written: Mapping[str, tuple[Size, ...]]) -> set[str]:
     """The names that the model gives to sizes of inputs."""
     found: set[str] = set()
     for name, sizes in written.items():
@@ -232,7 +224,7 @@ def _declared_names(engine: Engine, written: Mapping[str, tuple[Size, ...]]) -> 
     return found
 
 
-def _rewrite(engine: Engine, change: Callable[[Dim], Dim]) -> None:
+def _rewrite(engine: Record, change: Callable[[Dim], Dim]) -> None:
     """Replace sizes by other forms of them, in the shapes and elements of all tensors."""
     for scope in (engine.scope, *(scope for _, scope in engine.inner)):
         for name, value in scope.items():

@@ -27,7 +27,7 @@ from onnx_infer.elements.lifting import lift, lift_lenient
 from onnx_infer.elements.ranges import stays_exact, stays_inside
 from onnx_infer.elements.ratio import Element, Product, Ratio, fraction, is_rounded, ratio
 from onnx_infer.laws.sizes import at_least
-from onnx_infer.laws.statements import is_cautious, state, warn
+from onnx_infer.laws.statements import call_mode, state, warn
 from onnx_infer.values import dtype as dt
 from symdim import Expr, Var, maximum, minimum
 
@@ -205,7 +205,7 @@ def is_not_0(divisor: Dim) -> bool:
     if isinstance(divisor, int):
         return divisor != 0
     size = -divisor if at_least(-divisor, 0) else divisor
-    if is_cautious():
+    if call_mode().is_cautious:
         return at_least(size, 1)
     state("at_least", size, 1, "a divisor of floats is not 0", "assumed")
     return True

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from onnx_infer.elements.samples import largest, samples_at, samples_of, smallest
 from onnx_infer.laws.readable import is_long
 from onnx_infer.laws.sizes import at_least, doubtful_sizes
-from onnx_infer.laws.statements import contradict, elements_of, is_cautious, state
+from onnx_infer.laws.statements import call_mode, contradict, elements_of, state
 from onnx_infer.values.tensor import Dim, Shape, SymTensor
 from symdim import Expr, minimum, product
 from symdim.algebra.dims import at_most
@@ -64,7 +64,7 @@ def demand_in_bounds(
 def _demand(relation: RelationKind, end: Dim, limit: Dim, any_index: Dim, doubtful: Shape) -> None:
     """Demand a relation of an end of the indices to a limit that 0 keeps, unless there is no index."""
     law, whole = "an index and the size of its axis", any_index * end
-    if any_index == 1 or is_cautious() or not is_long(whole):
+    if any_index == 1 or call_mode().is_cautious or not is_long(whole):
         state(relation, whole, limit, law)
     else:
         state(relation, end, limit, law, "assumed", doubtful)

@@ -13,7 +13,7 @@ import numpy as np
 from onnx_infer.elements.ratio import Ratio
 from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import at_least
-from onnx_infer.laws.statements import conflicting, fresh, is_cautious, state
+from onnx_infer.laws.statements import call_mode, conflicting, fresh, state
 from symdim.algebra.dims import bounds_of
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def scaled(size: Dim, scale: Any) -> Dim:
         return conflicting(f"scales must be positive: {scale}")
     if isinstance(size, int):
         single, double = math.floor(np.float32(size) * np.float32(scale)), math.floor(size * scale)
-        if single == double or not is_cautious():
+        if single == double or not call_mode().is_cautious:
             return single
         return fresh(f"floats round {size} * {scale}", at_most=max(single, double))
     return _of_float(size, scale)
@@ -140,7 +140,7 @@ def fraction_for(size: Dim, scale: float) -> Fractional | None:
     fraction = as_fraction(scale)
     most, high = fraction.most, bounds_of(size)[1]
     is_below = (high is not None and high <= most) or at_least(most - size, 0)
-    if is_cautious():
+    if call_mode().is_cautious:
         return fraction if is_below and fraction.everywhere else None
     if is_below:
         return fraction

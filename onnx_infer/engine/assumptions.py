@@ -20,7 +20,7 @@ from symdim.store import Origin, Store
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from onnx_infer.engine.engine import Engine
+    from onnx_infer.engine.record import Record
     from onnx_infer.laws.statements import Statement
     from onnx_infer.model.given import Given
     from onnx_infer.model.graph import Node
@@ -30,7 +30,7 @@ _SIGN = re.compile(r"(==|!=|<=|>=|<|>)")
 _MOST_ROUNDS = 8  # of narrowing symbols by relations, each within the bounds that the others give
 
 
-def drop_implied(engine: Engine) -> None:
+def drop_implied(engine: Record) -> None:
     """Drop the statements that the assumptions imply."""
     answers: dict[Relation, bool] = {}
     kept: list[tuple[Statement, Node]] = []

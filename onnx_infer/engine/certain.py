@@ -1,7 +1,7 @@
 """Which statements of a walk hold in every run that a runtime accepts, and which ones are conditional.
 
 A runtime may run a node against an assumed statement, with other sizes than inferred. So what later nodes demand of
-these sizes is not certain. It must not teach the next walk anything about symbols, and it does not show that a branch
+these sizes is not certain. It must not teach the second walk anything about symbols, and it does not show that a branch
 never runs.
 
 A value depends on an assumption if its node makes it, or reads a value that depends on one. Names inside of functions
@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.engine.claims import is_of_found_rank
-from onnx_infer.engine.topological_sort import captured
+from onnx_infer.engine.order import captured
 from onnx_infer.laws.bounds import Bounds, implied_bounds
 from onnx_infer.laws.statements import Statement
 from symdim.algebra.dims import at_least
@@ -22,49 +22,49 @@ from symdim.algebra.dims import at_least
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Set
 
-    from onnx_infer.engine.walk import Walk
+    from onnx_infer.engine.record import Record
     from onnx_infer.model.graph import Graph, Node
 
 
-def conditional(walk: Walk, assumed: Collection[int]) -> set[int]:
+def conditional(record: Record, assumed: Collection[int]) -> set[int]:
     """The statements after an assumption whose nodes read a value that depends on one of the `assumed` statements.
 
-    Statements are identified by their index in `walk.statements`. In models with function calls, and in subgraphs,
+    Statements are identified by their index in `record.statements`. In models with function calls, and in subgraphs,
     every statement after an assumption counts.
     """
     if not assumed:
         return set()
-    later = [i for i in range(min(assumed) + 1, len(walk.statements)) if i not in assumed]
-    if walk.seen.calls:
+    later = [i for i in range(min(assumed) + 1, len(record.statements)) if i not in assumed]
+    if record.seen.calls:
         return set(later)
-    nodes = [node for _, node in walk.stated()]
-    main = {name for node in walk.main_nodes for name in node[3]}
-    values = _dependent(walk, (), [nodes[i] for i in assumed])
-    return {i for i in later if main.isdisjoint(nodes[i][3]) or reads(walk, nodes[i], values)}
+    nodes = [node for _, node in record.stated()]
+    main = {name for node in record.main_nodes for name in node[3]}
+    values = _dependent(record, (), [nodes[i] for i in assumed])
+    return {i for i in later if main.isdisjoint(nodes[i][3]) or reads(record, nodes[i], values)}
 
 
-def dependent_values(walk: Walk, graphs: Iterable[Graph]) -> Set[str] | None:
+def dependent_values(record: Record, graphs: Iterable[Graph]) -> Set[str] | None:
     """The values that depend on assumptions so far, in the main graph and in graphs, each inside the one before.
 
     None if all values may depend on them.
     """
-    assumed = [(statement, node) for statement, node in walk.stated() if statement.kind == "assumed"]
+    assumed = [(statement, node) for statement, node in record.stated() if statement.kind == "assumed"]
     nodes = [node for statement, node in assumed if not _holds(statement, Bounds())]
-    if nodes and walk.model.functions:
+    if nodes and record.model.functions:
         return None
-    return _dependent(walk, graphs, nodes) if nodes else frozenset()
+    return _dependent(record, graphs, nodes) if nodes else frozenset()
 
 
-def reads(walk: Walk, node: Node, values: Set[str]) -> bool:
+def reads(record: Record, node: Node, values: Set[str]) -> bool:
     """Whether a node, or a graph inside it, reads one of these values."""
-    return not values.isdisjoint(node[2]) or (node[4].has_graphs and not values.isdisjoint(captured(walk.view, node)))
+    return not values.isdisjoint(node[2]) or (node[4].has_graphs and not values.isdisjoint(captured(record.view, node)))
 
 
-def _dependent(walk: Walk, graphs: Iterable[Graph], assuming: Iterable[Node]) -> set[str]:
+def _dependent(record: Record, graphs: Iterable[Graph], assuming: Iterable[Node]) -> set[str]:
     """The values of the main graph and of these graphs that depend on nodes, which may be in other graphs."""
     found = {name for node in assuming for name in node[3]}
     inner = [([name for name, _ in graph.inputs], list(graph.nodes())) for graph in graphs]
-    for inputs, nodes in ([], walk.main_nodes), *inner:
+    for inputs, nodes in ([], record.main_nodes), *inner:
         inside = not found <= {name for node in nodes for name in node[3]}  # some node is in another graph
         if inside:
             found.update(inputs)
@@ -72,26 +72,26 @@ def _dependent(walk: Walk, graphs: Iterable[Graph], assuming: Iterable[Node]) ->
         while size < len(found):  # nodes may be out of order
             size = len(found)
             for node in nodes:
-                if reads(walk, node, found) or (inside and node[4].has_graphs):
+                if reads(record, node, found) or (inside and node[4].has_graphs):
                     found.update(node[3])
     return found
 
 
-def certain(walk: Walk) -> list[tuple[Statement, Node]]:
+def certain(record: Record) -> list[tuple[Statement, Node]]:
     """The statements of a walk that every run fulfils, with their nodes.
 
     An assumed statement is one of them if the others imply it, or if no tensor that it is about can be empty. What a
     declared rank says is none, nor is what a found rank says. Other statements do not depend on either.
     """
-    stated = walk.stated()
+    stated = record.stated()
     claimed = {i for i, (s, _) in enumerate(stated) if s.kind == "declared" or is_of_found_rank(s)}
     assumed = {i for i, (statement, _) in enumerate(stated) if statement.kind == "assumed" and i not in claimed}
     if not assumed:
         return [pair for i, pair in enumerate(stated) if i not in claimed]
-    bounds = implied_bounds(walk.statements[: min(assumed)])
+    bounds = implied_bounds(record.statements[: min(assumed)])
     assumed = {i for i in assumed if not _holds(stated[i][0], bounds)}
     while True:
-        uncertain = assumed | conditional(walk, assumed)
+        uncertain = assumed | conditional(record, assumed)
         found = [
             (statement if statement.kind == "required" else statement._replace(kind="required"), node)
             for i, (statement, node) in enumerate(stated)

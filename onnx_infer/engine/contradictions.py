@@ -25,7 +25,7 @@ from symdim.algebra.caches import shared_cache
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from onnx_infer.engine.walk import Walk
+    from onnx_infer.engine.record import Record
     from onnx_infer.laws.statements import Statement
     from onnx_infer.model.graph import Node
     from onnx_infer.values.tensor import Dim
@@ -72,7 +72,7 @@ class Contradiction(NamedTuple):
         return f"{self.law}: {self.condition} contradicts {others}"
 
 
-def errors_of(walk: Walk, facts: Iterable[Relation] = ()) -> list[Diagnostic]:
+def errors_of(walk: Record, facts: Iterable[Relation] = ()) -> list[Diagnostic]:
     """The contradictions of a walk, under `facts` about its symbols, as errors of their nodes.
 
     What rests on an assumption is no demand of every run.

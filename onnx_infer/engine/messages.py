@@ -1,4 +1,5 @@
-"""Diagnostics as they are told: each wrong declared shape once, and an error under an assumption with its assumption.
+"""What is told at the end: each wrong declared shape once, an error under an assumption with its assumption, and the
+initializers that a caller may override.
 
 The tool that wrote a wrong size computed others from it, and wrote these, too. So values with the same two sizes have
 one cause, and so has a value that is computed from one with a wrong declared shape. The first is told, with the number
@@ -11,11 +12,15 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.diagnostics import Diagnostic, WrongShape
 from onnx_infer.model.given import Given
+from onnx_infer.values.propagated import is_small
+from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.text import bounded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from onnx_infer.engine.walk import Walk
+    from onnx_infer.engine.record import Record
+    from onnx_infer.model.graph import Node
 
 
 class _Cause:
@@ -52,10 +57,10 @@ class _Causes:
             cause.behind.add(found.node)
         self._of.setdefault(found.node, cause)
 
-    def enter_graph(self, walk: Walk, wrong: dict[str, list[WrongShape]]) -> None:
+    def enter_graph(self, record: Record, wrong: dict[str, list[WrongShape]]) -> None:
         """Enter the warnings about values of the main graph, in the order of the nodes, and take them away."""
-        declared = walk.model.graph.declared
-        for node in walk.main_nodes:
+        declared = record.model.graph.declared
+        for node in record.main_nodes:
             before = next((self._of[name] for name in node[2] if name in self._of), None)
             for name in node[3]:
                 for found in wrong.pop(name, ()):
@@ -64,20 +69,20 @@ class _Causes:
                     self._of[name] = before
 
 
-def told_once(walk: Walk) -> list[Diagnostic]:
+def told_once(record: Record) -> list[Diagnostic]:
     """The diagnostics of a walk, in which each cause of wrong declared shapes is told once."""
     wrong: dict[str, list[WrongShape]] = {}
-    for found in walk.diagnostics:
+    for found in record.diagnostics:
         if isinstance(found, WrongShape):
             wrong.setdefault(found.node, []).append(found)
     if not wrong:
-        return walk.diagnostics
+        return record.diagnostics
     causes = _Causes()
-    causes.enter_graph(walk, wrong)
+    causes.enter_graph(record, wrong)
     for found in (found for rest in wrong.values() for found in rest):  # those in bodies
         causes.enter(found, None)
     told = {id(cause.first): cause.told() for cause in causes.by_text.values()}
-    return [told.get(id(d), d) for d in walk.diagnostics if not isinstance(d, WrongShape) or id(d) in told]
+    return [told.get(id(d), d) for d in record.diagnostics if not isinstance(d, WrongShape) or id(d) in told]
 
 
 def blamed(
@@ -103,3 +108,36 @@ def blamed(
         return diagnostic._replace(message=f"{diagnostic.message} (under the assumption {'; '.join(texts)})")
 
     return list(map(told, diagnostics))
+
+
+def name_overridable(record: Record) -> None:
+    """Add to the note on an unknown value the initializers whose elements would make it known."""
+    graph = record.model.graph
+    if not record.notes or not graph.overridable:
+        return
+    givers = {name: node for node in graph.nodes() for name in node[3]}
+    for name, note in record.notes.items():
+        found = _behind(record, name, givers)
+        if found:
+            texts = ", ".join(f"'{x}'" for x in graph.overridable if x in found)
+            record.notes[name] = bounded(f'{note}; a caller may override {texts}, unless initializers="constant"')
+
+
+def _behind(record: Record, name: str, givers: Mapping[str, Node]) -> set[str]:
+    """The overridable initializers whose elements a node reads, directly or through other nodes."""
+    overridable = frozenset(record.model.graph.overridable)
+    pending, seen = [*givers[name][2]] if name in givers else [], set[str]()
+    while pending:
+        operand = pending.pop()
+        if operand in seen or not _is_undecided(record, operand):
+            continue
+        seen.add(operand)
+        if operand in givers:
+            pending += givers[operand][2]
+    return seen & overridable
+
+
+def _is_undecided(record: Record, name: str) -> bool:
+    """Whether a value is a small tensor with unknown elements. Sizes may be computed from these."""
+    value = record.scope.get(name)
+    return isinstance(value, SymTensor) and is_small(value) and (value.data is None or None in value.data)

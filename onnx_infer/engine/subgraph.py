@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.diagnostics import Diagnostic, Refusal
 from onnx_infer.engine.certain import dependent_values, reads
 from onnx_infer.engine.contradictions import contradiction
+from onnx_infer.engine.declared import of_input
+from onnx_infer.engine.record import Checkpoint, Record
 from onnx_infer.laws.made import make_size
 from onnx_infer.model.graph import Graph, Node, label_of
 from onnx_infer.types.join import NOTHING, kind_of, variables_in
@@ -16,10 +18,9 @@ from symdim.algebra.dims import variables_of
 from symdim.algebra.origin import is_data_dependent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from onnx_infer.engine.scope import Scope as Values
-    from onnx_infer.engine.walk import Checkpoint, Walk
     from onnx_infer.laws.statements import Statement
 
 MAX_NESTING = 40
@@ -30,23 +31,25 @@ MAX_REPEATS = 16
 
 
 class Subgraph:
-    """A graph attribute as a function. Names of outer scopes are visible in it.
+    """A graph attribute as a function. Names of outer scopes are visible in it. `run` infers a graph in a scope.
 
     A repeated call in the same node drops the record of the call before, so only what holds in all iterations stays.
     """
 
-    def __init__(self, engine: Walk, handle: Any, scope: Values) -> None:
-        self._engine, self._scope = engine, scope
-        self.graph: Graph = engine.view(handle)
+    def __init__(
+        self, record: Record, handle: Any, scope: Values, run: Callable[[Record, Graph, Values], None]
+    ) -> None:
+        self._record, self._scope, self._run = record, scope, run
+        self.graph: Graph = record.view(handle)
         self._start: Checkpoint | None = None
         self._end: Checkpoint | None = None
         self._made: set[Var] = set()
         self._stated: list[tuple[Statement, Node]] = []
         self.refusal: str | None = None
         self.breach: str | None = None
-        if engine.depth == 0:
-            engine.repeats.clear()
-            engine.states.clear()
+        if record.depth == 0:
+            record.repeats.clear()
+            record.states.clear()
 
     def __repr__(self) -> str:
         """What messages show of an attribute that is a graph; the same in every process."""
@@ -74,15 +77,15 @@ class Subgraph:
         is kept for `demands`. `reached`: True if the graph runs whenever the node does, False if it never runs. If it
         never runs, its errors do not count.
         """
-        engine, graph = self._engine, self.graph
+        record, graph = self._record, self.graph
         if self._start is None:
-            self._start = engine.checkpoint()
+            self._start = record.checkpoint()
         else:
-            self._made.update(engine.created[self._start.created :])
-            engine.rewind(self._start)
-            engine.repeats[id(graph.handle)] = engine.repeats.get(id(graph.handle), 0) + 1
-        if engine.depth >= MAX_NESTING:
-            engine.complain(f"graph '{graph.name}' is nested more than {MAX_NESTING} levels deep")
+            self._made.update(record.created[self._start.created :])
+            record.rewind(self._start)
+            record.repeats[id(graph.handle)] = record.repeats.get(id(graph.handle), 0) + 1
+        if record.depth >= MAX_NESTING:
+            record.complain(f"graph '{graph.name}' is nested more than {MAX_NESTING} levels deep")
             return [NOTHING] * len(graph.outputs)
         scope = self._scope.inside(graph.constants, repeated)
         if scope.repeated and graph.declared:
@@ -90,31 +93,30 @@ class Subgraph:
             graph = graph._replace(declared={name: kind_of(value) for name, value in graph.declared.items()})
         for (name, declared), value in zip(graph.inputs, inputs, strict=False):
             scope[name] = self._input(name, declared, value, scope.repeated)
-        certain, doubtful = engine.certain, engine.doubtful
-        engine.doubtful = []
-        engine.depth, engine.certain = engine.depth + 1, certain and reached is True
-        engine.within.append(graph)
+        certain, uncertain = record.certain, record.uncertain
+        record.uncertain = []
+        record.certain = certain and reached is True
+        record.within.append(graph)
         try:
-            engine.run_graph(graph, scope)
-            self._end = engine.checkpoint()
+            self._run(record, graph, scope)
+            self._end = record.checkpoint()
             if reached is False:
                 self.forget()
             self._note_broken_laws(certain=reached is True)
         finally:
-            engine.within.pop()
-            engine.depth, engine.certain = engine.depth - 1, certain
-            engine.doubtful = doubtful
+            record.within.pop()
+            record.certain, record.uncertain = certain, uncertain
         if repeated:
-            self._take_statements(self._start.statements)
-        engine.seen.graphs[id(graph.handle)] = (graph, scope)
+            self._take_statements(self._start.stated)
+        record.seen.graphs[id(graph.handle)] = (graph, scope)
         return [scope[name] if scope.knows(name) else NOTHING for name in graph.outputs]
 
     def forget(self) -> None:
         """Remove the diagnostics and the assumptions of the last walk, because no run comes to the graph."""
         assert self._start is not None
         assert self._end is not None
-        del self._engine.diagnostics[self._start.diagnostics : self._end.diagnostics]
-        self._engine.unstate(self._start.statements, self._end.statements)
+        del self._record.diagnostics[self._start.diagnostics : self._end.diagnostics]
+        self._record.restate(self._record.stated(self._end.stated), self._start.stated)
 
     def _note_broken_laws(self, *, certain: bool) -> None:
         """Find the first law that a node of the graph breaks in every run.
@@ -123,25 +125,27 @@ class Subgraph:
         an error only if the graph runs for certain. What nodes demand of sizes that rest on assumptions may be no
         demand of a run.
         """
-        engine = self._engine
+        record = self._record
         assert self._start is not None
-        told, start = engine.diagnostics, self._start.diagnostics
+        told, start = record.diagnostics, self._start.diagnostics
         self.refusal = self.breach = None
         refusals: list[Diagnostic] = [d for d in told[start:] if isinstance(d, Refusal)]
         if not certain:
             told[start:] = [Diagnostic(*d) if isinstance(d, Refusal) else d for d in told[start:]]
         broken = [d for d in told[start:] if certain and d.severity == "error" and d.operator]
-        if not refusals and not broken and contradiction(engine.doubtful) is None:
+        if not (refusals or broken or record.uncertain):
             return
-        unsure = dependent_values(engine, engine.within)
+        if not refusals and not broken and contradiction(record.uncertain) is None:
+            return
+        unsure = dependent_values(record, record.within)
         if unsure is None:
             return
-        doubtful = engine.doubtful
-        surely = {label_of(node) for node in self.graph.nodes() if not reads(engine, node, unsure)}
+        uncertain = record.uncertain
+        surely = {label_of(node) for node in self.graph.nodes() if not reads(record, node, unsure)}
         if unsure:
             refusals = [d for d in refusals if d.node in surely]
-            doubtful = [(statement, node) for statement, node in doubtful if not reads(engine, node, unsure)]
-        self.refusal = _first_line(refusals) or contradiction(doubtful)
+            uncertain = [(statement, node) for statement, node in uncertain if not reads(record, node, unsure)]
+        self.refusal = _first_line(refusals) or contradiction(uncertain)
         self.breach = _first_line([d for d in broken if d.node in surely])
 
     def _input(self, name: str, declared: Value | None, value: Value, repeated: bool) -> Value:
@@ -149,28 +153,28 @@ class Subgraph:
             return value
         if repeated:
             declared = kind_of(declared)
-        return self._engine.declared_input(name, declared, value)
+        return of_input(self._record, name, declared, value)
 
     # -- iteration ------------------------------------------------------------------------------------------------
 
     @property
     def is_nested(self) -> bool:
         """Whether the node of this graph stands in a body itself."""
-        return self._engine.depth > 0
+        return self._record.depth > 0
 
     def may_repeat(self) -> bool:
         """Whether another walk over the body is allowed; its number is limited."""
-        engine = self._engine
-        return engine.depth == 0 or engine.repeats.get(id(self.graph.handle), 0) < MAX_REPEATS
+        record = self._record
+        return record.depth == 0 or record.repeats.get(id(self.graph.handle), 0) < MAX_REPEATS
 
     def remembered(self) -> tuple[list[Value], frozenset[Var]]:
         """The remembered state of an earlier walk over this graph, in the same node of the main graph."""
-        return self._engine.states.get(id(self.graph.handle), ([], frozenset()))
+        return self._record.states.get(id(self.graph.handle), ([], frozenset()))
 
     def remember(self, state: list[Value], inside: frozenset[Var]) -> None:
         """Remember the values with which the graph was walked, and the sizes in them that belong to the inside."""
-        if self._engine.depth:
-            self._engine.states[id(self.graph.handle)] = (state, inside)
+        if self._record.depth:
+            self._record.states[id(self.graph.handle)] = (state, inside)
 
     def node_count(self) -> int:
         """The number of nodes of the graph itself."""
@@ -179,7 +183,7 @@ class Subgraph:
     def size(self, why: str, *, at_most: Dim | None = None, at_least: int | None = 0) -> Var:
         """A new size for the inside of the body, or an integer without a lower bound."""
         hi = at_most if isinstance(at_most, int) else None
-        var = make_size(self._engine.symbols.name(), at_least, hi, at_most, why)
+        var = make_size(self._record.symbols.name(), at_least, hi, at_most, why)
         self._made.add(var)
         return var
 
@@ -192,20 +196,20 @@ class Subgraph:
 
     def _inner(self, found: set[Var], outside: list[Value]) -> frozenset[Var]:
         """The variables that have a meaning only inside the body."""
-        engine = self._engine
+        record = self._record
         assert self._start is not None
-        self._made.update(engine.created[self._start.created :])
-        given = engine.symbols.names
-        doubtful = {v for v in found - self._made if not is_data_dependent(v.origin) and v.name not in given}
-        if doubtful:
-            doubtful -= self._visible(outside)
-        return frozenset((found & self._made) | doubtful)
+        self._made.update(record.created[self._start.created :])
+        given = record.symbols.names
+        uncertain = {v for v in found - self._made if not is_data_dependent(v.origin) and v.name not in given}
+        if uncertain:
+            uncertain -= self._visible(outside)
+        return frozenset((found & self._made) | uncertain)
 
     def _take_statements(self, start: int) -> None:
         """Take the statements of the walk from the record, because they are about any iteration."""
-        engine = self._engine
-        self._stated = engine.stated(start)
-        engine.restate((), start)
+        record = self._record
+        self._stated = record.stated(start)
+        record.restate((), start)
 
     def demands(self, sizes: Mapping[Var, Dim], outside: list[Value]) -> list[Statement]:
         """What the last repeated walk demands of the values outside, in the iteration in which it has these sizes.
@@ -224,7 +228,7 @@ class Subgraph:
 
     def release(self, values: list[Value]) -> None:
         """Allow sizes of the inside in values outside, unchanged: there is only a single iteration."""
-        created = self._engine.created
+        created = self._record.created
         created += sorted((_variables(values) & self._made).difference(created), key=lambda v: v.name)
 
     def _visible(self, outside: list[Value]) -> set[Var]:

@@ -1,289 +1,350 @@
-"""The record of a walk over a model, and the return to an earlier state of it.
+"""The walk over a model's graphs: it applies each node's rule to the values of its inputs.
 
-The parts of the engine (frames, functions, subgraphs, declared types) use this class. `Engine` adds the nodes.
+Results are remembered by (operator, attributes, number of outputs, mode, input values). These are interned, so equal
+layers are inferred once. A remembered outcome replays the statements, notes and fresh sizes of its rule. Its fresh
+sizes get new names each time.
 """
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
-from onnx_infer.diagnostics import Diagnostic, WrongShape
-from onnx_infer.engine.claims import needs_belief
-from onnx_infer.engine.fresh_sizes import FreshSizes, renew, replacing
-from onnx_infer.engine.long_sizes import Shorter, shorter_sizes
-from onnx_infer.engine.made_sizes import OwnSizes, is_made
-from onnx_infer.engine.outcome import Outcome
-from onnx_infer.engine.run_time_elements import RunTimeValues
-from onnx_infer.engine.scope import Scope
-from onnx_infer.laws.bounds import UndecidedSigns
-from onnx_infer.laws.statements import Statement
-from onnx_infer.model.graph import Graph, Model, Node, label_of, title_of
-from onnx_infer.operators.lookup import operators_of
-from onnx_infer.types.join import NOTHING, sizes, variables_in
-from onnx_infer.values.tensor import Dim, SymTensor, Value
-from symdim import Expr, Var
-from symdim.algebra.dims import variables_of
-from symdim.algebra.evaluate import Substitution
+from onnx_infer.diagnostics import Diagnostic, Refusal, about_node
+from onnx_infer.engine.apply import Outcome, apply
+from onnx_infer.engine.declared import declared_only, is_equal, merged, opened
+from onnx_infer.engine.run_time import RunTimeValues
+from onnx_infer.engine.scope import Scope, UndefinedInput
+from onnx_infer.engine.substitution import replace_solved
+from onnx_infer.laws.statements import named
+from onnx_infer.model.graph import Attributes, label_of
+from onnx_infer.operators.schema import NEWEST
+from onnx_infer.types.join import NOTHING
+from onnx_infer.values.propagated import MAX_DATA, is_small
+from onnx_infer.values.tensor import Value, substitute
+from onnx_infer.values.text import bounded
+from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
-    from onnx_infer.engine.claims import Belief, Claim
-    from onnx_infer.engine.found import Found
-    from onnx_infer.model.symbols import Symbols
-    from onnx_infer.types.merge import ShapeMergePolicy
+    from onnx_infer.engine.calls import Call
+    from onnx_infer.engine.record import Record
+    from onnx_infer.engine.run_time import NewSize
+    from onnx_infer.laws.statements import Statement
+    from onnx_infer.model.graph import Graph, Node
+    from onnx_infer.operators.operator import Operator
+    from onnx_infer.values.tensor import Dim
+    from symdim import Var
 
-
-class Checkpoint(NamedTuple):
-    """The lengths of a walk's records at some point."""
-
-    diagnostics: int
-    statements: int
-    created: int
-    claims: int
-    calls: int
-    unknown: int
-
-
-class Record:
-    """The record of one walk over a body: the scopes of the graphs in it by handle, and the calls of functions."""
-
-    __slots__ = ("calls", "graphs")
-
-    def __init__(self) -> None:
-        self.graphs: dict[int, tuple[Graph, Scope]] = {}
-        self.calls: list[Record] = []
+_remembered = shared_cache(1 << 14)  # (operator, attributes, number of outputs, mode, inputs) -> Outcome
+_named = shared_cache(1 << 12)  # (outcome, names of its fresh sizes) -> its results and statements with these names
+_MOST_CURES = 8  # unknown operators of a model for which a cure is searched, for each search compares many names
+MOST_CHOICES = 64
+"""Different pairs of sizes of which broadcasting chooses one. Of 185 real models none has more than 3."""
 
 
-class Walk:
-    """The record of one inference. `scope` has the values of the main graph, `inner` the graphs in it."""
+def walk(record: Record) -> Record:
+    """Infer the main graph, then replace fresh sizes that turned out to equal known ones; the record is filled.
 
-    adopt: bool
-    inner: list[tuple[Graph, Scope]]
-    left_open: frozenset[Belief] = frozenset()
-    """What declared types say and the walks of this inference do not believe."""
-    contradictions: Sequence[Diagnostic] = ()
-    """The errors about demands that no run fulfils."""
+    A cautious walk replaces no fresh size by what a later node demands of it.
+    """
+    run_graph(record, record.model.graph, record.scope)
+    end(record)
+    return record
 
-    def __init__(self, model: Model, symbols: Symbols, policy: ShapeMergePolicy) -> None:
-        self.model, self.symbols, self.policy = model, symbols, policy
-        self.scope = Scope(model, model.graph.constants, operators_of(model.opsets))
-        self.diagnostics: list[Diagnostic] = []
-        self.notes: dict[str, str] = {}
-        self.statements: list[Statement] = []
-        self._stated_by: list[Node] = []  # the node of each statement
-        self.claims: list[Claim] = []
-        self.assumed: list[str] = []  # relations from assumed declared types
-        self.emptied: set[str] = set()  # symbols that must be 0, for which `min_dim` gives another least size
-        self.unselected: list[str] = []  # values that are one of two tensors, though their declared rank selects one
-        self.created: list[Var] = []
-        self.unknown_operators: dict[str, None] = {}  # in the order in which they were met
-        self.seen = Record()
-        self.undecided_signs = UndecidedSigns(symbols.names)
-        self.fresh_sizes = FreshSizes()
-        self.run_time = RunTimeValues(symbols)
-        self._own_sizes = OwnSizes()
-        self.depth = 0  # how many subgraphs are being walked, one in the other
-        self.within: list[Graph] = []  # these subgraphs
-        self.certain = True  # whether the graph that is being walked runs wherever the model does
-        self.doubtful: list[tuple[Statement, Node]] = []  # the statements of a graph that may not run
-        self.noted = 0  # how many outcomes had more to them than results
-        self.repeats: dict[int, int] = {}
-        self.states: dict[int, tuple[list[Value], frozenset[Var]]] = {}
-        self._unsolved: dict[str, Value] = {}
 
-    @cached_property
-    def main_nodes(self) -> Sequence[Node]:
-        """The nodes of the main graph, read from the model once more."""
-        return list(self.model.graph.nodes())
+def end(record: Record) -> None:
+    """Complete the record after the last node of the main graph."""
+    if record.last_choice is not None:
+        record.diagnostics.append(_too_many_choices(record.last_choice))
+    record.inner = list(record.seen.graphs.values())
+    if record.seen.calls:
+        from onnx_infer.engine.calls import inner_graphs  # few models need it
 
-    # -- implemented by the engine --------------------------------------------------------------------------------
+        record.inner = list(inner_graphs(record.seen))
+    if not record.mode.is_cautious and (record.fresh_sizes or record.run_time.limits):
+        replace_solved(record)
 
-    def run_graph(self, graph: Graph, scope: Scope) -> None:
-        """Infer the values of a graph and of the functions that it calls. Its inputs are in the scope, or declared."""
-        raise NotImplementedError
 
-    def view(self, handle: Any) -> Graph:
-        """The graph of a graph attribute. It is read from the model once."""
-        raise NotImplementedError
+class _Frame:
+    """A graph being walked: the main graph, a subgraph, or the body of a function that is called.
 
-    def bind_graphs(self, value: Any, scope: Scope) -> Any:
-        """An attribute's value with graphs as functions. A graph that is a function already stays."""
-        raise NotImplementedError
+    So calls of functions nest without recursion. `given` are the names of the outputs so far.
+    """
 
-    def declared_input(self, name: str, declared: Value, given: Value) -> Value:
-        """The declared type of a subgraph's input, merged with the given value."""
-        raise NotImplementedError
+    __slots__ = ("call", "checkpoint", "given", "graph", "nodes", "scope", "sorted")
 
-    # -- errors ---------------------------------------------------------------------------------------------------
+    def __init__(self, record: Record, graph: Graph, scope: Scope, call: Call | None = None) -> None:
+        self.graph, self.scope, self.call = graph, scope, call
+        self.checkpoint = record.checkpoint()
+        self.sorted = False
+        self.given: list[str] = []
+        self.nodes: Iterator[Node] = iter(graph.nodes())
 
-    def complain(self, message: str) -> None:
-        """Record an error that does not belong to a single node."""
-        self.diagnostics.append(Diagnostic("error", "", "", message))
 
-    def warn_of(self, value: str, told: str) -> None:
-        """Record that the declared shape of a value contradicts the inferred one, as it is `told`."""
-        self.diagnostics.append(WrongShape("warning", "", value, f"value '{value}': {told}"))
+def run_graph(record: Record, graph: Graph, scope: Scope) -> None:
+    """Infer the values of a graph and of the functions that it calls. Its inputs are in the scope, or declared."""
+    _enter_inputs(record, graph, scope)
+    frames = [_Frame(record, graph, scope)]
+    try:
+        while frames:
+            frame = frames[-1]
+            try:
+                call = _run_nodes(record, frame)
+            except UndefinedInput as undefined:
+                _sort(record, frame, undefined)
+                continue
+            if call is not None:
+                frames.append(_Frame(record, call.function.body, call.scope, call))
+                continue
+            frames.pop()
+            _close(record, frame)
+            if frame.call is not None:
+                around, node = frames[-1], frame.call.node
+                outcome = _renew(record, frame.call.finish(record), node, around.scope)
+                _declare(record, around.graph.declared, node, outcome, around.scope)
+    finally:
+        for frame in reversed(frames):
+            if frame.call is not None:
+                frame.call.leave(record)
+    for name in graph.outputs:
+        if name in graph.declared and not scope.knows(name):
+            record.complain(f"graph output '{name}' is produced by no node")
 
-    def failed(self, node: Node, message: str) -> Outcome:
-        """The outcome of a call that cannot be made."""
-        title = title_of(node)
-        self.diagnostics.append(Diagnostic("error", title, label_of(node), message))
-        return Outcome((NOTHING,) * len(node[3]))
 
-    # -- statements -----------------------------------------------------------------------------------------------
+def _enter_inputs(record: Record, graph: Graph, scope: Scope) -> None:
+    """Give the inputs of a graph that have no value yet their declared types."""
+    for name, value in graph.inputs:
+        if name not in scope:
+            scope[name] = NOTHING if value is None else opened(record, value)
+            if scope is record.scope:
+                scope[name] = record.run_time.named(name, scope[name])
 
-    def state(self, statement: Statement, node: Node) -> None:
-        """Record a statement of a node."""
-        self.statements.append(statement)
-        self._stated_by.append(node)
 
-    def stated(self, start: int = 0) -> list[tuple[Statement, Node]]:
-        """The statements from an index on, each with its node."""
-        return list(zip(self.statements[start:], self._stated_by[start:], strict=True))
+def _sort(record: Record, frame: _Frame, undefined: UndefinedInput) -> None:
+    """Start again with sorted nodes. A name that an outer graph should give is left to that graph."""
+    graph, scope, name = frame.graph, frame.scope, undefined.args[0]
+    if scope.parent is not None and not any(name in node[3] for node in graph.nodes()):
+        raise undefined
+    record.rewind(frame.checkpoint)
+    if scope is record.scope:
+        record.run_time = RunTimeValues(record.symbols)
+    if frame.sorted:
+        record.complain(f"value '{name}' is read before it is given")
+        scope[name] = NOTHING
+    frame.sorted = True
+    frame.given.clear()
+    for name in graph.literals:
+        scope.pop(name, None)
+    from onnx_infer.engine.order import sort_nodes  # few models need it
 
-    def restate(self, stated: Sequence[tuple[Statement, Node]], start: int = 0) -> None:
-        """Put other statements in the place of those from an index on."""
-        self.statements[start:] = [statement for statement, _ in stated]
-        self._stated_by[start:] = [node for _, node in stated]
+    frame.nodes = sort_nodes(graph, scope, record.complain, record.view)
 
-    def unstate(self, start: int, end: int) -> None:
-        """Drop the statements from an index up to another one."""
-        del self.statements[start:end]
-        del self._stated_by[start:end]
 
-    # -- checkpoints ----------------------------------------------------------------------------------------------
+def _close(record: Record, frame: _Frame) -> None:
+    """End the walk: report names that several nodes gave, and drop the outputs that nodes leave out."""
+    left_out = frame.given.count("")
+    if len(set(frame.given)) - (left_out > 0) < len(frame.given) - left_out:
+        givers: dict[str, list[str]] = {name: [] for name, n in Counter(frame.given).items() if name and n > 1}
+        for node in frame.graph.nodes():
+            for name in node[3]:
+                if name in givers:
+                    givers[name].append(label_of(node))
+        for name, labels in givers.items():
+            first = ", ".join(labels[:5])
+            record.complain(f"value '{name}' is given by {len(labels)} nodes, of which the last counts: {first}")
+    frame.scope.pop("", None)
 
-    def checkpoint(self) -> Checkpoint:
-        """The current lengths of the records."""
-        seen, unknown = self.seen, self.unknown_operators
-        claims = self.claims
-        return Checkpoint(
-            len(self.diagnostics), len(self.statements), len(self.created), len(claims), len(seen.calls), len(unknown)
-        )
 
-    def rewind(self, checkpoint: Checkpoint) -> None:
-        """Drop everything that was recorded since the checkpoint."""
-        del self.diagnostics[checkpoint.diagnostics :]
-        del self.statements[checkpoint.statements :]
-        del self._stated_by[checkpoint.statements :]
-        del self.created[checkpoint.created :]
-        del self.claims[checkpoint.claims :]
-        del self.seen.calls[checkpoint.calls :]
-        while len(self.unknown_operators) > checkpoint.unknown:
-            self.unknown_operators.popitem()
+# -- nodes ----------------------------------------------------------------------------------------------------
 
-    # -- substitution --------------------------------------------------------------------------------------------
 
-    def replace_solved(self) -> None:
-        """Replace fresh sizes by what they equal."""
-        if self.fresh_sizes or self.run_time.limits:
-            self.created += self.fresh_sizes.tighten(self.created, self.run_time.limits)
-            before = dict(self.scope)
-            self._map(replacing(self.fresh_sizes.final()))
-            self._unsolved = {name: value for name, value in before.items() if self.scope[name] is not value}
+def _run_nodes(record: Record, frame: _Frame) -> Call | None:
+    """Infer the nodes up to a call of a function whose result is not known yet; return this call."""
+    graph, scope, given, mode = frame.graph, frame.scope, frame.given, record.mode
+    declared = graph.declared
+    operators, unread, read = scope.operators, scope.unread, scope.__getitem__
+    for node in frame.nodes:
+        op_type, domain, inputs, outputs, attributes, _ = node
+        given += outputs
+        operator = operators[domain, op_type]
+        if operator is None:
+            call = _without_rule(record, node, graph, scope)
+            if call is None:
+                continue
+            return call
+        if "" in inputs:
+            values = tuple([read(name) if name else None for name in inputs])
+        else:
+            values = tuple(map(read, inputs))
+        if unread and operator.asks and not unread.isdisjoint(inputs):
+            values = scope.with_elements(operator, inputs, values)
+        if attributes.plain:
+            found = _remembered.get(key := (operator, attributes, len(outputs), mode, values))
+            outcome = _missed(key) if found is None else found
+        else:
+            outcome = _special(record, operator, node, values, scope)
+        if not outcome.plain:
+            outcome = _replay(record, outcome, operator, node, values, scope)
+            mode = record.mode  # another one after many choices
+        if len(outputs) == 1:  # the usual case
+            name, value = outputs[0], outcome.values[0]
+            if name not in declared or declared[name] is value or is_equal(declared[name], value):
+                scope[name] = value
+                continue
+        _declare(record, declared, node, outcome, scope)
+    return None
 
-    def with_solved(self, found: Found | None, shorter: Shorter) -> Found | None:
-        """The shapes that the next walk may know from the start: those found before, and those of solved sizes.
 
-        Also the numbers that `shorter` sizes give. The next inference reads them too.
-        """
-        if not self._unsolved and not shorter:
+def _special(record: Record, operator: Operator, node: Node, values: tuple[Value | None, ...], scope: Scope) -> Outcome:
+    """A node with subgraphs (they become functions from values to values), or with attributes of a call."""
+    attributes, count = _resolved(record, node, scope), len(node[3])
+    if attributes.has_graphs:
+        pairs = zip(node[2], values, strict=True)
+        values = tuple([h.load(n) if v and is_small(v) and (h := scope.holder(n)) else v for n, v in pairs])
+        return apply(operator, attributes, values, count, record.mode)
+    found: Outcome | None = _remembered.get(key := (operator, attributes, count, record.mode, values))
+    return _missed(key) if found is None else found
+
+
+def _resolved(record: Record, node: Node, scope: Scope) -> Attributes:
+    """The attributes of a node, with those of the call in place of references, and with graphs as functions."""
+    attributes = node[4]
+    if attributes.references:
+        from onnx_infer.engine.calls import resolve
+
+        attributes = resolve(record, attributes, scope.attributes)
+    if attributes.has_graphs:
+        bound = {name: _bound(record, value, scope) for name, value in attributes.values.items()}
+        attributes = Attributes(bound, has_graphs=True)
+    return attributes
+
+
+def _bound(record: Record, value: Any, scope: Scope) -> Any:
+    """An attribute's value with graphs as functions. A graph that is a function already stays."""
+    from onnx_infer.engine.subgraph import Subgraph  # few models need it
+
+    if isinstance(value, tuple):
+        return tuple(_bound(record, x, scope) for x in value)
+    plain = value is None or isinstance(value, (int, float, str, Value, Subgraph))
+    return value if plain else Subgraph(record, value, scope, run_graph)
+
+
+def _without_rule(record: Record, node: Node, graph: Graph, scope: Scope) -> Call | None:
+    """A node without a rule: a call of a function, or an unknown operator, which is reported once."""
+    from onnx_infer.engine.calls import enter, find_function, names_of_functions  # few models need it
+
+    op_type, domain, _, outputs, _, _ = node
+    function = find_function(record, node, scope)
+    if function is not None:
+        entered = enter(record, function, node, scope, _resolved(record, node, scope))
+        if not isinstance(entered, Outcome):
+            return entered
+        _declare(record, graph.declared, node, _renew(record, entered, node, scope), scope)
+        return None
+    title = f"{domain}::{op_type}" if domain else op_type
+    for name in outputs:
+        scope[name] = declared_only(record, name, graph.declared.get(name, NOTHING), node)
+        record.notes[name] = bounded(f"no rule for {title}")
+    if title not in record.unknown_operators:
+        record.unknown_operators[title] = None
+        version = scope.operators.version(domain)
+        message = "no rule for this operator"
+        if len(record.unknown_operators) <= _MOST_CURES:
+            from onnx_infer.operators.lookup import cure_of_missing  # few models need it
+
+            message += f"; {cure_of_missing(domain, op_type, version, names_of_functions(record))}"
+        label = title if version == NEWEST else f"{title}-{version}"
+        record.diagnostics.append(Diagnostic("warning", label, label_of(node), message))
+    return None
+
+
+def _declare(record: Record, declared: Mapping[str, Value], node: Node, outcome: Outcome, scope: Scope) -> None:
+    """Enter results, merged with their declared types."""
+    for name, value in zip(node[3], outcome.values, strict=False):
+        if name in declared:
+            value = merged(record, name, declared[name], value, node, outcome.rank)
+        scope[name] = value
+
+
+# -- outcomes -------------------------------------------------------------------------------------------------
+
+
+def _missed(key: tuple[Any, ...]) -> Outcome:
+    """What the rule says of a node like none before. It is remembered unless an input has many elements."""
+    operator, attributes, output_count, mode, values = key
+    found = apply(operator, attributes, values, output_count, mode)
+    for value in values:
+        if value is not None and value.data is not None and len(value.data) > MAX_DATA:
             return found
-        from onnx_infer.engine.found import NOTHING_FOUND  # few models need it
+    _remembered[key] = found
+    return found
 
-        more = (found or NOTHING_FOUND).with_solved(self._unsolved, self.scope)
-        if shorter:
-            inputs = {name for name, _ in self.model.graph.inputs}
-            values = {name: value for name, value in self.scope.items() if name not in inputs}
-            more = more.with_numbers(values, shorter.put)
-        return found if more == NOTHING_FOUND else more
 
-    def unconfirmed(self) -> frozenset[Belief]:
-        """What declared types of values say and no node demands: a rank, or a number.
+def _replay(
+    record: Record, outcome: Outcome, operator: Operator, node: Node, inputs: tuple[Value | None, ...], scope: Scope
+) -> Outcome:
+    """Record the statements, notes and warnings of an outcome, with new names for its fresh sizes."""
+    if outcome.error is not None:
+        severity, message = outcome.error
+        told = about_node(severity, operator.schema, label_of(node), message, inputs, node[4].values)
+        record.diagnostics.append(Refusal(*told) if outcome.refused else told)
+    if outcome.note is not None:
+        record.notes.update(dict.fromkeys(node[3], bounded(outcome.note)))
+    new = None
+    if outcome.fresh:
+        of = record.run_time
+        new = of.of(node, operator, inputs) if scope is record.scope else of.inside(node)
+    return _renew(record, outcome, node, scope, new)
 
-        The number is that of a size that data decide, or of one with many names or a clamp.
-        """
-        ranks = [(name, None) for name in self.unselected]
-        if self.policy == "skip" or not self.claims:
-            return frozenset(ranks)
-        resolve = self.fresh_sizes.resolve
-        claimed = [(c.value, c.declared, c.inferred) for c in self.claims if isinstance(c.declared, int)]
-        replaced = [(name, number, size) for name, number, size in claimed if size is not None and needs_belief(size)]
-        numbers = [(name, number, found) for name, number, size in replaced if (found := resolve(size)) != number]
-        demanded = self.shorter_sizes().of if numbers else {}
-        return frozenset((*ranks, *((name, number) for name, number, size in numbers if demanded.get(size) != number)))
 
-    def computed_inputs(self) -> dict[str, Value]:
-        """The inputs with a size that the model writes as an expression with a division or a clamp, `max(M, 3)`.
+def _renew(record: Record, outcome: Outcome, node: Node, scope: Scope, run_time: NewSize | None = None) -> Outcome:
+    """The outcome (of a call, unless `run_time` is given) with new names for its fresh sizes, recorded."""
+    teaches = outcome.teaches and record.certain
+    if outcome.fresh:
+        names = named(outcome.fresh, run_time or record.run_time.of_call)
+        record.created += names.values()  # type: ignore[arg-type]
+        values, statements = _with_names(outcome, names)
+        outcome = Outcome(values, statements=statements + record.run_time.new_statements(), rank=outcome.rank)
+    stated = outcome.statements
+    if stated and not record.certain:  # kept is what sizes rest on, as no demand, and what would make them simpler
+        record.uncertain += [(statement, node) for statement in stated]
+        stated = tuple([s._replace(filled=()) for s in stated if s.kind == "assumed" or s.relation == "undecided"])
+    for statement in stated:
+        _state(record, statement, node, scope, teaches)
+    return outcome
 
-        A run that breaks a guard has this size too, so nothing that a guard implies is written into an input.
-        """
-        given = [(name, self.scope.get(name)) for name, _ in self.model.graph.inputs]
-        shaped = [(name, value) for name, value in given if isinstance(value, SymTensor) and value.shape]
-        return {name: value for name, value in shaped if any(isinstance(d, Expr) and d.height for d in value.dims)}
 
-    def shorten_long_sizes(self) -> None:
-        """Replace long sizes by shorter ones that operators demand to equal them."""
-        if shorter := self.shorter_sizes():
-            self._map(shorter.put)
-            resolve = self.fresh_sizes.resolve
-            self.claims = [claim.substitute(shorter.sizes, resolve) for claim in self.claims]
+def _state(record: Record, statement: Statement, node: Node, scope: Scope, teaches: bool) -> None:
+    """Record a statement of a node. One in the body of a Loop is about any turn, so it teaches nothing."""
+    if statement.relation == "undecided" and not scope.repeated:
+        record.undecided_signs.add(statement.lhs, statement.rhs)
+        return
+    record.state(statement, node)
+    if statement.relation == "broadcast" and scope is record.scope and record.last_choice is None:
+        record.choices[statement.lhs, statement.rhs] = None
+        if len(record.choices) > MOST_CHOICES:  # from now on, each size that broadcasting chooses is a fresh one
+            record.last_choice = node
+            record.mode = record.mode._replace(chooses=False)
+    if teaches and not scope.repeated:
+        record.fresh_sizes.add(statement)
 
-    def doubt_shortened(self, shorter: Shorter) -> None:
-        """Record that it matters whether shorter sizes equal the long ones: the next inference finds them declared."""
-        scopes = self.scope, *(s for _, s in self.inner)
-        values = dict.fromkeys(value for scope in scopes for value in scope.values())
-        for size in dict.fromkeys(size for value in values for size in sizes(value)):
-            self.undecided_signs.doubt(shorter.within(size), size)
 
-    def shorter_sizes(self, statements: Iterable[Statement] | None = None) -> Shorter:
-        """What statements of operators, or all of them, give for the long sizes of all graphs."""
-        scopes = self.scope, *(s for _, s in self.inner)
-        return shorter_sizes(scopes, self.statements if statements is None else statements, self.fresh_sizes.resolve)
+def _too_many_choices(node: Node) -> Diagnostic:
+    """The warning after so many choices: an expression of chosen sizes may be twice as long as each of them."""
+    message = (
+        f"broadcasting chooses one of two sizes for more than {MOST_CHOICES} pairs, so each further size that it "
+        "chooses is a new one; declare equal sizes of the inputs by one name"
+    )
+    return Diagnostic("warning", "", label_of(node), message)
 
-    def take_own_sizes(self) -> None:
-        """Replace the sizes that the walk made by variables of the same names that no other inference has.
 
-        Doing it again changes nothing.
-        """
-        own = self._own_sizes
-        told = [d._replace(inputs=tuple([(n, v and own.put(v)) for n, v in d.inputs])) for d in self.diagnostics]
-        self.diagnostics[:] = told
-        values = dict.fromkeys(value for scope in (self.scope, *(s for _, s in self.inner)) for value in scope.values())
-        stated = [size for statement in self.statements for size in (statement.lhs, statement.rhs, *statement.filled)]
-        held = [v for value in values for v in variables_in(value)]
-        for var in dict.fromkeys((*self.created, *held, *variables_of(stated))):
-            if is_made(var):
-                own.enter(var)
-        if own.of:
-            self.rename(own.of, is_lasting=False)
-
-    def rename(
-        self, variables: Mapping[Any, Dim], names: Mapping[Var, Var] | None = None, *, is_lasting: bool = True
-    ) -> None:
-        """Replace variables by other sizes: in values, statements and claims, and in the bounds of fresh sizes.
-
-        `names` are declared names for fresh sizes, which keep their bounds and origins. If `is_lasting`, the next
-        inference of the model renames the same variables.
-        """
-        new, names = dict(variables), names or {}
-        for var in dict.fromkeys((*self.created, *names)):
-            if var not in new:
-                renew(var, new, name=names.get(var))
-        self.created = [size for var in self.created if isinstance(size := new.get(var, var), Var)]
-        known, resolve = Substitution(new), self.fresh_sizes.resolve
-        renamed = replacing(known, is_lasting=is_lasting)
-        self._map(renamed)
-        self.statements = list(map(renamed, self.statements))
-        self.claims = [claim.substitute(known, resolve) for claim in self.claims]
-        self.fresh_sizes.rename(new)
-
-    def _map(self, change: Callable[[Value], Value]) -> None:
-        changed: dict[Value, Value] = {}
-        for scope in (self.scope, *(s for _, s in self.inner)):
-            for name, value in scope.items():
-                if value not in changed:
-                    changed[value] = change(value)
-                scope[name] = changed[value]
+def _with_names(outcome: Outcome, names: dict[Var, Dim]) -> tuple[tuple[Value, ...], tuple[Statement, ...]]:
+    """The results and statements of an outcome with these names for its fresh sizes, remembered."""
+    key = outcome, *names.values()
+    found: tuple[tuple[Value, ...], tuple[Statement, ...]] | None = _named.get(key)
+    if found is None:
+        values = tuple([substitute(v, names) for v in outcome.values])
+        found = _named[key] = values, tuple([statement.substitute(names) for statement in outcome.statements])
+    return found

@@ -24,7 +24,8 @@ except ImportError as error:
     raise ImportError("onnx_infer.integrations.onnx_ir needs onnx-ir: pip install 'onnx-symdim[ir]'") from error
 
 from onnx_infer import result
-from onnx_infer.inference import Options, check, log, run
+from onnx_infer.diagnostics import check, log
+from onnx_infer.inference import Options, run
 from onnx_infer.integrations.onnx_ir_names import ValueNames, copied, given_values
 from onnx_infer.integrations.onnx_ir_reader import OnnxIRFrontEnd, declared_sizes, written_sizes
 from onnx_infer.options import with_options
@@ -37,7 +38,8 @@ from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, Sparse, S
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from onnx_infer.engine.engine import Engine, Scope
+    from onnx_infer.engine.record import Record
+    from onnx_infer.engine.scope import Scope
     from onnx_infer.model.graph import Graph
     from onnx_infer.model.size_texts import Size
     from onnx_infer.types.merge import ShapeMergePolicy
@@ -50,7 +52,7 @@ class InferenceResult(result.InferenceResult):
     visible together have the same name, one of them gets a new name. `type_of` takes a value of any graph itself.
     """
 
-    def __init__(self, front: OnnxIRFrontEnd, engine: Engine, found_inputs: Mapping[str, tuple[Size, ...]]) -> None:
+    def __init__(self, front: OnnxIRFrontEnd, engine: Record, found_inputs: Mapping[str, tuple[Size, ...]]) -> None:
         super().__init__(engine, found_inputs)
         self._front = front
         self.modified = False
@@ -154,7 +156,7 @@ def rename_symbols(model: ir.Model, names: Mapping[str, str]) -> ir.Model:
 # -- writing ----------------------------------------------------------------------------------------------------------
 
 
-def write_model(front: OnnxIRFrontEnd, engine: Engine, inputs: Mapping[str, tuple[Size, ...]]) -> bool:
+def write_model(front: OnnxIRFrontEnd, engine: Record, inputs: Mapping[str, tuple[Size, ...]]) -> bool:
     """Write the types into the values of the model, and the shapes of `inputs`; return whether anything changed."""
     names, modified = front.names, False
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 import onnx
 
 from onnx_infer.api import infer
+from onnx_infer.diagnostics import log
 from onnx_infer.errors import OnnxInferError
-from onnx_infer.inference import log
 from onnx_infer.protobuf.files import data_files, read_model, save_model
 from onnx_infer.protobuf.wire import type_bytes
 from symdim import Dim, Expr

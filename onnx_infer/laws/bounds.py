@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from onnx_infer.laws.sizes import differ
-from symdim import Expr, Var, minimum
+from symdim import Expr, Var
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import at_least, bounds_of, substituted, variables_of
 from symdim.algebra.intervals import is_empty, meet
@@ -202,6 +201,7 @@ def implied_bounds(statements: Iterable[Statement]) -> Bounds:
     A size that equals a number implies nothing. In the next inference the number is declared, and nobody states it.
 
     >>> from onnx_infer.laws.statements import Statement
+    >>> from symdim import minimum
     >>> H, S = Var("H"), Var("S")
     >>> implied_bounds([Statement("at_most", 2 * S, 1024, "Gather")]).of
     {S: (1, 512)}
@@ -224,25 +224,18 @@ class UndecidedSigns:
 
     def __init__(self, symbols: Collection[str]) -> None:
         self._symbols = symbols
-        self._sizes: dict[Expr, None] = {}
+        self.sizes: dict[Expr, None] = {}
 
     def add(self, size: Dim, least: Dim) -> None:
         """Record that it matters whether a size is at least another one."""
         gap = size - least
         if isinstance(gap, Expr):
-            self._sizes[gap] = None
-
-    def doubt(self, a: Dim, b: Dim) -> None:
-        """Record that it matters whether two different expressions of the same symbols are equal."""
-        if a is b or not isinstance(a, Expr) or not isinstance(b, Expr) or a.variables() != b.variables():
-            return
-        if not differ(a, b):
-            self.add(minimum(a - b, b - a), 0)
+            self.sizes[gap] = None
 
     def decided_by(self, statements: Iterable[Statement]) -> dict[Var, Interval]:
         """The intervals of symbols that these statements imply, if they decide one of the sizes."""
-        if not self._sizes:
+        if not self.sizes:
             return {}
         bounds = implied_bounds(statements)
         bounds.of = {v: ends for v, ends in bounds.of.items() if v.name in self._symbols}
-        return bounds.of if any(map(bounds.decides, self._sizes)) else {}
+        return bounds.of if any(map(bounds.decides, self.sizes)) else {}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.laws.lengths import known_elements
 from onnx_infer.laws.sizes import at_least, differ, doubtful_sizes, may_be_empty
-from onnx_infer.laws.statements import Kind, conflicting, demand, is_cautious, state
+from onnx_infer.laws.statements import Kind, call_mode, conflicting, demand, state
 from symdim import Expr, maximum, minimum
 from symdim.algebra.dims import at_most
 
@@ -132,7 +132,7 @@ def demand_room_for_pads(sizes: Shape, axis: int, begin: Dim, end: Dim, mode: st
     for number in least:
         if not empty:
             demand_at_least(kept, number, "what is left to pad")
-        elif not at_least(kept - number, 0) and not is_cautious():
+        elif not at_least(kept - number, 0) and not call_mode().is_cautious:
             state("at_least", kept, number, "what is left to pad", "assumed", empty)
 
 

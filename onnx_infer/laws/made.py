@@ -3,7 +3,7 @@
 Outcomes are remembered under the sizes in their inputs. So a walk takes its variables from a table: one variable for
 each name, bounds and origin. Then a second inference of the model finds the outcomes of the first one. Within a walk
 each name is given once, so different sizes have different variables. A result replaces them by variables of its own
-(`engine/made_sizes.py`).
+(`engine/fresh.py`).
 """
 
 from __future__ import annotations

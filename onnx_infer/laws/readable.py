@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.laws.statements import chooses, fresh
+from onnx_infer.laws.statements import call_mode, fresh
 from symdim import Expr, Mul, leaf_count
 from symdim.algebra.dims import at_least
 from symdim.algebra.evaluate import parts_first, parts_of
@@ -23,7 +23,7 @@ broadcasts is proportional to this number. A fresh size is replaced by what a la
 MOST_SYMBOLS_OF_A_CHOICE = 16
 """The most different variables in it. In a chain of broadcasts each result would have one more than the former one."""
 NOT_CHOSEN = "one of two sizes broadcast together"
-"""The reason of the fresh size in place of a choice after many choices (`engine/choices.py`)."""
+"""The reason of the fresh size in place of a choice after many choices (`engine/walk.py`)."""
 LEAVES_OF_A_LONG_SIZE = 7
 """The most variables in the text of a size that is not long: about 50 characters."""
 _LARGEST_COEFFICIENT = 2**63
@@ -94,7 +94,7 @@ def chosen(a: Dim, b: Dim) -> Dim:
 
     If its expression is long, but one of the sizes is 1 only where the other one is 1 too, that size is the result.
     """
-    if not chooses():
+    if not call_mode().chooses:
         return fresh(NOT_CHOSEN, at_least=int(at_least(a, 1) and at_least(b, 1)))
     from symdim.shape import size_of_broadcast  # few models need it
 

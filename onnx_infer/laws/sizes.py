@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from onnx_infer.errors import ShapeInferenceError, Unknown, broken, require
 from onnx_infer.laws.known import holds
 from onnx_infer.laws.readable import MOST_LEAVES, MOST_LEAVES_OF_A_CHOICE, chosen
-from onnx_infer.laws.statements import Kind, conflicting, contradict, demand, fresh, is_cautious, is_strict, state
+from onnx_infer.laws.statements import Kind, call_mode, conflicting, contradict, demand, fresh, state
 from symdim import Expr, Var, leaf_count, maximum
 from symdim.algebra import dims
 from symdim.algebra.origin import is_data_dependent
@@ -85,7 +85,7 @@ def unify(a: Dim, b: Dim, what: str, kind: Kind = "required", filled: Shape = ()
         return a
     if are_one(a, b):
         return min(a, b, key=_rank_of_knowledge)
-    if kind == "assumed" and is_cautious():
+    if kind == "assumed" and call_mode().is_cautious:
         state("equal", a, b, what, kind, filled)
         return fresh(f"{what} may differ")
     if differ(a, b):
@@ -97,7 +97,7 @@ def unify(a: Dim, b: Dim, what: str, kind: Kind = "required", filled: Shape = ()
 
 def confirm(size: Dim, other: Dim, what: str, kind: Kind = "required", filled: Shape = ()) -> Dim:
     """`unify` for a size that another law determines: it stays even if the other provably differs (an error)."""
-    if size is not other and differ(size, other) and not (kind == "assumed" and is_cautious()):
+    if size is not other and differ(size, other) and not (kind == "assumed" and call_mode().is_cautious):
         contradict(broken(f"{what} differ", size, other), kind)
         return size
     return unify(size, other, what, kind, filled)
@@ -151,7 +151,7 @@ def unify_joined(parts: Sequence[Shape], axis: int, what: str = "sizes") -> Dim:
         kind: Kind = "assumed" if may_be_empty(part) else "required"
         filled = doubtful_sizes(first, part)
         found = unify(first[axis], part[axis], f"{what} at axis {axis}", kind, filled)
-        if (kind == "assumed" and is_cautious()) or differ(first[axis], part[axis]):
+        if (kind == "assumed" and call_mode().is_cautious) or differ(first[axis], part[axis]):
             return found
         sizes.append(found)
     return min(sizes, key=_rank_of_knowledge)
@@ -182,7 +182,7 @@ def broadcast_size(a: Dim, b: Dim) -> Dim:
         return a if maximum(a, 0) == b else b
     if are_one(a, b) or holds(a, "==", b):
         return min(a, b, key=_rank_of_knowledge)
-    if is_strict() and isinstance(a, Expr) and isinstance(b, Expr):
+    if call_mode().is_strict and isinstance(a, Expr) and isinstance(b, Expr):
         return unify(a, b, STRICT, "assumed")
     a_wins, b_wins = differ(a, 1), differ(b, 1)
     if a_wins and b_wins:
@@ -229,7 +229,7 @@ def _broadcast_many(sizes: list[Dim]) -> Dim:
     result is the maximum if no size may be 0 and the maximum is readable; else it is a fresh size.
     """
     deciding = [size for size in sizes if differ(size, 1)]
-    if len(sizes) <= _FEW or deciding or is_strict():
+    if len(sizes) <= _FEW or deciding or call_mode().is_strict:
         return reduce(broadcast_size, dict.fromkeys([*deciding, *sizes]))
     symbols = [size for size in sizes if size != 1]
     low = int(all(at_least(size, 1) for size in symbols))
@@ -258,7 +258,7 @@ def broadcast_to(target: Shape, shape: Shape, what: str, kind: Kind = "required"
     for i, size in enumerate(shape, most - rank):
         if differ(size, 1):
             out[i] = confirm(target[i], size, f"sizes of {what} and the target at axis {i}", kind)
-        elif is_strict() and isinstance(size, Expr) and isinstance(target[i], Expr):
+        elif call_mode().is_strict and isinstance(size, Expr) and isinstance(target[i], Expr):
             out[i] = confirm(target[i], size, STRICT, "assumed")
         elif size != 1 and size != target[i]:
             state("broadcast_to", size, target[i], f"sizes of {what} and the target at axis {i}", kind)

@@ -1,13 +1,14 @@
 """Statements of rules about the sizes in a run, and fresh sizes (those that only the data decide).
 
-Rules stay pure functions: `unify`, `broadcast` and `fresh` record their findings in the trace of the call. The engine
-opens one trace per rule call, remembers it with the result, and replays both for every equal node.
+Rules stay pure functions: `unify`, `broadcast` and `fresh` record their findings in the trace of the call, which also
+has the mode of the call. The engine opens one trace per rule call, remembers it with the result, and replays both for
+every equal node that is inferred in the same mode.
 """
 
 from __future__ import annotations
 
 from threading import local
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from onnx_infer.errors import ShapeInferenceError, broken
 from symdim import Expr, Scope, Var
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
     from onnx_infer.values.tensor import Dim, Shape
     from symdim.relations.relation import Relation, RelationKind
-
-T = TypeVar("T")
 
 Kind: TypeAlias = Literal["required", "assumed", "declared"]
 
@@ -63,15 +62,34 @@ class Statement(NamedTuple):
         return self._replace(lhs=lhs, rhs=rhs, filled=tuple(filled))
 
 
-class Trace:
-    """The statements, fresh sizes, notes, warnings and errors of one rule call. `refused`: no runtime runs the node.
+class Mode(NamedTuple):
+    """What rules may conclude in a call.
 
-    `rank` is the rank of the result, where the length of a vector decides it; else None.
+    If it `is_cautious`, rules assume nothing: a rule states no assumption and leaves open what rests on one, so sizes
+    are right for every runtime. If it `is_strict`, two sizes that are not numbers broadcast only where they are equal,
+    by the caller's word. If it `chooses`, the size that broadcasting chooses of two sizes is written as an expression
+    of both; else it is a fresh size.
     """
 
-    __slots__ = ("_outer", "errors", "fresh", "notes", "rank", "refused", "statements", "warnings")
+    is_cautious: bool = False
+    is_strict: bool = False
+    chooses: bool = True
 
-    def __init__(self) -> None:
+
+USUAL = Mode()
+
+
+class Trace:
+    """The statements, fresh sizes, notes, warnings and errors of one rule call in a mode.
+
+    `refused`: no runtime runs the node. `rank` is the rank of the result, where the length of a vector decides it; else
+    None.
+    """
+
+    __slots__ = ("_outer", "errors", "fresh", "mode", "notes", "rank", "refused", "statements", "warnings")
+
+    def __init__(self, mode: Mode = USUAL) -> None:
+        self.mode = mode
         self.statements: list[Statement] = []
         self.fresh: list[Var] = []
         self.notes: list[str] = []
@@ -90,14 +108,9 @@ class Trace:
 
 
 class _Open(local):
-    """The innermost open trace of a thread, whether its rules assume nothing, whether they choose sizes, and whether
-    symbols broadcast only where they are equal.
-    """
+    """The innermost open trace of a thread."""
 
     trace: Trace | None = None
-    is_cautious = False
-    chooses = True
-    is_strict = False
 
 
 _OPEN = _Open()
@@ -122,39 +135,9 @@ def tell_rank(rank: Dim | None) -> None:
         _OPEN.trace.rank = rank
 
 
-def cautiously(action: Callable[[], T], is_cautious: bool = True, is_strict: bool = False) -> T:
-    """The result of an action. While it runs, rules assume nothing, so their sizes are right for every runtime.
-
-    If it `is_strict`, two sizes that are not numbers broadcast only where they are equal.
-
-    A plain assignment ends that: an interrupt can stop the `__exit__` of a context before it has done anything.
-    """
-    outer = _OPEN.is_cautious, _OPEN.chooses, _OPEN.is_strict
-    try:
-        _OPEN.is_cautious, _OPEN.chooses, _OPEN.is_strict = is_cautious, True, is_strict
-        return action()
-    finally:
-        _OPEN.is_cautious, _OPEN.chooses, _OPEN.is_strict = outer
-
-
-def is_cautious() -> bool:
-    """Whether rules assume nothing: a rule states no assumption then, and leaves open what rests on one."""
-    return _OPEN.is_cautious
-
-
-def is_strict() -> bool:
-    """Whether two sizes that are not numbers broadcast only where they are equal, by the caller's word."""
-    return _OPEN.is_strict
-
-
-def choose_no_more() -> None:
-    """From now on, until the innermost `cautiously` ends, each size that broadcasting chooses is a fresh one."""
-    _OPEN.chooses = False
-
-
-def chooses() -> bool:
-    """Whether rules write the size that broadcasting chooses of two sizes as an expression of both."""
-    return _OPEN.chooses
+def call_mode() -> Mode:
+    """The mode of the call whose trace is open."""
+    return USUAL if _OPEN.trace is None else _OPEN.trace.mode
 
 
 def warn(law: str) -> None:

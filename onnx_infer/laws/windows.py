@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from onnx_infer.errors import require
 from onnx_infer.laws.limits import demand_at_least
-from onnx_infer.laws.statements import conflicting, fresh, is_cautious, state
+from onnx_infer.laws.statements import call_mode, conflicting, fresh, state
 from symdim import ceildiv, maximum, minimum
 from symdim.algebra.caches import clear_with_caches
 from symdim.algebra.dims import at_least, at_most, bounds_of
@@ -80,7 +80,7 @@ class Window(NamedTuple):
         if most is not None and most < 0:
             return fresh("the window of the pool exceeds the padded size", at_most=1)
         if self.stride > 1 and (least is None or least < 0):
-            if is_cautious():
+            if call_mode().is_cautious:
                 return fresh("whether a window fits", at_most=None if most is None else most // self.stride + 1)
             padded = size + self.before + self.after
             state("at_least", padded, self.extent, "a window fits into the padded input", "assumed")

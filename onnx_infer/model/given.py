@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from onnx_infer.model.input_values import given_elements, given_sizes, named_elements, spelled
+from onnx_infer.model.symbols import Symbols
 from symdim import Var
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from onnx_infer.model.graph import FrontEnd
+    from onnx_infer.model.input_shapes import Bound, InputShape
+    from onnx_infer.model.input_values import InputValue
 
     Bounds = Mapping[str, tuple[int, int | None]]
 
@@ -127,3 +133,35 @@ def _is_interval(ends: Any) -> bool:
         return False
     low, high = ends
     return type(low) is int and low >= 0 and (high is None or (type(high) is int and high >= low))
+
+
+def given_bound(front: FrontEnd, bind: Mapping[str, int | str], shapes: Mapping[str, InputShape]) -> Bound:
+    """What stands for the symbols and sizes of a model that the caller gives."""
+    from onnx_infer.model.input_shapes import bound_sizes  # few calls need it
+
+    symbols = Symbols(*front.dim_params())
+    kinds = front.view(symbols).graph.inputs  # this names the axes of inputs
+    return bound_sizes(kinds, front.inputs(), symbols.known(), bind, shapes)
+
+
+def given_by(
+    front: FrontEnd,
+    bounds: Mapping[str, Interval],
+    assume: Sequence[str],
+    values: Mapping[str, InputValue],
+    bound: Bound | None,
+) -> tuple[Given, list[str]]:
+    """What is given of the symbols, and what is wrong with the metadata of the model."""
+    declared, wrong = front.bounds()
+    names = front.dim_params()[0]
+    elements = named_elements([name for name, _ in front.inputs()], (*bounds, *assume), names)
+    intervals = {**declared, **given_sizes(front.inputs(), values), **given_elements(elements, values)}
+    ours = dict(zip(map(spelled, bounds), bounds.values(), strict=True))
+    given = Given(ours, intervals, tuple(map(spelled, assume)), elements=elements)
+    if bound is None:
+        return given, wrong
+    # an interval of a symbol is one of the expression that stands for it
+    ends = [(name, given.intervals()[name]) for name in bound.of if name in given.intervals()]
+    stated = [interval_text(Var.fresh(name, low, high)) for name, (low, high) in ends]
+    ours, intervals = ({n: e for n, e in of.items() if n not in bound.of} for of in (given.bounds, given.declared))
+    return Given(ours, intervals, (*given.relations, *stated), bound.of, bound.named, elements), wrong

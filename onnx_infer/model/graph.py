@@ -11,7 +11,7 @@ from onnx_infer.values.text import text
 from symdim.algebra.caches import Cache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from onnx_infer.model.size_texts import Size
     from onnx_infer.model.symbols import Symbols
@@ -45,19 +45,6 @@ Node: TypeAlias = "tuple[str, str, list[str], list[str], Attributes, Any]"
 """(op_type, domain, inputs, outputs, attributes, handle). The handle belongs to the front end and has a `.name`."""
 
 
-class ReadNodes:
-    """The nodes of a graph, read one after the other from where the model is kept."""
-
-    __slots__ = ()
-
-    def __call__(self) -> Iterator[Node]:
-        raise NotImplementedError
-
-    def again(self, index: int) -> Node:
-        """The node at this index of the last complete reading, read once more."""
-        raise NotImplementedError
-
-
 def first_output(node: Node) -> str:
     """The first output that has a name, or "". An optional output without a name may be before it, as in LSTM."""
     return next(filter(None, node[3]), "")
@@ -77,7 +64,7 @@ class Graph(NamedTuple):
     """A graph or subgraph.
 
     `inputs`: names with their declared types. `constants`: name -> handle, for the model's `header` and `load`.
-    `nodes`: a function that iterates over the nodes, perhaps `ReadNodes`. Constant nodes are not among them: their
+    `nodes`: a function that iterates over the nodes. Constant nodes are not among them: their
     tensors are added to the constants, and their names to `literals`. `outputs`: names with declared types. `declared`:
     the other declared types. `defaults`: for inputs that are also initializers, the declared type and the handle.
     `named`: of a subgraph, lists of names with sizes as they are written, as far as these have texts.

@@ -69,18 +69,16 @@ class Symbols:
         self._bounds = dict(bounds or {})
         self._min_dim = min_dim
         self._fixed = dict(fixed or {})
-        self._related = frozenset(related)
+        self.related = frozenset(related)
         self._elements = elements or {}
         self._assumed = relations, tuple(sorted(self._bounds.items())), min_dim
         self._dims: dict[str, Dim] = {}
         self._meanings: dict[str, Dim] = {}
         self.count = 0
-        self._inner = count()
+        self.inner_count = 0
         texts = (*declared, *reserved)
         self.reserved: frozenset[str] = frozenset()  # no text of an input is about a size of another value
         self.axes: set[Var] = set()
-        self.replaced: dict[Var, Dim] = {}
-        """What the inputs have for names that no input has any more, because their sizes are found."""
         self._axis_names = AxisNames(texts)
         self.names = frozenset(t for t in declared if is_name(t))
         for text in declared:
@@ -179,7 +177,7 @@ class Symbols:
         if name in self._elements:
             origin = ValueOf(*self._elements[name], "the element")
             return _scope(low, high, ("element", self._assumed)).restored(name, low, high, None, origin)
-        if name in self._related:
+        if name in self.related:
             return _scope(low, high, self._assumed).var(name, low, high)
         return Var(name, low, high)
 
@@ -282,7 +280,8 @@ class Symbols:
         A name there stands for another tensor in each walk, so each call gives another variable. The next inference
         gets the same ones in the same order, so outcomes are remembered.
         """
-        walked = scope_of(f"element of output {origin.index}", next(self._inner))
+        walked = scope_of(f"element of output {origin.index}", self.inner_count)
+        self.inner_count += 1
         return walked.restored(name, None, None, None, origin)
 
 

@@ -13,7 +13,7 @@ from onnx_infer.elements.conditions import Positive, positive
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.lengths import demand_one_element
 from onnx_infer.laws.sizes import at_least, differ, is_fresh, unify
-from onnx_infer.laws.statements import contradict, element, fresh, is_cautious, state, warn
+from onnx_infer.laws.statements import call_mode, contradict, element, fresh, state, warn
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.control_flow import check_outputs, condition, never_runs, stacked, state_again
 from onnx_infer.ops.fixpoint import fixpoint, in_time, number_of, scalar, variables
@@ -219,7 +219,7 @@ def scans(found: Fixpoint, trips: Trips, count: int) -> list[Value]:
     if trips.once:
         demand_same_count(found, items, trips.number - 1)
     demand_one_turn(found, items, trips.number)
-    first = [in_first_iteration(found, x) if trips.once or not is_cautious() else x for x in items]
+    first = [in_first_iteration(found, x) if trips.once or not call_mode().is_cautious else x for x in items]
     shaped = in_last_iteration(found, first)
     if not trips.once and variables([x.without_data() if type(x) is SymTensor else x for x in items]):
         state("at_least", trips.number, 1, "the number of iterations that give sizes to a stacked output", "assumed")

@@ -18,7 +18,7 @@ from onnx_infer.laws.sizes import (
     is_fresh,
     unknown_shape,
 )
-from onnx_infer.laws.statements import Kind, conflicting, demand, fresh, is_cautious, state
+from onnx_infer.laws.statements import Kind, call_mode, conflicting, demand, fresh, state
 from onnx_infer.operators.registration import op
 from onnx_infer.operators.rule import Reread
 from onnx_infer.ops.movement import demand_equal
@@ -130,7 +130,7 @@ class _Target:
             return None
         if is_fresh(element) and at_least(element, 0) and self._copied(index) == 1:
             return maximum(element, 1)
-        if is_cautious() or at_most(element, 0):
+        if call_mode().is_cautious or at_most(element, 0):
             return None
         state("at_least", element, 1, "a size of the target shape", "assumed")
         self.assumed += (element,)
@@ -158,7 +158,7 @@ def reshaped(shape: Shape | None, elements: Ints, allowzero: int = 0) -> Shape:
     if shape is not None and rest is not None:
         if not target.copies and elements[rest] == -1:
             may_be_0 = [size for size in settled if not at_least(size, 1)]
-            if may_be_0 and is_cautious() and not _cancels_zeros(settled, shape):
+            if may_be_0 and call_mode().is_cautious and not _cancels_zeros(settled, shape):
                 return tuple(fresh("what is left beside a size of 0") if s is None else s for s in sizes)
             for size in may_be_0:
                 state("at_least", size, 1, "a size beside -1", "assumed")
@@ -186,7 +186,7 @@ def _demand_computed(element: Dim | None, size: Dim, copied: Dim | None) -> None
         return
     if are_one(element, size):
         _demand_no_copy(element, copied)
-    elif is_cautious() or not (is_fresh(element) or is_fresh(size)):
+    elif call_mode().is_cautious or not (is_fresh(element) or is_fresh(size)):
         state("broadcast_to", maximum(element, 0) + 1, size + 1, "a computed size and what the others leave, plus 1")
 
 

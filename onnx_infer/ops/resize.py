@@ -14,7 +14,7 @@ from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.lengths import common_number, number_of, of_length, open_sizes
 from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import at_least, differ, normalize_axes, of_rank, sizes_unless_broken, unify
-from onnx_infer.laws.statements import demand, fresh, is_cautious, state
+from onnx_infer.laws.statements import call_mode, demand, fresh, state
 from onnx_infer.operators.registration import op
 from onnx_infer.operators.rule import Reread
 from onnx_infer.ops.window import given_sizes, spatial_rank
@@ -50,7 +50,7 @@ def _nearest(size: Dim, target: Dim, other: Dim) -> tuple[Dim, Dim] | None:
     if isinstance(from_half, int):
         return nearest - (from_half == 0), nearest
     if not differ(from_half, 0):
-        if is_cautious():
+        if call_mode().is_cautious:
             return None
         law = "how far a scaled size is from a half, of which floats decide"
         state("at_least", maximum(from_half, -from_half), 1, law, "assumed")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from onnx_infer.elements.conditions import positive
 from onnx_infer.errors import broken, require
 from onnx_infer.laws.sizes import at_least, differ, is_fresh, normalize_axis, unify, unify_shapes
-from onnx_infer.laws.statements import fresh, is_cautious, state, warn
+from onnx_infer.laws.statements import call_mode, fresh, state, warn
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.control_flow import check_outputs, check_types, element_type, never_runs, stacked
 from onnx_infer.types.branches import of_branches
@@ -50,7 +50,8 @@ def constant_state(
             return after_one_turn(body, initial, outputs, turns, changed)
         pairs = enumerate(zip(states, outputs, strict=False))
         after = [
-            kept_state(i, a, b) if is_cautious() else same_state(i, a, b, kind, body.is_nested) for i, (a, b) in pairs
+            kept_state(i, a, b) if call_mode().is_cautious else same_state(i, a, b, kind, body.is_nested)
+            for i, (a, b) in pairs
         ]
         if after == states or not left or not body.may_repeat():
             break

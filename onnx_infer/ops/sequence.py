@@ -10,7 +10,7 @@ from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.known import holds
 from onnx_infer.laws.limits import demand_at_least, demand_at_most, not_negative
 from onnx_infer.laws.sizes import at_least, differ, normalize_axis, unify_joined
-from onnx_infer.laws.statements import demand, elements_of, fresh, is_cautious
+from onnx_infer.laws.statements import call_mode, demand, elements_of, fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal
 from onnx_infer.types.join import NOTHING, elements, join, of_elements, opened, sequence_of
@@ -141,7 +141,7 @@ def split_to_sequence(input: SymTensor, split: Elements | None, axis: int, keepd
 
     if not keepdims and split is not None and split.shape == ():
         given = split.data[0] if split.data is not None else None
-        if is_cautious():
+        if call_mode().is_cautious:
             return Sequence(SymTensor(input.dtype))
         if given is not None:
             demand_at_most(minimum(given, size), 1, "the size of parts without the axis", "assumed")

@@ -11,7 +11,7 @@ from collections import Counter
 from itertools import count
 from typing import TYPE_CHECKING
 
-from onnx_infer.engine.fresh_sizes import replacing
+from onnx_infer.engine.fresh import replacing
 from onnx_infer.laws.made import make_size
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.size_texts import GENERATED, Size, generated, is_name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,7 +9,7 @@ from google.protobuf.message import EncodeError
 from onnx import AttributeProto
 
 from onnx_infer.model.attributes import attribute_value, constant, kind_of
-from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Node, ReadNodes
+from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Node
 from onnx_infer.values.text import text, texts
 from symdim.algebra.caches import shared_cache
 
@@ -97,7 +96,7 @@ class Literal(NamedTuple):
     handle: Any
 
 
-class ProtoNodes(ReadNodes):
+class ProtoNodes:
     """The nodes of a graph. Constant tensors are added to the graph's constants instead, their names to `literals`.
 
     If a graph is met again, unchanged or with a few other nodes, its nodes are recognised by their bytes. This takes a
@@ -106,7 +105,7 @@ class ProtoNodes(ReadNodes):
     The first of several walks over a graph fills the list `kept`, unless it is long, and the next ones read that.
     """
 
-    __slots__ = ("_before", "_constants", "_is_met_again", "_kept", "_literals", "_protos")
+    __slots__ = ("_constants", "_is_met_again", "_kept", "_literals", "_protos")
 
     def __init__(
         self,
@@ -118,12 +117,10 @@ class ProtoNodes(ReadNodes):
         self._protos, self._constants, self._literals = protos, constants, literals
         self._kept = kept if len(protos) <= _MOST_KEPT else None
         self._is_met_again: bool | None = None
-        self._before: list[int] = []  # for each constant the number of nodes before it
 
     def __call__(self) -> Iterator[Node]:
         protos, constants = self._protos, self._constants
         kept, self._kept = self._kept, None  # this object outlives the walks
-        before: list[int] = []
         read = kept or self._read()
         if kept is not None and read is not kept:
             kept += read
@@ -143,10 +140,8 @@ class ProtoNodes(ReadNodes):
                 if node.name not in constants:
                     self._literals.append(node.name)
                 constants[node.name] = node.handle
-                before.append(i - len(before))
             else:
                 yield node
-        self._before = before
 
     def _read(self) -> Iterable[Node | Literal | None]:
         """The nodes, None for those that are still to be read."""
@@ -158,11 +153,6 @@ class ProtoNodes(ReadNodes):
             return list(map(_nodes.get, map(_bytes_of, self._protos)))
         except EncodeError:  # a node with more than 2 GB
             return map(_nodes.get, map(wire_of, self._protos))
-
-    def again(self, index: int) -> Node:
-        """The node at this index of the last complete reading, read once more."""
-        constants = bisect_right(self._before, index)
-        return read_node(self._protos[index + constants])  # type: ignore[return-value]  # no constant
 
 
 def _is_met_again(protos: Any) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import ArgumentError
-from onnx_infer.inference import given_bound, run, sizes_of
+from onnx_infer.inference import run, sizes_of
 from onnx_infer.model.attributes import declared_size
+from onnx_infer.model.given import given_bound
 from onnx_infer.model.size_texts import is_name, said
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.protobuf.declarations import innermost_dims

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from onnx import FunctionProto, ModelProto
 
-    from onnx_infer.engine.engine import Engine, Scope
+    from onnx_infer.engine.record import Record
+    from onnx_infer.engine.scope import Scope
     from onnx_infer.model.graph import Graph, Model
     from onnx_infer.model.size_texts import Size
     from onnx_infer.values.tensor import Value
@@ -27,7 +28,7 @@ _FUNCTION_VALUE_INFO = 10
 """From this IR version on functions have value infos (onnx/docs/IR.md)."""
 
 
-def write_model(model: ModelProto, engine: Engine, inputs: Mapping[str, tuple[Size, ...]]) -> None:
+def write_model(model: ModelProto, engine: Record, inputs: Mapping[str, tuple[Size, ...]]) -> None:
     """Write the types into the inferred model or a copy of it: value infos, outputs, and these inputs."""
     engine.scope.touch(engine.model.graph.literals)
     kept: frozenset[str] = frozenset()
@@ -63,7 +64,7 @@ def _around(scope: Scope) -> Scope:
 
 
 def _named(
-    engine: Engine, copies: Mapping[int, GraphProto | FunctionProto], kept: frozenset[str]
+    engine: Record, copies: Mapping[int, GraphProto | FunctionProto], kept: frozenset[str]
 ) -> Callable[[Scope], Mapping[str, Value]] | None:
     """A function that gives the values of an inner graph with the names that are written; None if no graph has any."""
     written = {id(graph): lists for graph, _ in engine.inner if (lists := _written(graph, copies))}

@@ -6,8 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.conditions import Positive, positive
+from onnx_infer.engine.apply import apply
 from onnx_infer.engine.assumptions import assumed_bounds, text_of
-from onnx_infer.engine.outcome import apply
 from onnx_infer.laws.known import Known, assuming
 from onnx_infer.results.exactness import is_typed, varies
 from onnx_infer.types.join import sizes
@@ -18,13 +18,13 @@ from symdim.relations.relation import Relation
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from onnx_infer.engine.engine import Engine
+    from onnx_infer.engine.record import Record
     from onnx_infer.model.graph import Node
 
 _MOST_SIZES = 8
 
 
-def deciding_conditions(engine: Engine, node: Node, inputs: frozenset[Var]) -> tuple[str, ...]:
+def deciding_conditions(engine: Record, node: Node, inputs: frozenset[Var]) -> tuple[str, ...]:
     """Conditions on the symbols of `inputs` under which a node leaves nothing unknown; empty if none are found.
 
     Candidates are `size >= 2` for the sizes of its operands, equalities that the node demands, conditions that the rule
@@ -74,7 +74,7 @@ def deciding_conditions(engine: Engine, node: Node, inputs: frozenset[Var]) -> t
     return tuple(map(text_of, together))
 
 
-def _demanded(engine: Engine, node: Node, inputs: frozenset[Var]) -> Iterator[Relation]:
+def _demanded(engine: Record, node: Node, inputs: frozenset[Var]) -> Iterator[Relation]:
     """The equalities that would make the guards of the node hold."""
     for statement, stated_by in engine.stated():
         if stated_by is node and statement.relation in ("equal", "broadcast", "broadcast_to"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.engine.certain import conditional
-from onnx_infer.engine.long_sizes import Equations, is_equation
+from onnx_infer.engine.substitution import Equations, is_equation
 from onnx_infer.laws.bounds import Bounds
 from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.results.guards import Guard, NodeName
@@ -21,13 +21,13 @@ from symdim.relations.solving import solve
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Sequence
 
-    from onnx_infer.engine.engine import Engine
+    from onnx_infer.engine.record import Record
     from onnx_infer.values.tensor import Dim
 
 _ROUNDS = 64  # of simplifying guards by each other: texts get shorter, and a few rounds are usual
 
 
-def guards_of(engine: Engine) -> list[Guard]:
+def guards_of(engine: Record) -> list[Guard]:
     """The statements of a walk that bounds do not prove, as guards in the order of the nodes."""
     assumed = {i for i, statement in enumerate(engine.statements) if statement.kind == "assumed"}
     least: list[Guard] | None = None if assumed else []
@@ -45,7 +45,7 @@ def guards_of(engine: Engine) -> list[Guard]:
         assumed = left  # the other ones hold in every run
 
 
-def _least_sizes(engine: Engine, guards: list[Guard]) -> list[Guard]:
+def _least_sizes(engine: Record, guards: list[Guard]) -> list[Guard]:
     """Required guards for symbols that a guard only assumes to be large: below its size every run is refused."""
     found: list[Guard] = []
     walks: LeastSizes | None = None
@@ -89,7 +89,7 @@ def _is_filled(guard: Guard, required: _Stronger) -> bool:
     return any(not any(_open(Relation("at_least", size, 1), required) for size in sizes) for sizes in guard.filled)
 
 
-def _stated(engine: Engine, assumed: Collection[int]) -> list[Guard]:
+def _stated(engine: Record, assumed: Collection[int]) -> list[Guard]:
     """The statements as guards, one by one, not solved. `assumed` are the indices of those that are only assumed.
 
     An assumed statement that is not among them is required. A required one that rests on them is only assumed.

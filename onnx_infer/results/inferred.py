@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
+from onnx_infer.engine.substitution import take_own_sizes
 from onnx_infer.errors import UnknownSymbol
 from onnx_infer.types.join import variables_in
 from onnx_infer.values.tensor import Shape, SymTensor, Value
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from onnx_infer.diagnostics import Diagnostic
-    from onnx_infer.engine.engine import Engine
+    from onnx_infer.engine.record import Record
     from onnx_infer.model.graph import Node
     from onnx_infer.model.size_texts import Size
     from onnx_infer.results.guards import Guard
@@ -37,16 +38,16 @@ class Inferred:
     that say more than the model; this includes new names of axes without a name.
     """
 
-    def __init__(self, engine: Engine, found_inputs: Mapping[str, tuple[Size, ...]]) -> None:
+    def __init__(self, engine: Record, found_inputs: Mapping[str, tuple[Size, ...]]) -> None:
         self._walked = engine
         self.found_inputs = dict(found_inputs)
         self.diagnostics: list[Diagnostic] = engine.diagnostics
         self.notes: dict[str, str] = engine.notes
 
     @cached_property
-    def _engine(self) -> Engine:
+    def _engine(self) -> Record:
         """The engine after its walk, with sizes that only this result has. Writing a model does not need these."""
-        self._walked.take_own_sizes()
+        take_own_sizes(self._walked)
         return self._walked
 
     @cached_property
@@ -166,7 +167,7 @@ def schedule(result: Inferred) -> list[Node]:
     seen: set[str] = set()
     for node in nodes:
         if any(name in made and name not in seen for name in reads_of(result, node) if name):
-            from onnx_infer.engine.topological_sort import sort_nodes  # few models need it
+            from onnx_infer.engine.order import sort_nodes  # few models need it
 
             return list(sort_nodes(graph, engine.scope, lambda _: None, engine.view))
         seen.update(node[3])
@@ -177,6 +178,6 @@ def reads_of(result: Inferred, node: Node) -> Sequence[str]:
     """The names that a node reads, and those that the graphs in it read from around them."""
     if not node[4].has_graphs:
         return node[2]
-    from onnx_infer.engine.topological_sort import captured
+    from onnx_infer.engine.order import captured
 
     return [*node[2], *captured(result._engine.view, node)]

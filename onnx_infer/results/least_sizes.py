@@ -11,8 +11,10 @@ from copy import copy
 from typing import TYPE_CHECKING
 
 from onnx_infer.diagnostics import Refusal
-from onnx_infer.engine.engine import Engine
+from onnx_infer.engine.record import Record, Setting
+from onnx_infer.engine.walk import walk
 from onnx_infer.laws.bounds import implied_bounds
+from onnx_infer.laws.statements import Mode
 from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.types.join import sizes
 from onnx_infer.values.tensor import Dim, substitute
@@ -33,7 +35,7 @@ _MOST_NODES = 1 << 13
 class LeastSizes:
     """The least sizes of the symbols of one model."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Record) -> None:
         self._engine = engine
         self._left = _MOST_NODES
         self._nodes = sum(1 for _ in engine.model.graph.nodes())
@@ -72,20 +74,20 @@ class LeastSizes:
         narrow: dict[Var, Dim] = {v: narrowed(v, low, high) for v in found}
         inputs = [(name, kind and substitute(kind, narrow)) for name, kind in graph.inputs]
         model = engine.model._replace(graph=graph._replace(inputs=inputs))
-        walk = Engine(model, copy(engine.symbols), engine.policy, is_cautious=True)
-        walk.run()
-        for told in walk.diagnostics:
+        setting = Setting(engine.setting.policy, mode=Mode(is_cautious=True))
+        record = walk(Record(model, copy(engine.symbols), setting))
+        for told in record.diagnostics:
             if isinstance(told, Refusal):
                 return told.operator.rpartition("-")[0], told.node
-        return _contradicted(walk)
+        return _contradicted(record)
 
 
-def _contradicted(walk: Engine) -> Refusing | None:
+def _contradicted(record: Record) -> Refusing | None:
     """A node whose statement contradicts the other statements of the walk. Only bounds are compared."""
-    resolve = walk.fresh_sizes.resolve
+    resolve = record.fresh_sizes.resolve
     stated = [
         (s._replace(lhs=resolve(s.lhs), rhs=resolve(s.rhs), filled=tuple(map(resolve, s.filled))), node)
-        for s, node in walk.stated()
+        for s, node in record.stated()
     ]
     bounds = implied_bounds(statement for statement, _ in stated)
     for statement, node in stated:

@@ -9,20 +9,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.engine.topological_sort import graphs_of
+from onnx_infer.engine.order import graphs_of
 from onnx_infer.values.tensor import SymTensor, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from onnx_infer.engine.engine import Engine
+    from onnx_infer.engine.record import Record
     from onnx_infer.model.graph import Graph, Node
 
 _UNION = 11
 """From this version of the operators on, the branches of an If may have any shapes."""
 
 
-def not_written(engine: Engine) -> frozenset[str]:
+def not_written(engine: Record) -> frozenset[str]:
     """The names of the values whose types stay as they are in the model, in any of its graphs."""
     if engine.scope.operators.version("") >= _UNION:
         return frozenset()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from onnx_infer.engine.declared_types import NAMELESS
+from onnx_infer.engine.declared import NAMELESS
 from onnx_infer.model.graph import Node, label_of, title_of
 from onnx_infer.results.exactness import input_variables, is_exact, is_typed, lacks_elements, variables, varies
 from onnx_infer.results.inferred import Inferred, schedule

@@ -296,7 +296,7 @@ class OneOf(SymTensor):
     """One of two tensors, of different ranks or with different elements. The `source` decides which one.
 
     Its own shape and elements are those of `joined`: what both tensors share. A rule is applied to both tensors
-    (`engine/outcome.py`), and what the results share is known. The source is a condition on sizes (True selects the
+    (`engine/apply.py`), and what the results share is known. The source is a condition on sizes (True selects the
     first tensor), or any other comparable object. All tensors with the same source take the same side.
 
     >>> OneOf("a condition", SymTensor(1, (2,)), SymTensor(1, (2, 3)), SymTensor(1))

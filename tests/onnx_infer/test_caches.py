@@ -9,7 +9,7 @@ import pytest
 from onnx.parser import parse_model
 
 from onnx_infer import infer, infer_shapes
-from onnx_infer.engine import engine
+from onnx_infer.engine import walk
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators import lookup
 from onnx_infer.protobuf import nodes
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 def test_one_call_empties_the_caches_of_both_packages() -> None:
     before = {name: str(value) for name, value in infer(demo_model()).types.items()}
-    assert engine._remembered
+    assert walk._remembered
     assert nodes._interned
     clear_caches()
-    assert not engine._remembered
+    assert not walk._remembered
     assert not nodes._interned
     assert {name: str(value) for name, value in infer(demo_model()).types.items()} == before
 
@@ -167,7 +167,7 @@ def test_a_renaming_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     model = parse_model(CHAIN)  # its second walk knows a lower bound of S
     first = infer(model)
     renamed_again = lambda value, _: pytest.fail(f"{value} is renamed again")  # noqa: E731
-    monkeypatch.setattr("onnx_infer.engine.fresh_sizes.substitute", renamed_again)
+    monkeypatch.setattr("onnx_infer.engine.fresh.substitute", renamed_again)
     again = infer(model)
     assert (again.types, again.guards) == (first.types, first.guards)
 
@@ -197,7 +197,7 @@ _DATA = """<ir_version: 8, opset_import: ["": 18]> g (float[N, 3] x) => (float[R
 def test_outcomes_of_sizes_that_the_data_decide_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     model = parse_model(_DATA)
     first = infer_shapes(model)
-    monkeypatch.setattr(engine, "apply", lambda operator, *_: pytest.fail(f"{operator.schema.name} is asked again"))
+    monkeypatch.setattr(walk, "apply", lambda operator, *_: pytest.fail(f"{operator.schema.name} is asked again"))
     assert infer_shapes(model) == first
 
 
@@ -235,8 +235,8 @@ def test_elements_in_bodies_are_other_ones_for_each_call_and_result(monkeypatch:
     model = parse_model(_ELEMENTS)
     results = [infer(model)]
     asked: list[str] = []
-    apply = engine.apply
-    monkeypatch.setattr(engine, "apply", lambda o, *rest: asked.append(o.schema.name) or apply(o, *rest))
+    apply = walk.apply
+    monkeypatch.setattr(walk, "apply", lambda o, *rest: asked.append(o.schema.name) or apply(o, *rest))
     results.append(infer(model))
     assert set(asked) <= {"If"}
     found = [v for result in results for name in "ab" for v in variables_in(result.types[name])]

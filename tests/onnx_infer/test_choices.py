@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onnx_infer import infer
-from onnx_infer.engine.choices import MOST
+from onnx_infer.engine.walk import MOST_CHOICES as MOST
 from onnx_infer.laws.readable import MOST_LEAVES, MOST_LEAVES_OF_A_CHOICE, is_unreadable
 from onnx_infer.laws.sizes import are_one
 from onnx_infer.results import reasons

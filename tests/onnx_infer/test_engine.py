@@ -6,7 +6,6 @@ import os
 import random
 import subprocess
 import sys
-import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,6 @@ from onnx import TensorProto, helper
 
 from onnx_infer import InferenceResult, ShapeInferenceError, fold, infer, infer_shapes
 from onnx_infer.types.merge import ShapeMergePolicy
-from symdim import clear_caches
 
 from .sessions import session_of
 
@@ -108,22 +106,6 @@ def test_constants_between_nodes_in_any_order(seed: int) -> None:
     for _ in range(3):  # known nodes are read in another way
         found = types(infer(model))
         assert (found["c"], found["f"]) == ("f32[3, 0, 2]={}", "f32[2*N, 2*N]")
-
-
-def test_unsorted_nodes_take_no_more_memory() -> None:
-    def peak(order: int) -> int:
-        nodes = [helper.make_node("Relu", [f"v{i}"], [f"v{i + 1}"]) for i in range(4000)]
-        x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N"]) for name in ("v0", "v4000"))
-        model = helper.make_model(helper.make_graph(nodes[::order], "g", [x], [y]))
-        clear_caches()
-        tracemalloc.start()
-        infer(model)
-        most = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return most
-
-    peak(1)
-    assert peak(-1) < 1.5 * peak(1)
 
 
 def test_an_error_in_unsorted_nodes_is_told_once() -> None:

@@ -7,8 +7,7 @@ import pytest
 from onnx import helper
 
 from onnx_infer import infer, infer_shapes
-from onnx_infer.engine.engine import Engine
-from onnx_infer.engine.frame import Frame
+from onnx_infer.engine import walk
 from onnx_infer.operators.lookup import Operators
 
 from .texts import messages, parsed, types
@@ -69,13 +68,13 @@ def test_values_cross_the_call() -> None:
 
 def test_equal_calls_walk_the_body_once(monkeypatch: pytest.MonkeyPatch) -> None:
     walked: list[str] = []
-    run_nodes = Engine._run_nodes
+    run_nodes = walk._run_nodes  # each call of it begins a body, or goes on after a call
 
-    def count(self: Engine, frame: Frame) -> object:
+    def count(record: object, frame: walk._Frame) -> object:
         walked.append(frame.graph.name)
-        return run_nodes(self, frame)
+        return run_nodes(record, frame)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Engine, "_run_nodes", count)
+    monkeypatch.setattr(walk, "_run_nodes", count)
     calls = " ".join(f"x{i + 1} = f.Layer(x{i}, w{i})" for i in range(50))
     weights = ", ".join(f"float[4, 4] w{i} = {{{', '.join(['1.5'] * 15 + [str(i)])}}}" for i in range(50))
     model = model_of(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from onnx_infer import infer
-from onnx_infer.engine import run_time_elements
+from onnx_infer.engine import run_time
 from onnx_infer.laws.readable import MOST_LEAVES_OF_A_CHOICE, MOST_SYMBOLS_OF_A_CHOICE
 from onnx_infer.results.derived_guards import guards_of
 from onnx_infer.tools.report.layout import rows, text_of
@@ -164,7 +164,7 @@ def test_more_sizes_of_split_than_are_propagated_are_known(where: str) -> None:
 def test_the_operands_of_a_node_are_looked_at_once_for_all_its_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     """The 500 sizes of a Pad of an unknown tensor, with a vector of 1,000 elements."""
     asked: list[Any] = []
-    monkeypatch.setattr(run_time_elements, "is_told", lambda value: asked.append(value) or is_told(value))
+    monkeypatch.setattr(run_time, "is_told", lambda value: asked.append(value) or is_told(value))
     ones = ", ".join("1" * 1_000)
     result = infer(parsed(f"g (float x) => (y) <int64[1000] p = {{{ones}}}> {{ u = com.acme.Of(x) y = Pad(u, p) }}"))
     assert [str(size) for size in result.shapes["y"]] == [f"_d{i} + 2" for i in range(500)]

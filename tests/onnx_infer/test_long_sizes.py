@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from onnx_infer import infer, infer_shapes
-from onnx_infer.engine.long_sizes import Equations
+from onnx_infer.engine.substitution import Equations
 from onnx_infer.laws.readable import chosen, degree
 from symdim import DivisionByZero, Expr, Var, maximum, minimum
 
@@ -271,50 +271,16 @@ def test_powers_that_nest_in_quotients_become_fresh_sizes() -> None:
     assert max(map(degree, found)) == 32
 
 
-def test_a_size_is_short_where_an_equation_makes_its_symbol_large() -> None:
-    """`max(N, 3) == N` shortens `max(N, 2)//2`, too. The second inference reads the shorter size of `x`."""
+def test_a_shorter_size_is_known_in_the_body_of_a_function() -> None:
+    """The second axis of x in the body of F has the name N, because both calls give it this size."""
     model = parsed(
-        """g (float[3,N,"max(N, 3)",8] x, float[S,M,N,8] k) => (y, z)
-        { y = Concat<axis=0>(x, k) z = MaxPool<kernel_shape=[2, 1], strides=[2, 1]>(x) }""",
-        HEAD,
+        """g (float[2, "max(N, 3)"] x, float[K, N] z) => (y, a, b) { y = Concat<axis=0>(x, z) a = local.F(x)
+            b = local.F(z) } <domain: "local", opset_import: ["": 18]> F (x) => (y) { y = Neg(x) }""",
+        '<ir_version: 10, opset_import: ["": 18, "local": 1]>',
     )
     once = infer_shapes(model)
-    assert [str(infer(m).types["z"]) for m in (model, once)] == ["f32[3, N, N//2, 8]"] * 2
+    assert [str(infer(m).types["a"]) for m in (model, once)] == ["f32[2, N]"] * 2
     assert infer_shapes(once) == once
-
-
-@pytest.mark.parametrize(
-    ("graph", "name", "type"),
-    [
-        (  # 3*L of the product, and then L - 1 in place of 3*L//4, because w has no position 4
-            """g (float[L, "max(L, 3)"] x, float[3] s, float[4] w) => (p, z, y) <int64[1] four = {4}> { p = Add(x, s)
-            t = Shape<start=1>(x) z = Gather(w, t) u = Size(x) d = Div(u, four) y = ConstantOfShape(d) }""",
-            "y",
-            "f32[L - 1]",
-        ),
-        (  # the second axis of x in the body of F has the name N, because both calls give it this size
-            """g (float[2, "max(N, 3)"] x, float[K, N] z) => (y, a, b) { y = Concat<axis=0>(x, z) a = local.F(x)
-            b = local.F(z) } <domain: "local", opset_import: ["": 18]> F (x) => (y) { y = Neg(x) }""",
-            "a",
-            "f32[2, N]",
-        ),
-    ],
-)
-def test_what_a_shorter_size_depends_on_is_known_from_the_start(graph: str, name: str, type: str) -> None:
-    """The next inference finds the shorter size declared. The first one asks the same question about it."""
-    model = parsed(graph, '<ir_version: 10, opset_import: ["": 18, "local": 1]>')
-    once = infer_shapes(model)
-    assert [str(infer(m).types[name]) for m in (model, once)] == [type] * 2
-    assert infer_shapes(once) == once
-
-
-def test_only_a_maximum_makes_a_symbol_large() -> None:
-    known, N, M = Equations(), Var("N"), Var("M")
-    known.add(minimum(N, 3), N)
-    known.add(maximum(M, 3), M + 1)
-    assert [known.narrowed(maximum(v, 2)) for v in (N, M)] == [maximum(N, 2), maximum(M, 2)]
-    known.add(maximum(N, M, 5), M)
-    assert [known.narrowed(maximum(v, 2)) for v in (N, M)] == [maximum(N, 2), M]
 
 
 @pytest.mark.parametrize("name", ["K", "z", "a_name_of_many_letters"])

@@ -6,11 +6,11 @@ from onnx_infer.laws.known import Known, assuming
 from onnx_infer.laws.limits import demand_room_for_pads
 from onnx_infer.laws.sizes import at_least, broadcast_size, confirm, differ, is_fresh
 from onnx_infer.laws.statements import (
+    Mode,
     Statement,
     Trace,
-    cautiously,
+    call_mode,
     contradict,
-    is_cautious,
     is_contradicted,
     state,
     tell_rank,
@@ -43,13 +43,13 @@ def test_the_innermost_trace_notes_what_is_stated() -> None:
 
 def test_a_cautious_walk_drops_what_is_assumed_only() -> None:
     for kind, errors in (("required", 1), ("assumed", 0)):
-        with Trace() as trace:
-            cautiously(lambda kind=kind: confirm(2, 3, "sizes", kind))  # type: ignore[misc]
+        with Trace(Mode(is_cautious=True)) as trace:
+            confirm(2, 3, "sizes", kind)
         assert len(trace.errors) == errors, kind
     # the size that another law determines stays, whatever a cautious walk drops
-    with Trace():
-        assert cautiously(lambda: confirm(2, 3, "sizes")) == 2
-    assert not is_cautious()
+    with Trace(Mode(is_cautious=True)):
+        assert confirm(2, 3, "sizes") == 2
+    assert call_mode() == Mode()
 
 
 def test_pads_of_a_tensor_that_another_axis_may_empty() -> None:
@@ -68,8 +68,8 @@ def test_the_innermost_trace_is_told_the_rank() -> None:
 
 def test_a_cautious_reshape_divides_only_by_sizes_that_the_input_has() -> None:
     for shape, found in (((N - 1, M, 2), (N - 1, 2 * M)), ((N - 1, M - 1, 2), None), ((H, M, 2), None)):
-        with Trace():
-            sizes = cautiously(lambda shape=shape: reshaped(shape, (N - 1, -1), allowzero=1))  # type: ignore[misc]
+        with Trace(Mode(is_cautious=True)):
+            sizes = reshaped(shape, (N - 1, -1), allowzero=1)
         assert sizes == found or (found is None and is_fresh(sizes[1])), shape
 
 

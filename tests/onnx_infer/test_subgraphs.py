@@ -7,7 +7,7 @@ import onnx
 import pytest
 
 from onnx_infer import fold, infer, make_dynamic
-from onnx_infer.engine.engine import Engine
+from onnx_infer.engine.subgraph import Subgraph  # its calls are the walks over a body
 from onnx_infer.ops.attention import flex_attention
 from onnx_infer.testing import read_value
 from onnx_infer.values import dtype as dt
@@ -65,9 +65,9 @@ def nested(kind: str, depth: int) -> onnx.ModelProto:
 @pytest.mark.parametrize(("kind", "most"), [("If", 41), ("Loop", 8000)])
 def test_time_does_not_multiply_with_nesting(kind: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     walks = []
-    walk = Engine.run_graph
+    call = Subgraph.__call__
     monkeypatch.setattr(
-        Engine, "run_graph", lambda self, graph, scope: (walks.append(graph.name), walk(self, graph, scope))
+        Subgraph, "__call__", lambda self, *given, **how: walks.append(self.graph.name) or call(self, *given, **how)
     )
     result = infer(nested(kind, 21))
     assert len(walks) <= most
@@ -78,9 +78,9 @@ def test_time_does_not_multiply_with_nesting(kind: str, most: int, monkeypatch: 
 def test_a_loop_body_of_a_thousand_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is walked at most three times."""
     walks: list[object] = []
-    walk = Engine.run_graph
+    call = Subgraph.__call__
     monkeypatch.setattr(
-        Engine, "run_graph", lambda self, graph, scope: (walks.append(graph.name), walk(self, graph, scope))
+        Subgraph, "__call__", lambda self, *given, **how: walks.append(self.graph.name) or call(self, *given, **how)
     )
     nodes = " ".join(f"n{i + 1} = Add(n{i}, x)" for i in range(1000))
     text = f"""g (float[N, 2] x, float[T] t) => (y) {{ {TRIPS}

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onnx_infer.engine.engine import apply
-from onnx_infer.engine.run_time_elements import RunTimeValues
+from onnx_infer.engine.apply import apply
+from onnx_infer.engine.run_time import RunTimeValues
 from onnx_infer.laws.statements import named
 from onnx_infer.model.graph import Attributes
 from onnx_infer.model.symbols import Symbols

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
-from functools import partial
 from itertools import product
 
 import numpy as np
@@ -12,15 +11,22 @@ import pytest
 
 from onnx_infer import infer
 from onnx_infer.elements.scaling import as_fraction, scaled
-from onnx_infer.laws.statements import cautiously
+from onnx_infer.laws.statements import Mode, Trace
 from onnx_infer.laws.windows import Window
 from onnx_infer.ops.resize import kept_aspect
+from onnx_infer.values.tensor import Dim
 from symdim import Expr, Var
 
 from .texts import parsed
 
 H = Var("H")
 GRID = list(product(range(1, 5), range(1, 5), range(1, 4), range(3), range(3)))
+
+
+def scaled_in(mode: Mode, size: Dim, scale: float) -> Dim:
+    """The scaled size in a call of this mode."""
+    with Trace(mode):
+        return scaled(size, scale)
 
 
 def counted(window: Window, size: int) -> int:
@@ -79,14 +85,14 @@ def test_a_scaled_size_is_the_float32_product_and_in_cautious_walks_the_exact_on
     scales = sorted({float(np.float32(p / q)) for p in range(1, 40) for q in range(1, 30)})
     claimed, H = 0, Var.fresh("H", 1, 4095)
     for scale in scales:
-        symbolic = cautiously(partial(scaled, H, scale), everywhere)
+        symbolic = scaled_in(Mode(everywhere), H, scale)
         for size in (1, 2, 3, 7, 10, 49, 64, 190, 224, 1000, 3001, 4095):
             single = int(np.floor(np.float32(size) * np.float32(scale)))
             right = {single, int(Fraction(scale) * size)} if everywhere else {single}
             if symbolic.variables() == (H,):
                 claimed += 1
                 assert {at(symbolic, size)} == right, (size, scale)
-            concrete = cautiously(partial(scaled, size, scale), everywhere)
+            concrete = scaled_in(Mode(everywhere), size, scale)
             assert not isinstance(concrete, int) or {concrete} == right, (size, scale)
     assert claimed > 3000
 
@@ -112,7 +118,8 @@ def test_a_scale_that_is_a_float_is_exact_up_to_the_first_size_that_float32_roun
     sizes = np.arange(most - 5000, most + 2)
     right = np.floor(sizes.astype(np.float32) * np.float32(scale)) == np.floor(sizes * scale)
     assert (as_fraction(scale).most, right[:-1].all(), right[-1]) == (most, True, False)
-    assert isinstance(cautiously(partial(scaled, H, scale)), Var)  # a fresh size: no bound shows that H is so small
+    # a fresh size: no bound shows that H is so small
+    assert isinstance(scaled_in(Mode(is_cautious=True), H, scale), Var)
 
 
 @pytest.mark.parametrize("policy", ["not_larger", "not_smaller"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from onnx_infer.engine.calls import resolve
 from onnx_infer.errors import ArgumentError
 from onnx_infer.operators.registration import registry
 from onnx_infer.results.inferred import checked_sizes, nameable
@@ -143,7 +144,7 @@ def _work(result: Inferred, options: Options) -> Work:
     def attributes_of(node: ScheduledNode) -> Mapping[str, Any]:
         assert node.source is not None
         (*_, attributes, _), scope = node.source
-        return engine.functions.resolve(attributes, scope.attributes).values
+        return resolve(engine, attributes, scope.attributes).values
 
     return Work(nodes, types, Bytes(sizes, exact, outside), attributes_of)
 

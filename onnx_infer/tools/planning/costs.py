@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onnx_infer.engine.calls import resolve
 from onnx_infer.model.graph import Node, first_output, label_of, title_of
 from onnx_infer.results.inferred import Inferred, reads_of, schedule
 from onnx_infer.results.sources import without_computed
@@ -27,7 +28,7 @@ from symdim import Expr, product, total
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from onnx_infer.engine.engine import Engine
+    from onnx_infer.engine.record import Record
     from onnx_infer.engine.scope import Scope
     from onnx_infer.operators.operator import Operator
     from onnx_infer.tools.planning.memory import MemoryPlan
@@ -127,7 +128,7 @@ def parameters(value: Value) -> Dim:
 class _Bodies(Bodies):
     """The costs of the graphs inside a model. Those of functions that call themselves are not known."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Record) -> None:
         super().__init__(engine)
         self._counts: dict[int, Dim | None] = {}
         for key in self.inner_first():
@@ -146,7 +147,7 @@ class _Bodies(Bodies):
             return None
         given = [scope[name] if name else None for name in inputs]
         made = [scope[name] if name else None for name in outputs]
-        resolved = self._engine.functions.resolve(attributes, scope.attributes).values
+        resolved = resolve(self._engine, attributes, scope.attributes).values
         count = multiply_adds(operator, given, made, resolved)
         if isinstance(count, Expr) and UNKNOWN_SIZE in count.variables():
             return None

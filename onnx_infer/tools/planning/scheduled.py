@@ -10,13 +10,14 @@ from contextlib import suppress
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, NamedTuple
 
+from onnx_infer.engine.calls import find_function
 from onnx_infer.model.graph import Node, label_of, title_of
 from onnx_infer.results.inferred import Inferred, reads_of, schedule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from onnx_infer.engine.engine import Engine
+    from onnx_infer.engine.record import Record
     from onnx_infer.engine.scope import Scope
     from onnx_infer.model.graph import Graph
     from onnx_infer.values.tensor import Value
@@ -47,7 +48,7 @@ class ScheduledNode(NamedTuple):
 class Bodies:
     """The graphs inside a model (bodies of functions, and subgraphs), by the id of their message."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Record) -> None:
         self._engine = engine
         self.graphs: dict[int, tuple[Graph, Scope]] = {
             id(graph.handle): (graph, scope) for graph, scope in engine.inner
@@ -61,7 +62,7 @@ class Bodies:
             return [id(x) for x in values if id(x) in self.graphs]
         if scope.operators[node[1], node[0]] is not None:
             return []
-        function = self._engine.functions.find(node, scope)
+        function = find_function(self._engine, node, scope)
         return [] if function is None else [id(function.body.handle)]
 
     def inner_first(self) -> Iterator[int]:

@@ -7,14 +7,13 @@ the ranks of the inputs, and the elements of those that are sizes, axes or indic
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnx_infer.engine.outcome import Outcome, apply
+from onnx_infer.engine.apply import Outcome, apply
 from onnx_infer.engine.scope import Scope, UndefinedInput
 from onnx_infer.laws.bounds import Bounds
 from onnx_infer.laws.lengths import known_elements
-from onnx_infer.laws.statements import Statement, cautiously
+from onnx_infer.laws.statements import Mode, Statement
 from onnx_infer.tools.transforms.draft import said
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, SymTensor, Value
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
     from onnx import NodeProto
 
-    from onnx_infer.engine.engine import Engine
+    from onnx_infer.engine.record import Record
     from onnx_infer.model.graph import Graph, Node
     from onnx_infer.operators.rule import Least
     from onnx_infer.tools.transforms.draft import Draft
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 class Refusals:
     """The nodes of an inferred model that may go. With `keep_guards`, none goes that states a law of its own."""
 
-    def __init__(self, engine: Engine, draft: Draft, types: Mapping[str, Value], keep_guards: bool) -> None:
+    def __init__(self, engine: Record, draft: Draft, types: Mapping[str, Value], keep_guards: bool) -> None:
         self._types, self._draft = types, draft
         told = {diagnostic.node for diagnostic in engine.diagnostics}
         divisions = _divisions(draft, types)
@@ -148,7 +147,7 @@ class _Solved(dict[Relation, list[Relation]]):
         return self[statement.condition] if is_demand else []
 
 
-def _open_laws(engine: Engine) -> list[_Law]:
+def _open_laws(engine: Record) -> list[_Law]:
     """The laws of nodes that always run, as far as bounds do not prove them."""
     found: list[_Law] = []
     solved = _Solved()
@@ -177,7 +176,7 @@ def _name_of(node: Node) -> str:
     return next((name for name in node[3] if name), "")
 
 
-def _stating_inside(engine: Engine, draft: Draft) -> set[str]:
+def _stating_inside(engine: Record, draft: Draft) -> set[str]:
     """The first outputs of the nodes in inner graphs that state a law. A graph may not run, so no other node counts."""
     known = {id(graph) for graph, _ in draft.bodies}
     solved, found = _Solved(), set[str]()
@@ -193,7 +192,7 @@ def _stating_inside(engine: Engine, draft: Draft) -> set[str]:
     return found
 
 
-def _constants_of(engine: Engine, graph: Graph) -> Mapping[str, Any]:
+def _constants_of(engine: Record, graph: Graph) -> Mapping[str, Any]:
     """The constants of an inner graph, to be read. A walk that repeats a record has only their names."""
     read = engine.model.subgraph(graph.handle)
     list(read.nodes())  # nodes of constants count once they are read
@@ -213,12 +212,12 @@ def _outcomes(node: Node, scope: Scope) -> list[Outcome]:
     if operator is None:
         return []
     given = scope.with_elements(operator, node[2], values)
-    said = partial(apply, operator, node[4], given, len(node[3]))
-    return [said(), cautiously(said)]
+    modes = Mode(), Mode(is_cautious=True)
+    return [apply(operator, node[4], given, len(node[3]), mode) for mode in modes]
 
 
 def _stating(
-    engine: Engine, draft: Draft, types: Mapping[str, Value], keep_guards: bool, divisions: list[Division]
+    engine: Record, draft: Draft, types: Mapping[str, Value], keep_guards: bool, divisions: list[Division]
 ) -> set[str]:
     """The first outputs of the nodes that must stay because of a law that no other node states.
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
-from onnx_infer.engine.outcome import Outcome, apply
+from onnx_infer.engine.apply import Outcome, apply
 from onnx_infer.values.tensor import Dim, Shape, SymTensor, Value
 from symdim import Expr
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.engine.engine import Engine
+from onnx_infer.engine.record import Record
+from onnx_infer.engine.walk import walk
 from onnx_infer.errors import OnnxInferError
 from onnx_infer.laws.slices import slice_end
 from onnx_infer.laws.statements import Trace
@@ -46,13 +47,13 @@ class FreedWalk:
         view = front.view(symbols)
         nodes = view.graph.nodes
         view = view._replace(graph=view.graph._replace(nodes=lambda: map(self._meant, nodes())))
-        self.engine = Engine(view, symbols, "refine")
+        self.engine = Record(view, symbols)
         self.traced: dict[str | Var, int] = {}
         self.pins.clear()
         self.tracer.wanted.clear()
         self._merged: Merged = {}
         self.tracer.merged, self.tracer.values = self._merged, self.traced
-        self.engine.run()
+        walk(self.engine)
         return len(self.changes) > before
 
     # -- one node -----------------------------------------------------------------------------------------------------

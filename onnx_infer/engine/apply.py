@@ -6,12 +6,12 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.elements.conditions import Positive
-from onnx_infer.engine.fresh_sizes import renew
+from onnx_infer.engine.fresh import renew
 from onnx_infer.engine.scope import UndefinedInput
 from onnx_infer.errors import OnnxInferError, OpUsageError
 from onnx_infer.laws.known import supposing
 from onnx_infer.laws.sizes import is_fresh
-from onnx_infer.laws.statements import Statement, Trace
+from onnx_infer.laws.statements import USUAL, Mode, Statement, Trace
 from onnx_infer.types.branches import demand_side, of_branches, of_side, sources_of
 from onnx_infer.types.join import either
 from onnx_infer.values.tensor import OneOf, plain, substitute
@@ -63,24 +63,30 @@ class Outcome(NamedTuple):
         )
 
 
-def apply(operator: Operator, attributes: Attributes, values: tuple[Value | None, ...], output_count: int) -> Outcome:
-    """Apply a rule. An error of the node, or of the rule itself, costs at most this node's results.
+def apply(
+    operator: Operator,
+    attributes: Attributes,
+    values: tuple[Value | None, ...],
+    output_count: int,
+    mode: Mode = USUAL,
+) -> Outcome:
+    """Apply a rule in a mode. An error of the node, or of the rule itself, costs at most this node's results.
 
     A law that the rule reports as broken (`contradict`) costs only the sizes that depend on it.
     """
     if (operator.selects or OneOf in map(type, values)) and not attributes.has_graphs:
         sources = sources_of(values, _MAX_SOURCES, elements=operator.selects)
         if 1 <= len(sources) <= _MAX_SOURCES:
-            return _of_choices(sources[0], operator, attributes, values, output_count)
+            return _of_choices(sources[0], operator, attributes, values, output_count, mode)
         values = tuple([v and plain(v) for v in values])
-    return _of_rule(operator, attributes, values, output_count)
+    return _of_rule(operator, attributes, values, output_count, mode)
 
 
 def _of_rule(
-    operator: Operator, attributes: Attributes, values: tuple[Value | None, ...], output_count: int
+    operator: Operator, attributes: Attributes, values: tuple[Value | None, ...], output_count: int, mode: Mode
 ) -> Outcome:
     """The outcome of a rule for operands of which none is taken for one of two."""
-    with Trace() as trace:
+    with Trace(mode) as trace:
         try:
             results, note, wrong = operator.infer(values, attributes, output_count)
         except OpUsageError as e:
@@ -127,6 +133,7 @@ def _of_choices(
     attributes: Attributes,
     values: tuple[Value | None, ...],
     output_count: int,
+    mode: Mode,
 ) -> Outcome:
     """Apply a rule to inputs that are one of two tensors: to the first ones and to the second ones.
 
@@ -139,19 +146,20 @@ def _of_choices(
     """
     sides = [tuple([v and of_side(v, source, i) for v in values]) for i in (0, 1)]
     if not (isinstance(source, Positive) and _are_alike(values)):
-        return _of_sides(source, *[apply(operator, attributes, side, output_count) for side in sides])
+        first, second = [apply(operator, attributes, side, output_count, mode) for side in sides]
+        return _of_sides(source, first, second, mode)
     first, second = [
-        supposing(size, partial(apply, operator, attributes, side, output_count))
+        supposing(size, partial(apply, operator, attributes, side, output_count, mode))
         for side, size in zip(sides, (source.size - 1, -source.size), strict=True)
     ]
-    outcome = _of_sides(source, first, second)
+    outcome = _of_sides(source, first, second, mode)
     if first.refused != second.refused:
         return outcome
     is_known = not outcome.fresh and not any(None in (value.data or ()) for value in outcome.values)
     is_clear = is_known and _demands(first) == _demands(second)
     if is_clear and _is_plain(outcome, first, second):
         return outcome
-    whole = _of_rule(operator, attributes, tuple([v and plain(v) for v in values]), output_count)
+    whole = _of_rule(operator, attributes, tuple([v and plain(v) for v in values]), output_count, mode)
     return outcome if is_clear and _length(outcome) < _length(whole) else whole
 
 
@@ -179,16 +187,16 @@ def _length(outcome: Outcome) -> int:
     return sum(len(str(size)) for size in _sizes(outcome))
 
 
-def _of_sides(source: Positive | Var, first: Outcome, second: Outcome) -> Outcome:
+def _of_sides(source: Positive | Var, first: Outcome, second: Outcome, mode: Mode) -> Outcome:
     """The outcome for values that are one of two, from those for both sides."""
     if first.refused != second.refused:
         runs, other = (second, first) if first.refused else (first, second)
-        with Trace() as trace:
+        with Trace(mode) as trace:
             demand_side(source, first=runs is first, law=other.error[1] if other.error else "")
         return runs._replace(
             plain=runs.plain and not trace.statements, statements=(*runs.statements, *trace.statements)
         )
-    with Trace() as trace:
+    with Trace(mode) as trace:
         unsure = either("one of two ranks")
         results = [
             of_branches(a, b, source, unsure, elements=True) for a, b in zip(first.values, second.values, strict=True)

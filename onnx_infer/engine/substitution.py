@@ -1,4 +1,4 @@
-"""Long sizes, made shorter by the equations that operators demand.
+"""Sizes in the record of a walk replaced by others: solved ones, shorter ones, declared names, and sizes of its own.
 
 A size chosen by broadcasting may be long although a later node demands that it is `N`. So equations that are required
 are solved for the largest part of them, `max(N, M) == N + 3` for `max(N, M)`, and long sizes are rewritten by the
@@ -8,15 +8,16 @@ stay guards, so a size is right where the guards hold.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from onnx_infer.engine.fresh_sizes import replacing
+from onnx_infer.engine.fresh import is_made, renew, replacing
 from onnx_infer.laws.readable import has_many_names, is_long, is_unreadable
-from onnx_infer.types.join import sizes
-from symdim import BoundsError, DivisionByZero, Expr, Max, Var, leaf_count
+from onnx_infer.types.join import sizes, variables_in
+from onnx_infer.values.tensor import Dim, SymTensor, Value
+from symdim import DivisionByZero, Expr, Var, leaf_count
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.constructors.long_division import cancelled
-from symdim.algebra.dims import at_most, substituted, variables_of
+from symdim.algebra.dims import at_most, variables_of
 from symdim.algebra.evaluate import Substitution, postorder, replaced
 from symdim.algebra.expr import Extremum, FloorDiv
 from symdim.algebra.order import kind_number, order
@@ -26,12 +27,88 @@ from symdim.algebra.polynomials import divides, exact_quotient
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from onnx_infer.engine.scope import Scope
+    from onnx_infer.engine.record import Record
     from onnx_infer.laws.statements import StatedKind, Statement
-    from onnx_infer.values.tensor import Dim, Value
 
 
 _ROUNDS = 8
+
+
+def replace_solved(record: Record) -> None:
+    """Replace fresh sizes by what they equal."""
+    record.created += record.fresh_sizes.tighten(record.created, record.run_time.limits)
+    before = dict(record.scope)
+    _map(record, replacing(record.fresh_sizes.final()))
+    record.unsolved = {name: value for name, value in before.items() if record.scope[name] is not value}
+
+
+def computed_inputs(record: Record) -> dict[str, Value]:
+    """The inputs with a size that the model writes as an expression with a division or a clamp, `max(M, 3)`.
+
+    A run that breaks a guard has this size too, so nothing that a guard implies is written into an input.
+    """
+    given = [(name, record.scope.get(name)) for name, _ in record.model.graph.inputs]
+    shaped = [(name, value) for name, value in given if isinstance(value, SymTensor) and value.shape]
+    return {name: value for name, value in shaped if any(isinstance(d, Expr) and d.height for d in value.dims)}
+
+
+def shorten_long_sizes(record: Record) -> None:
+    """Replace long sizes by shorter ones that operators demand to equal them."""
+    if shorter := shorter_sizes(record):
+        _map(record, shorter.put)
+        resolve = record.fresh_sizes.resolve
+        record.claims = [claim.substitute(shorter.sizes, resolve) for claim in record.claims]
+
+
+def take_own_sizes(record: Record) -> None:
+    """Replace the sizes that the walk made by variables of the same names that no other inference has.
+
+    Doing it again changes nothing.
+    """
+    own = record.own_sizes
+    told = [d._replace(inputs=tuple([(n, v and own.put(v)) for n, v in d.inputs])) for d in record.diagnostics]
+    record.diagnostics[:] = told
+    values = dict.fromkeys(value for scope in record.scopes() for value in scope.values())
+    stated = [size for statement in record.statements for size in (statement.lhs, statement.rhs, *statement.filled)]
+    held = [v for value in values for v in variables_in(value)]
+    for var in dict.fromkeys((*record.created, *held, *variables_of(stated))):
+        if is_made(var):
+            own.enter(var)
+    if own.of:
+        rename(record, own.of, is_lasting=False)
+
+
+def rename(
+    record: Record, variables: Mapping[Any, Dim], names: Mapping[Var, Var] | None = None, *, is_lasting: bool = True
+) -> None:
+    """Replace variables by other sizes: in values, statements and claims, and in the bounds of fresh sizes.
+
+    `names` are declared names for fresh sizes, which keep their bounds and origins. If `is_lasting`, the next
+    inference of the model renames the same variables.
+    """
+    new, names = dict(variables), names or {}
+    for var in dict.fromkeys((*record.created, *names)):
+        if var not in new:
+            renew(var, new, name=names.get(var))
+    record.created = [size for var in record.created if isinstance(size := new.get(var, var), Var)]
+    known, resolve = Substitution(new), record.fresh_sizes.resolve
+    renamed = replacing(known, is_lasting=is_lasting)
+    _map(record, renamed)
+    record.restate([(renamed(statement), node) for statement, node in record.stated()])
+    record.claims = [claim.substitute(known, resolve) for claim in record.claims]
+    record.fresh_sizes.rename(new)
+
+
+def _map(record: Record, change: Callable[[Value], Value]) -> None:
+    changed: dict[Value, Value] = {}
+    for scope in record.scopes():
+        for name, value in scope.items():
+            if value not in changed:
+                changed[value] = change(value)
+            scope[name] = changed[value]
+
+
+# -- shorter sizes ---------------------------------------------------------------------------------------------
 
 
 class Shorter:
@@ -47,30 +124,18 @@ class Shorter:
     def __bool__(self) -> bool:
         return bool(self.of)
 
-    def within(self, size: Dim) -> Dim:
-        """A size with shorter ones in it. It stays if a divisor would become 0: no run has such sizes.
-
-        >>> from symdim import maximum
-        >>> N, M = Var("N"), Var("M")
-        >>> shorter = Shorter({maximum(N, M): 3})
-        >>> shorter.within(maximum(N, M) * 2 + 1), shorter.within(N // (maximum(N, M) - 3))
-        (7, N//(max(M, N) - 3))
-        """
-        try:
-            return size.substitute(self.sizes) if isinstance(size, Expr) else size
-        except (BoundsError, DivisionByZero):
-            return size
-
 
 _NONE = Shorter({})
 _shorter = shared_cache(1 << 5)  # (equations, values) of a model -> its Shorter
 
 
-def shorter_sizes(scopes: Iterable[Scope], statements: Iterable[Statement], resolve: Callable[[Dim], Dim]) -> Shorter:
-    """The long sizes in some graphs that statements shorten. They are remembered for the next inference of the model.
+def shorter_sizes(record: Record, statements: Iterable[Statement] | None = None) -> Shorter:
+    """What statements of operators, or all of them, give for the long sizes of all graphs.
 
-    `resolve` replaces solved variables in a statement.
+    It is remembered for the next inference of the model.
     """
+    scopes, resolve = record.scopes(), record.fresh_sizes.resolve
+    statements = record.statements if statements is None else statements
     stated = dict.fromkeys(s[:3] for s in statements if s.kind == "required" and is_equation(*s[:3]))
     if not stated:
         return _NONE
@@ -90,7 +155,7 @@ def _shortened(equations: Iterable[tuple[StatedKind, Dim, Dim]], values: Iterabl
     for equation in equations if composed else ():
         known.demand(*equation)
     open_to = [size for size in composed if is_long(size) or known.has_multiples(size)]
-    shorter = {size: known.narrowed(known.rewritten(size)) for size in open_to}
+    shorter = {size: known.rewritten(size) for size in open_to}
     # where a size is negative, the equations hold in no run
     return {size: new for size, new in shorter.items() if _is_shorter(new, size) and not at_most(new, -1)}
 
@@ -120,7 +185,6 @@ class Equations:
     def __init__(self) -> None:
         self._of: dict[Expr, Dim] = {}
         self._times: dict[Expr, tuple[int, Dim]] = {}  # a unit -> a number, and what so many times the unit equal
-        self._least: dict[Var, int] = {}  # from equations such as max(N, 3) == N
 
     def __bool__(self) -> bool:
         return bool(self._of or self._times)
@@ -149,9 +213,6 @@ class Equations:
             self._times[part] = number, rest
             return
         self._of[part] = rest
-        if isinstance(part, Max) and isinstance(rest, Var):
-            numbers = [argument for argument in part.parts if isinstance(argument, int)]
-            self._least[rest] = max(*numbers, self._least.get(rest, 0), 0)
 
     def rewritten(self, size: Dim) -> Dim:
         """The size with solved parts replaced, and those that this makes. No run has a size whose divisor becomes 0."""
@@ -183,19 +244,11 @@ class Equations:
                         break
         return found
 
-    def narrowed(self, size: Dim) -> Dim:
-        """The size where its variables are as large as equations demand: `max(N, 2)` is N if `max(N, 3) == N`."""
-        least = {v: low for v in variables_of([size]) if (low := self._least.get(v, 0)) > (v.lo or 0)}
-        if not least:
-            return size
-        larger = {v: Var.fresh(v.name, low, v.hi) for v, low in least.items() if v.hi is None or low <= v.hi}
-        return substituted(substituted(size, larger), {new: v for v, new in larger.items()})
-
 
 def _is_shorter(dim: Dim, than: Dim) -> bool:
     """Whether a size has fewer variables, or as many and a shorter text, or no size that the data decide.
 
-    A number takes the place of a long text only. The next inference believes it only if no node demands it.
+    A number takes the place of a long text only. The next inference uses it only if no node demands it.
     """
     if isinstance(dim, int):
         return has_many_names(than)

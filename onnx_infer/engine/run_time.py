@@ -53,7 +53,19 @@ class RunTimeValues:
         self.limits: dict[Var, list[Dim]] = {}
         """Bounds that later uses of a size add to that of the first use."""
 
-    def learnt(self) -> tuple[Statement, ...]:
+    def copy(self) -> RunTimeValues:
+        """A copy that changes by itself."""
+        other = RunTimeValues(self._symbols)
+        other._elements.update(self._elements)
+        other._given_by.update((key, dict(found)) for key, found in self._given_by.items())
+        other._sizes.update(self._sizes)
+        other._solved.update(self._solved)
+        other._open += self._open
+        other._statements += self._statements
+        other.limits.update((size, list(found)) for size, found in self.limits.items())
+        return other
+
+    def new_statements(self) -> tuple[Statement, ...]:
         """The equalities of sizes that are new since the last call."""
         statements = tuple(self._statements)
         self._statements.clear()

@@ -1,4 +1,7 @@
-"""Fresh sizes replaced by their equals: `_d0 == N` means that `_d0` is replaced by `N` everywhere."""
+"""Fresh sizes replaced by their equals: `_d0 == N` means that `_d0` is replaced by `N` everywhere.
+
+At the end, each result gets variables of its own for the sizes that its inference made.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.laws.made import make_size
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.laws.statements import Statement
-from onnx_infer.values.tensor import Dim, Value, substitute
-from symdim import BoundsError, DivisionByZero, Expr, Var, minimum
+from onnx_infer.types.join import variables_in
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Value, substitute
+from symdim import BoundsError, DivisionByZero, Expr, Scope, Var, minimum
 from symdim.algebra.caches import Cache, shared_cache
 from symdim.algebra.constructors.long_division import cancelled
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.evaluate import Substitution
-from symdim.algebra.origin import Computed
+from symdim.algebra.origin import Computed, ValueOf, is_given
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -30,6 +34,12 @@ class FreshSizes:
 
     def __bool__(self) -> bool:
         return bool(self._of)
+
+    def copy(self) -> FreshSizes:
+        """A copy that changes by itself."""
+        other = FreshSizes()
+        other._of.update(self._of)
+        return other
 
     def add(self, statement: Statement) -> None:
         """Use an equality. One that is not required replaces nothing."""
@@ -56,11 +66,11 @@ class FreshSizes:
         solved = [v for v in variables_of([dim]) if v in self._of]
         if not solved:
             return dim
-        self._settle(solved)
+        self._solve(solved)
         found = _possible(dim, {v: self._of[v] for v in solved if v in self._of})
         return dim if found is None else found
 
-    def _settle(self, solved: Iterable[Var]) -> None:
+    def _solve(self, solved: Iterable[Var]) -> None:
         """Give solved variables their final values, which contain no solved variable.
 
         As in the union-find algorithm, the result is stored for each variable on the way, so a long chain is walked
@@ -101,7 +111,7 @@ class FreshSizes:
 
     def final(self) -> Substitution:
         """The final value of each solved variable, for use when no more statements follow."""
-        self._settle(self._of)
+        self._solve(self._of)
         return Substitution(self._of)
 
 
@@ -169,3 +179,51 @@ def _possible(dim: Dim, sizes: Mapping[Var, Dim]) -> Dim | None:
         return substituted(dim, sizes)
     except (BoundsError, DivisionByZero):
         return None
+
+
+class OwnSizes:
+    """Variables of one result only, with the same names, for the sizes that its inference made: `of`.
+
+    They stand for themselves, so a replacement that was interrupted, or that two threads make, can be made again.
+    Elements of the main graph stay.
+    """
+
+    def __init__(self) -> None:
+        self.of: dict[Var, Dim] = {}
+
+    def put(self, value: Value) -> Value:
+        """The value with its own variables."""
+        made = [v for v in variables_in(value) if is_made(v)]
+        for var in made:
+            self.enter(var)
+        return substitute(value, self.of) if made else value
+
+    def enter(self, var: Var) -> None:
+        """Enter the variable, after the variables in its bound and its origin."""
+        pending = [var]
+        while pending:
+            var = pending[-1]
+            parts = (var.at_most, var.origin.size if isinstance(var.origin, Computed) else None)
+            rest = [v for v in variables_of(parts) if is_made(v) and v not in self.of]
+            pending += rest
+            if not rest:
+                pending.pop()
+                if var not in self.of:
+                    self.of.setdefault(var, self._own(var))
+
+    def _own(self, var: Var) -> Var:
+        """The own variable for one whose bound and origin are entered."""
+        limit, origin = var.at_most, var.origin
+        if isinstance(origin, ValueOf) and origin.tensor and not origin.semantics:
+            return var
+        if isinstance(origin, Computed):
+            origin = Computed(substituted(origin.size, self.of), origin.why)
+        limit = substituted(limit, self.of) if isinstance(limit, Expr) else limit
+        own = Scope().restored(var.name, var.lo, var.hi, limit, origin)
+        self.of[own] = own
+        return own
+
+
+def is_made(var: Var) -> bool:
+    """Whether an inference made a variable."""
+    return not is_given(var.origin) and var is not UNKNOWN_SIZE

@@ -1,0 +1,275 @@
+"""Calls of functions: those of the model, and the bodies of schemas for operators without a rule.
+
+A body is walked once per signature: the function, its attributes, and the input values (with elements of constants only
+if the body asks for them). A remembered call replays its statements, with new names for its fresh sizes. The walk has
+its own stack of calls, so a chain of calls may have any length.
+
+Functions that call functions twice would double the walks at every level. So after `MOST_NESTED` walks for calls inside
+functions, only the element types of operands are known to a body that was walked often, and later not even these.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onnx_infer.diagnostics import Diagnostic
+from onnx_infer.engine.apply import Outcome
+from onnx_infer.engine.record import Bodies, Checkpoint, Record
+from onnx_infer.engine.scope import Scope
+from onnx_infer.laws.made import make_size
+from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Function, Graph, Node, label_of, read_once, title_of
+from onnx_infer.operators.lookup import operators_of
+from onnx_infer.operators.registration import normal_domain
+from onnx_infer.types.join import NOTHING, join, kind_of, variables_in, varying
+from onnx_infer.values.tensor import Dim, Value, substitute
+from onnx_infer.values.text import text
+from symdim import Var
+from symdim.algebra.dims import variables_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from onnx_infer.laws.statements import Statement
+
+MOST_NESTED = 1 << 12
+"""The number of walks for calls inside functions after which a body that was walked often knows less of operands."""
+
+_OFTEN = 16
+"""The number of walks over a body that are often."""
+
+_MOST_BOUNDS = 16
+"""The most sizes made in a call that occur only in bounds of its results' sizes."""
+
+
+class Call:
+    """A function being called: its body's scope, the operands that are constants of the caller, the caller's state."""
+
+    __slots__ = ("attributes", "bodies", "checkpoint", "function", "node", "outer", "scope", "sources")
+
+    def __init__(self, record: Record, function: Function, attributes: Attributes, node: Node) -> None:
+        self.function, self.attributes, self.node = function, attributes, node
+        self.outer, self.bodies = record.seen, Bodies()
+        self.checkpoint: Checkpoint = record.checkpoint()
+        self.sources: dict[str, tuple[Scope, str]] = {}
+        self.scope: Scope
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What names the function."""
+        return self.function.domain, self.function.name, self.function.overload
+
+    def leave(self, record: Record) -> None:
+        """Return to the caller."""
+        record.calls.active.discard(self.key)
+        record.seen = self.outer
+
+    def finish(self, record: Record) -> Outcome:
+        """The outcome of a call whose body has been walked; it is remembered."""
+        function, scope = self.function, self.scope
+        self.leave(record)
+        self.bodies.graphs[id(function.handle)] = (function.body, scope)
+        record.seen.calls.append(self.bodies)
+        # an absent input is None in the body; if it is also an output, the output is unknown
+        results = [(scope[name] if scope.knows(name) else None) or NOTHING for name in function.body.outputs]
+        record.calls.asked.setdefault(self.key, set()).update(name for name in self.sources if name in scope.loaded)
+        values = {name: None if not scope.knows(name) else scope[name] for name, _ in function.body.inputs}
+        signature = _signature(record, self, values, scope.repeated)
+        if signature is not None:
+            created = record.created[self.checkpoint.created :]
+            statements = [statement for statement, _ in record.stated(self.checkpoint.stated)]
+            record.calls.outcomes[signature] = _outcome(results, created, statements), self.bodies
+        return Outcome(tuple(results))
+
+
+def find_function(record: Record, node: Node, scope: Scope) -> Function | None:
+    """The function that a node without a rule calls: the model's, or else the body of the operator's schema."""
+    key = normal_domain(node[1]), node[0], text(getattr(node[5], "overload", ""))
+    function = record.calls.of_model.get(key)
+    if function is None:
+        inputs = [scope[name] if name else None for name in node[2]]
+        function = record.model.schema_function(node, scope.operators.version(node[1]), inputs)
+        if function is None:
+            return None
+    key = (function.domain, function.name, function.overload)
+    known = record.calls.functions
+    if key not in known:
+        known[key] = function._replace(body=read_once(function.body))
+    return known[key]
+
+
+def names_of_functions(record: Record) -> list[tuple[str, str]]:
+    """The domain and name of each function of the model."""
+    return [(domain, name) for domain, name, _ in record.calls.of_model]
+
+
+# -- attributes -----------------------------------------------------------------------------------------------
+
+
+def resolve(record: Record, attributes: Attributes, of_call: Attributes | None) -> Attributes:
+    """The attributes of a node in a body, with references replaced by the attributes of the call.
+
+    A reference to an attribute that the call does not give, and that has no default, is an absent attribute.
+    """
+    if not attributes.references:
+        return attributes
+    found = record.calls.resolved.get((attributes, of_call))
+    if found is None:
+        given = of_call.values if of_call is not None else {}
+        values = dict(attributes.values)
+        values.update({name: given[source] for name, source in attributes.references.items() if source in given})
+        graphs = attributes.has_graphs or (of_call is not None and of_call.has_graphs)
+        found = record.calls.resolved[attributes, of_call] = _interned(record, values, graphs)
+    return found
+
+
+def _interned(record: Record, values: dict[str, Any], has_graphs: bool) -> Attributes:
+    """The same object for equal attributes, so it can be a key of results."""
+    attributes = Attributes(values, None, has_graphs)
+    if has_graphs:
+        return attributes
+    try:
+        return record.calls.equal.setdefault(tuple((k, type(v), v) for k, v in sorted(values.items())), attributes)
+    except TypeError:
+        return attributes
+
+
+# -- calls ----------------------------------------------------------------------------------------------------
+
+
+def enter(record: Record, function: Function, node: Node, scope: Scope, attributes: Attributes) -> Call | Outcome:
+    """The outcome of a call if it is known already, otherwise the call, whose body must be walked."""
+    given = attributes
+    if function.attributes or attributes.has_graphs:
+        given = _interned(record, {**function.attributes, **attributes.values}, attributes.has_graphs)
+    call = Call(record, function, given, node)
+    tables, formals, actuals = record.calls, [name for name, _ in function.body.inputs], node[2]
+    wrong = _misuse(record, call, len(formals))
+    if wrong is not None:
+        _tell(record, node, wrong)
+        return Outcome((NOTHING,) * len(node[3]))
+    if call.key in tables.of_model and len(node[3]) < len(function.body.outputs):
+        _tell(record, node, _wrong_outputs(call))  # the results are clear; onnxruntime demands empty names
+    values: dict[str, Any] = dict.fromkeys(formals)  # None for an absent input
+    for formal, actual in zip(formals, actuals, strict=False):
+        if actual:
+            values[formal] = scope[actual]
+            holder = scope.holder(actual)
+            if holder is not None:
+                call.sources[formal] = (holder, actual)
+    signature = _signature(record, call, values, scope.repeated)
+    walks = tables.walks[call.key]
+    if tables.active and walks >= _OFTEN and tables.nested >= MOST_NESTED and signature not in tables.outcomes:
+        values, call.sources = {name: value and _coarse(value, walks) for name, value in values.items()}, {}
+        signature = _signature(record, call, values, scope.repeated)
+    if signature in tables.outcomes:
+        outcome, bodies = tables.outcomes[signature]
+        record.seen.calls.append(bodies)
+        return outcome
+    tables.nested += bool(tables.active)
+    tables.walks[call.key] += 1
+    constants = dict(function.body.constants)
+    constants.update({formal: holder.constants[name] for formal, (holder, name) in call.sources.items()})
+    call.scope = Scope(record.model, constants, operators_of(function.opsets), None, given)
+    call.scope.update((k, v) for k, v in values.items() if k not in call.sources)
+    call.scope.repeated = scope.repeated
+    tables.active.add(call.key)
+    record.seen = call.bodies
+    return call
+
+
+def _coarse(value: Value, walks: int) -> Value:
+    """What is known of an operand after many walks over the body of a function."""
+    return kind_of(value) if walks < MOST_NESTED else NOTHING
+
+
+def _misuse(record: Record, call: Call, formals: int) -> str | None:
+    """What is wrong with a call that cannot be made, or None."""
+    name, inputs = call.function.name, len(call.node[2])
+    if call.key in record.calls.active:
+        return f"function {name} calls itself"
+    if inputs > formals:
+        return f"{inputs} inputs where function {name} has {formals}"
+    return _wrong_outputs(call) if len(call.node[3]) > len(call.function.body.outputs) else None
+
+
+def _wrong_outputs(call: Call) -> str:
+    return f"{len(call.node[3])} outputs where function {call.function.name} has {len(call.function.body.outputs)}"
+
+
+def _tell(record: Record, node: Node, message: str) -> None:
+    record.diagnostics.append(Diagnostic("error", title_of(node), label_of(node), message))
+
+
+def _signature(record: Record, call: Call, values: dict[str, Any], repeated: bool) -> tuple[Any, ...] | None:
+    """The signature of a call; None for a call that passes graphs, because these see the caller's values."""
+    if call.attributes.has_graphs:
+        return None
+    for formal in record.calls.asked.get(call.key, ()):
+        if formal in call.sources:
+            holder, name = call.sources[formal]
+            values[formal] = holder.load(name)
+    # statements are kept for bodies that always run; declared sizes do not hold in repeated bodies
+    where = (record.depth == 0, repeated)
+    return (*call.key, call.attributes, where, *values.values())
+
+
+def _outcome(results: list[Value], created: list[Var], statements: list[Statement]) -> Outcome:
+    """The outcome of a call: its results, and the fresh sizes in them or in the bounds of these.
+
+    In a long chain of sizes that bound each other the bounds are dropped.
+    """
+    made = set(created)
+    direct = made.intersection(v for value in results for v in variables_in(value)) if made else made
+    wanted: set[Var] = set()
+    pending = list(direct)
+    while pending:
+        var = pending.pop()
+        if var in made and var not in wanted:
+            wanted.add(var)
+            pending += variables_of([var.at_most])
+    if len(wanted) > len(direct) + _MOST_BOUNDS:
+        free: dict[Var, Dim] = {v: make_size(v.name, v.lo, v.hi, None, v.origin) for v in direct}
+        results = [substitute(value, free) for value in results]
+        statements = [statement.substitute(free) for statement in statements]
+        created = [v for v in (free.get(v) for v in created) if isinstance(v, Var)]
+        made |= wanted
+        wanted = set(created)
+    inside = made - wanted
+    kept = tuple(f for f in statements if inside.isdisjoint(variables_of([f.lhs, f.rhs])))
+    fresh = tuple(v for v in created if v in wanted)
+    return Outcome(tuple(results), not (kept or fresh), None, kept, fresh)
+
+
+# -- after the walk -------------------------------------------------------------------------------------------
+
+
+def inner_graphs(bodies: Bodies) -> Iterator[tuple[Graph, Scope]]:
+    """The inner graphs of a model, each once, with values that hold in all walks that count."""
+    joined: dict[int, tuple[Graph, Scope]] = {}
+    walked: set[int] = set()
+    known: dict[tuple[Value, Value], Value] = {}  # pairs of values -> their join
+    pending = [bodies]
+    while pending:
+        bodies = pending.pop()
+        if id(bodies) in walked:
+            continue
+        walked.add(id(bodies))
+        pending += reversed(bodies.calls)
+        for key, (graph, scope) in bodies.graphs.items():
+            joined[key] = (graph, _joined(joined[key][1], scope, known) if key in joined else scope)
+    return iter(joined.values())
+
+
+def _joined(a: Scope, b: Scope, known: dict[tuple[Value, Value], Value]) -> Scope:
+    """The joined values of a graph from two walks. A size that differs has no name."""
+    both = Scope(a.model, a.constants, a.operators, a.parent, NO_ATTRIBUTES)
+    for name, value in a.items():
+        other = b.get(name)
+        if value is None or other is None:
+            both[name] = NOTHING
+        elif value is other:
+            both[name] = value
+        else:
+            found = known.get((value, other))
+            both[name] = known[value, other] = join(value, other, varying) if found is None else found
+    return both

@@ -1,0 +1,275 @@
+"""The types that a model declares, merged into the inferred ones by the policy of the walk; `claims.py` has the law.
+
+The sizes that a body declares replace nothing that is inferred: the body may not run, so that no guard could tell it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from onnx_infer.diagnostics import Diagnostic
+from onnx_infer.elements.conditions import Positive
+from onnx_infer.engine.claims import FORCED_RANK, claimed_sizes, has_own_name, is_claimable
+from onnx_infer.engine.record import Claim
+from onnx_infer.laws.made import make_size
+from onnx_infer.laws.sizes import differ, is_fresh
+from onnx_infer.laws.statements import Kind, Statement
+from onnx_infer.model.size_texts import GENERATED
+from onnx_infer.types.merge import merge, selected, with_numbers_only, without_claims
+from onnx_infer.values.tensor import UNKNOWN_SIZE, OneOf, SymTensor, Value, substitute
+from symdim import Expr, Var
+from symdim.algebra.caches import shared_cache
+from symdim.algebra.dims import substituted, variables_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from onnx_infer.engine.record import Record
+    from onnx_infer.model.graph import Node
+    from onnx_infer.types.merge import Conflict, ShapeMergePolicy
+    from onnx_infer.values.tensor import Dim
+    from symdim.relations.relation import RelationKind
+
+
+Keeps = Literal["numbers", "plain numbers", "nothing"]
+"""What replaces inferred sizes: declared numbers, those in place of short sizes of inputs only, or nothing."""
+
+NAMELESS = "declared without a size"
+"""The origin of a size for which a declared type has neither a number nor a name."""
+
+
+def trusts(record: Record, name: str) -> bool:
+    """Whether the declared type of a value counts as known."""
+    return record.setting.assumes_declared or (record.depth == 0 and name in record.setting.trusted)
+
+
+def merged(record: Record, name: str, declared: Value, inferred: Value, node: Node, rank: Dim | None = None) -> Value:
+    """The declared and the inferred type of a value, merged. `rank` is its rank as a function of sizes."""
+    if declared is inferred or record.setting.policy == "override" or is_equal(declared, inferred):
+        return inferred
+    trusted = trusts(record, name)
+    if rank is not None:
+        if not _claim_rank(record, name, declared, rank, node) and record.setting.policy != "skip":
+            return inferred
+        inferred = inferred if trusted else _with_rank(record, declared, inferred)
+    uses_claims = trusted or record.setting.uses_claims
+    if isinstance(inferred, OneOf) and isinstance(declared, SymTensor):
+        condition = _selecting(declared, inferred)
+        if condition is not None and not uses_claims and record.certain:
+            record.unselected.append(name)
+            return inferred
+        if condition is not None:
+            _state_rank(record, name, *condition, node)
+    is_judged_later = (
+        record.setting.policy == "strict" and record.depth == 0
+    )  # by `name_sizes`, when equations are known
+    policy = "refine" if is_judged_later else record.setting.policy
+    keeps: Keeps = "nothing" if record.depth and not trusted else "numbers" if uses_claims else "plain numbers"
+    value, conflicts, claimed = _merged(declared, inferred, policy, trusted, keeps)
+    if conflicts:
+        _tell(record, name, conflicts)
+        return opened(record, value)
+    if not claimed:
+        return opened(record, value)
+    known = [Claim(name, ours, found, node) for ours, found in claimed if found is not None]
+    if known:
+        _claim(record, known, trusted)
+    return opened(record, value if len(known) == len(claimed) else declared_only(record, name, value, node))
+
+
+def _tell(record: Record, name: str, conflicts: Iterable[Conflict]) -> None:
+    """Record what of the declared type of a value is wrong."""
+    for text, of_types in conflicts:
+        if of_types:
+            record.diagnostics.append(Diagnostic("error", "", name, f"value '{name}': {text}"))
+        else:
+            record.warn_of(name, text)
+
+
+def _claim(record: Record, claims: Sequence[Claim], trusted: bool) -> None:
+    """Record the claims, or know what those in a trusted type say."""
+    is_main = record.depth == 0
+    for claim in claims:
+        if trusted and claim.inferred is not None and not has_own_name(claim.declared):
+            if is_main:
+                record.fresh_sizes.add(Statement("equal", claim.declared, claim.inferred, "declared"))
+                if record.setting.assumes_declared:  # between two input symbols it is an assumption
+                    record.claims.append(claim)
+        elif is_main:
+            record.claims.append(claim)
+
+
+def _claim_rank(record: Record, name: str, declared: Value, rank: Dim, node: Node) -> bool:
+    """State that a rank, which the length of a vector decides, is the declared one. False if it cannot be.
+
+    If the vector must be empty, its length is not at least 1 as other sizes are: the next walk starts with this.
+    """
+    if not isinstance(declared, SymTensor) or declared.shape is None:
+        return True
+    if not differ(rank, declared.rank):
+        _state_rank(record, name, "equal", rank, declared.rank, node)
+    elif emptied := _emptied(rank, declared.rank, record.symbols.unbounded()):
+        record.emptied.update(dict.fromkeys(emptied))
+    else:
+        record.warn_of(name, f"declared rank {declared.rank} but inferred rank {rank}")
+        return False
+    return True
+
+
+def _with_rank(record: Record, declared: Value, inferred: Value) -> Value:
+    """The inferred type with the declared rank. Its sizes are unknown: what is declared of them are claims."""
+    if type(declared) is not SymTensor or type(inferred) is not SymTensor:
+        return inferred  # of a choice, the declared rank selects one
+    if declared.shape is None or inferred.shape is not None:
+        return inferred
+    return opened(record, SymTensor(inferred.dtype, [UNKNOWN_SIZE] * declared.rank))
+
+
+def _state_rank(record: Record, name: str, relation: RelationKind, lhs: Dim, rhs: int, node: Node) -> None:
+    """State what the declared rank of a value says of sizes, if its graph runs wherever the model does."""
+    if not record.certain or (record.depth and record.setting.assumes_declared):
+        return
+    if record.setting.assumes_declared:
+        from symdim.relations.relation import Relation  # few models need it
+
+        if not is_fresh(lhs):  # only sizes of inputs can be assumed
+            record.assumed.append(str(Relation(relation, lhs, rhs)))
+        return
+    kind: Kind = "assumed" if name in record.setting.trusted else "declared"
+    law = f"{FORCED_RANK if kind == 'assumed' else 'declared rank of'} value '{name}'"
+    record.state(Statement(relation, lhs, rhs, law, kind), node)
+
+
+def declared_only(record: Record, name: str, declared: Value, node: Node) -> Value:
+    """The declared type of a value about which nothing is inferred, not even its rank.
+
+    If it names a size of inputs, that is a guard, and so is a name that another size has already. A name that an
+    earlier inference gave to an unknown size stands for such a size again: so a second inference concludes what the
+    first one did. The size gets its name back. In a body no guard is stated, so only numbers count.
+    """
+    if record.depth and not record.setting.assumes_declared:
+        return opened(record, with_numbers_only(declared))
+    claimed = [size for size, _ in claimed_sizes(declared, None)]
+    made = {v: _reopened(record, v) for v in variables_of(claimed) if GENERATED.fullmatch(v.name) and has_own_name(v)}
+    record.claims += [Claim(name, var, size, node) for var, size in made.items()]
+    for place, size in enumerate(claimed):
+        here = name, place
+        if not has_own_name(size) or {record.first_named.setdefault(v, here) for v in variables_of([size])} != {here}:
+            _guard(record, name, size, node)
+        elif made.keys().isdisjoint(variables_of([size])):
+            record.claims.append(Claim(name, size, None, node))
+    return opened(record, substitute(declared, made) if made else declared)
+
+
+def _guard(record: Record, name: str, declared: Dim, node: Node) -> None:
+    """State that a size about which nothing is inferred is the declared one, unless this is a number or known."""
+    if isinstance(declared, Expr) and not trusts(record, name):
+        law = f"declared of {'output' if name in record.model.graph.outputs else 'value'} '{name}'"
+        record.state(Statement("equal", _open(record, 0, None), declared, law, "declared"), node)
+
+
+def _reopened(record: Record, name: Var) -> Var:
+    """The size that an earlier inference has given this name."""
+    if name not in record.reopened:
+        record.reopened[name] = _open(record, name.lo or 0, name.hi)
+    return record.reopened[name]
+
+
+def of_input(record: Record, name: str, declared: Value, given: Value) -> Value:
+    """The declared type of a subgraph's input merged with the given value, whose data-dependent sizes stay.
+
+    A contradiction is an error. Only the inputs of a Scan are declared with sizes that count, and for these
+    onnxruntime refuses the model.
+    """
+    declared = without_claims(declared, given, _kept("numbers" if record.setting.assumes_declared else "nothing"))
+
+    def told(conflict: Conflict) -> None:
+        record.complain(f"input '{name}' of a body: {conflict.text}")
+
+    return opened(record, merge(declared, given, "refine", told))
+
+
+def opened(record: Record, value: Value) -> Value:
+    """The value with new names for unknown sizes."""
+    if not isinstance(value, SymTensor) or value.shape is None or UNKNOWN_SIZE not in value.shape:
+        return value
+    return SymTensor(value.dtype, [_open(record, 0, None) if d is UNKNOWN_SIZE else d for d in value.shape])
+
+
+def _open(record: Record, low: int, high: int | None) -> Var:
+    new = make_size(record.symbols.name(), low, high, None, NAMELESS)
+    record.created.append(new)
+    return new
+
+
+def _emptied(rank: Dim, number: int, unbounded: frozenset[str]) -> list[str]:
+    """The symbols that may be 0 if a rank is this number although it differs by their bounds; else none."""
+    named = [v for v in variables_of([rank]) if v.name in unbounded]
+    if differ(substituted(rank, {v: Var.fresh(v.name, 0, v.hi) for v in named}), number):
+        return []
+    return [v.name for v in named]
+
+
+def _selecting(declared: SymTensor, inferred: OneOf) -> tuple[RelationKind, Dim, int] | None:
+    """The condition on sizes under which a value is the one of two tensors that the declared rank selects."""
+    if declared.shape is None or any(choice.shape is None for choice in inferred.choices):
+        return None
+    if inferred.shape is not None or not isinstance(inferred.source, Positive):
+        return None
+    first, second = (declared.rank == choice.rank for choice in inferred.choices)
+    return ("at_least" if first else "at_most", inferred.source.size, int(first)) if first or second else None
+
+
+class Merged(NamedTuple):
+    """A declared and an inferred type, merged: the value, the conflicts between them, and the claims of the first."""
+
+    value: Value
+    conflicts: list[Conflict]
+    claimed: tuple[tuple[Dim, Dim | None], ...]
+
+
+_merges = shared_cache(1 << 11)  # the arguments of `_merged` -> its result
+
+
+def _merged(declared: Value, inferred: Value, policy: ShapeMergePolicy, trusted: bool, keeps: Keeps) -> Merged:
+    """The declared and the inferred type of a value, merged."""
+    key = declared, inferred, policy, trusted, keeps
+    found: Merged | None = _merges.get(key)
+    if found is None:
+        conflicts: list[Conflict] = []
+        inferred = selected(declared, inferred)
+        claimed = tuple(claimed_sizes(declared, inferred))
+        if policy != "skip":
+            declared = without_claims(declared, inferred, _kept(keeps, trusted))
+        if policy == "strict" and trusted:
+            policy = "refine"
+        value = merge(declared, inferred, policy, conflicts.append)
+        if conflicts and policy != "skip":
+            value = inferred  # nothing of a wrong type is used
+        found = _merges[key] = Merged(value, conflicts, claimed)
+    return found
+
+
+def _kept(keeps: Keeps, trusted: bool = False) -> Callable[[Dim, Dim], bool]:
+    """Whether a declared size is merged with the inferred one: not where it would replace what is not known."""
+
+    def kept(declared: Dim, inferred: Dim) -> bool:
+        if is_number(declared):
+            if keeps == "nothing":
+                return differ(declared, inferred)  # which is told
+            return keeps == "numbers" or not is_claimable(inferred)
+        return not is_fresh(inferred) or (trusted and not has_own_name(declared))
+
+    return kept
+
+
+def is_equal(declared: Value, inferred: Value) -> bool:
+    """Whether a declared tensor equals the inferred one, apart from known elements."""
+    if not isinstance(declared, SymTensor) or not isinstance(inferred, SymTensor):
+        return False
+    return declared.dtype == inferred.dtype and declared.shape == inferred.shape
+
+
+def is_number(size: Dim) -> bool:
+    """Whether a size is known."""
+    return isinstance(size, int)

@@ -1,0 +1,177 @@
+"""What a walk knows before its first node, and what makes a second walk over the model worth its time.
+
+A second walk starts with three things that a node of the first one could not know, because later nodes say them:
+
+- bounds of input sizes that statements imply, if they decide a sign that a rule asked for (`laws/bounds.py`);
+- shapes with sizes that later nodes force: a product demands that a size which only the data decide is 5. A branch may
+  then have another size, and a vector of that size other elements. A second inference reads these shapes in the file;
+- what declared types say and no node forces: the number of a size that data decide or that is long, or the rank of one
+  of two tensors. Only the second walk uses it.
+
+Only statements that hold in every run (`certain.py`) imply bounds, because all that the second walk states depends on
+these.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from onnx_infer.engine.certain import certain
+from onnx_infer.engine.claims import has_own_name, is_claimable
+from onnx_infer.engine.substitution import shorter_sizes
+from onnx_infer.laws.bounds import implied_bounds
+from onnx_infer.laws.readable import has_many_names
+from onnx_infer.operators.element_types import LARGEST_SIZE
+from onnx_infer.types.merge import is_of_inputs, size_pairs
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
+from symdim import Expr
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from onnx_infer.engine.record import Claim, Record
+    from onnx_infer.engine.substitution import Shorter
+    from onnx_infer.laws.statements import Statement
+    from onnx_infer.model.given import Interval
+    from onnx_infer.model.graph import FrontEnd, Model, Node
+    from onnx_infer.model.size_texts import Size
+    from onnx_infer.model.symbols import Symbols
+
+
+class Shapes(NamedTuple):
+    """Shapes that replace the declared ones: of inputs, and of other values of the main graph."""
+
+    inputs: Mapping[str, tuple[int | str, ...]] = MappingProxyType({})
+    values: Mapping[str, tuple[Size, ...]] = MappingProxyType({})
+
+    def names(self, front: FrontEnd) -> list[str]:
+        """The dim_params of the inputs, in order."""
+        sizes = (s for name, written in front.inputs() for s in self.inputs.get(name, written))
+        return [s for s in sizes if isinstance(s, str) and s]
+
+    def put_into(self, model: Model, symbols: Symbols, uses_claims: bool) -> Model:
+        """The model with these shapes. Where nothing is found, a name that only declared types have stays.
+
+        So does a number, if the walk `uses_claims`.
+        """
+
+        def shaped(value: object, sizes: Sequence[Size]) -> SymTensor:
+            dims = [UNKNOWN_SIZE if s is None else s if isinstance(s, int) else symbols.text(s) for s in sizes]
+            if not isinstance(value, SymTensor):
+                return SymTensor(None, dims)
+            old = value.shape or ()
+            if len(old) == len(dims):
+                said = [o if has_own_name(o) or (isinstance(o, int) and uses_claims) else UNKNOWN_SIZE for o in old]
+                dims = [o if d is UNKNOWN_SIZE else d for d, o in zip(dims, said, strict=True)]
+            return SymTensor(value.dtype, dims)
+
+        inputs = [(n, shaped(v, self.inputs[n]) if n in self.inputs else v) for n, v in model.graph.inputs]
+        declared = dict(model.graph.declared)
+        declared.update((n, shaped(declared.get(n), sizes)) for n, sizes in self.values.items())
+        return model._replace(graph=model.graph._replace(inputs=inputs, declared=declared))
+
+
+class Start(NamedTuple):
+    """What a walk knows before its first node.
+
+    It `uses_claims`: declared numbers of sizes that data decide or that are long, and declared ranks that select one of
+    two tensors. `stated` are the statements of the first walk that imply the `bounds`, and `claims` what the declared
+    types say that the `shapes` replace. Both belong to the result, too.
+    """
+
+    shapes: Shapes = Shapes()
+    bounds: Mapping[str, Interval] = MappingProxyType({})
+    uses_claims: bool = False
+    stated: tuple[tuple[Statement, Node], ...] = ()
+    claims: tuple[Claim, ...] = ()
+
+
+def second_start(record: Record, start: Start, uses_claims: bool) -> Start | None:
+    """What a second walk should know after one with this start; None if it would find nothing more.
+
+    It `uses_claims` only if the caller allows that.
+    """
+    shorter = shorter_sizes(record)
+    bounds = record.undecided_signs.decided_by(record.statements)
+    known = certain(record) if bounds else []
+    if len(known) < len(record.statements):  # some rest on assumptions
+        bounds = record.undecided_signs.decided_by(statement for statement, _ in known)
+    more = uses_claims and not start.uses_claims and bool(unconfirmed(record))
+    if shorter and any(statement.kind == "assumed" for statement in record.statements):
+        shorter = shorter_sizes(record, [statement for statement, _ in certain(record)])
+    shapes = _forced(record, start.shapes, shorter)
+    if not bounds and not more and shapes == start.shapes:
+        return None
+    return Start(
+        shapes,
+        {v.name: (low or 0, high) for v, (low, high) in bounds.items()},
+        uses_claims,
+        tuple([pair for pair in known if any(v in bounds for v in implied_bounds([pair[0]]).of)]),
+        () if shapes == Shapes() else tuple(_replaced(record, shapes, shorter)),
+    )
+
+
+def unconfirmed(record: Record) -> frozenset[tuple[str, int | None]]:
+    """What declared types say and no node demands: values with a number, or with None for their rank.
+
+    The number is that of a size that data decide, or of one with many names or a clamp.
+    """
+    ranks = [(name, None) for name in record.unselected]
+    if record.setting.policy == "skip" or not record.claims:
+        return frozenset(ranks)
+    resolve = record.fresh_sizes.resolve
+    claimed = [(c.value, c.declared, c.inferred) for c in record.claims if isinstance(c.declared, int)]
+    replaced = [(name, number, size) for name, number, size in claimed if size is not None and is_claimable(size)]
+    numbers = [(name, number, found) for name, number, size in replaced if (found := resolve(size)) != number]
+    demanded = shorter_sizes(record).of if numbers else {}
+    return frozenset((*ranks, *((name, number) for name, number, size in numbers if demanded.get(size) != number)))
+
+
+def _forced(record: Record, shapes: Shapes, shorter: Shorter) -> Shapes:
+    """These shapes, those with sizes that the walk has solved, and those with numbers for sizes that are not long."""
+    values = dict(shapes.values)
+    declared = record.model.graph.declared
+    for name, old in record.unsolved.items():
+        new = record.scope[name]
+        if not isinstance(old, SymTensor) or not isinstance(new, SymTensor) or new.shape is None:
+            continue
+        known = _written(new.dims)
+        is_changed = old.shape is None or known != _written(old.shape)  # else only sizes that data decide have changed
+        if is_changed and not _contradicts(declared.get(name), new):
+            values[name] = known
+    numbers = {size: n for size, n in shorter.of.items() if isinstance(n, int) and not has_many_names(size)}
+    if numbers:
+        inputs = {name for name, _ in record.model.graph.inputs}
+        for name, value in record.scope.items():
+            shape = value.shape or () if isinstance(value, SymTensor) else ()
+            if not numbers.keys().isdisjoint(shape) and name not in inputs:
+                values[name] = _written([numbers.get(size, size) for size in shape])
+    return shapes._replace(values=values)
+
+
+def _contradicts(declared: Value | None, found: Value) -> bool:
+    """Whether a value has another number than its declared type. It keeps the declared one, so that this is told."""
+    return any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in size_pairs(declared, found))
+
+
+def _written(shape: Sequence[Dim]) -> tuple[Size, ...]:
+    """The sizes as a model writes them; None where data decide one."""
+    return tuple(
+        [
+            (size if size <= LARGEST_SIZE else None)
+            if isinstance(size, int)
+            else (str(size) if is_of_inputs(size) else None)
+            for size in shape
+        ]
+    )
+
+
+def _replaced(record: Record, shapes: Shapes, shorter: Shorter) -> Iterator[Claim]:
+    """The claims of a walk about sizes of inputs in the declared types that these shapes replace."""
+    resolve = record.fresh_sizes.resolve
+    for claim in record.claims:
+        if claim.value in shapes.values and isinstance(claim.declared, Expr) and not has_own_name(claim.declared):
+            known = claim.substitute(shorter.sizes, resolve)
+            if isinstance(known.inferred, int) or (known.inferred is not None and is_of_inputs(known.inferred)):
+                yield known
