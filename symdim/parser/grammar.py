@@ -231,19 +231,19 @@ class Reader:
             self._refuse(place, "the text is cut: ... stands for what is left out")
         if lexeme in _LEVEL or lexeme in "),":
             self._refuse(place, f'an operand is missing before "{lexeme}"')
-        self._refuse(place, f'"{_short(lexeme)}" is neither a number nor a declared name')
+        self._refuse(place, f'"{lexeme:.40}" is neither a number nor a declared name')
 
     def _function(self, name: str, place: int) -> Function:
         function = FUNCTIONS.get(name.lower())
         if function is None:
-            self._refuse(place, f'unknown function "{_short(name)}"')
+            self._refuse(place, f'unknown function "{name:.40}"')
         self.exact += function.exact
         return function
 
     def _after_sum(self, lexeme: str, place: int) -> bool:
         """Read ")", "," or the end; return whether an operand comes next."""
         if lexeme not in (")", ",", _END):
-            self._refuse(place, f'an operator is missing before "{_short(lexeme)}"')
+            self._refuse(place, f'an operator is missing before "{lexeme:.40}"')
         if _WAITING[self.operators[-1]] > 0:
             self._reduce(0)
         if lexeme == ")":
@@ -345,7 +345,3 @@ class Reader:
 
     def _refuse(self, place: int, message: str) -> NoReturn:
         raise self._error(place, message)
-
-
-def _short(lexeme: str) -> str:
-    return lexeme if len(lexeme) <= 40 else lexeme[:37] + "..."
