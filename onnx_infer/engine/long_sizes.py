@@ -85,7 +85,7 @@ def shorter_sizes(scopes: Iterable[Scope], statements: Iterable[Statement], reso
 def _shortened(equations: Iterable[tuple[StatedKind, Dim, Dim]], values: Iterable[Value]) -> dict[Dim, Dim]:
     """The long sizes, and those with divisions without a remainder, in some values that equations shorten."""
     found = dict.fromkeys(size for value in values for size in sizes(value))
-    composed = [size for size in found if isinstance(size, Expr) and size.height]
+    composed = [size for size in found if isinstance(size, Expr) and size._height]
     known = Equations()
     for equation in equations if composed else ():
         known.demand(*equation)
@@ -102,7 +102,7 @@ def is_equation(relation: StatedKind, lhs: Dim, rhs: Dim) -> bool:
     """
     if relation == "divides":
         return isinstance(lhs, int) and lhs > 1 and isinstance(rhs, Expr)
-    return relation == "equal" and any(isinstance(side, Expr) and side.height > 0 for side in (lhs, rhs))
+    return relation == "equal" and any(isinstance(side, Expr) and side._height > 0 for side in (lhs, rhs))
 
 
 class Equations:
@@ -139,18 +139,18 @@ class Equations:
         (gap,) = cancelled(self.rewritten(lhs) - self.rewritten(rhs))
         if not isinstance(gap, Expr):
             return
-        terms = {gap: 1} if gap.terms is None else gap.terms
+        terms = {gap: 1} if gap._terms is None else gap._terms
         part = max(terms, key=lambda part: _rank(part, terms[part]))
         number = abs(terms[part])
         rest = number * part - terms[part] // number * gap  # since k * part + other terms == 0
-        if not part.height or not _unknown(rest).issubset(part.variables()):
+        if not part._height or not _unknown(rest).issubset(part.variables()):
             return
         if number > 1:
             self._times[part] = number, rest
             return
         self._of[part] = rest
         if isinstance(part, Max) and isinstance(rest, Var):
-            numbers = [argument for argument in part.parts if isinstance(argument, int)]
+            numbers = [argument for argument in part._parts if isinstance(argument, int)]
             self._least[rest] = max(*numbers, self._least.get(rest, 0), 0)
 
     def rewritten(self, size: Dim) -> Dim:
@@ -174,7 +174,7 @@ class Equations:
         """The sums in a size that have multiples of a part which an equation replaces, with the replacements."""
         found: dict[Expr, Dim] = {}
         for node in postorder(size) if self._times and isinstance(size, Expr) else ():
-            for unit, k in (node.terms or {}).items():
+            for unit, k in (node._terms or {}).items():
                 for part, (number, rest) in self._times.items():
                     if k % number == 0 and divides(part, unit):
                         factor = exact_quotient(unit, part)
@@ -218,5 +218,5 @@ def _rank(part: Expr, factor: int) -> tuple[object, ...]:
     """
     form: tuple[object, ...] = ()
     if isinstance(part, (Extremum, FloorDiv)):
-        form = kind_number(part), sorted([x if isinstance(x, int) else x.const for x in part.parts])
-    return leaf_count(part), part.height, bool(_unknown(part)), abs(factor) == 1, form, order(part)
+        form = kind_number(part), sorted([x if isinstance(x, int) else x._const for x in part._parts])
+    return leaf_count(part), part._height, bool(_unknown(part)), abs(factor) == 1, form, order(part)

@@ -222,7 +222,7 @@ class Walk:
         """
         given = [(name, self.scope.get(name)) for name, _ in self.model.graph.inputs]
         shaped = [(name, value) for name, value in given if isinstance(value, SymTensor) and value.shape]
-        return {name: value for name, value in shaped if any(isinstance(d, Expr) and d.height for d in value.dims)}
+        return {name: value for name, value in shaped if any(isinstance(d, Expr) and d._height for d in value.dims)}
 
     def shorten_long_sizes(self) -> None:
         """Replace long sizes by shorter ones that operators demand to equal them."""

@@ -41,13 +41,13 @@ def is_unreadable(size: object, most: int = MOST_LEAVES) -> bool:
     """
     if not isinstance(size, Expr):
         return False
-    terms = {size: 1} if size.terms is None else size.terms
+    terms = {size: 1} if size._terms is None else size._terms
     if any(abs(k) > _LARGEST_COEFFICIENT for k in terms.values()):
         return True
     if any(max(powers_of(unit).values()) > _LARGEST_EXPONENT for unit in terms if isinstance(unit, Mul)):
         return True
-    is_wide = any(isinstance(unit, Extremum) and len(unit.parts) >= 32 for unit in terms)
-    is_small = size.height < 3 and len(terms) < 32 and not is_wide
+    is_wide = any(isinstance(unit, Extremum) and len(unit._parts) >= 32 for unit in terms)
+    is_small = size._height < 3 and len(terms) < 32 and not is_wide
     return not is_small and (leaf_count(size) > most or degree(size) > _LARGEST_EXPONENT)
 
 
@@ -58,7 +58,7 @@ def has_many_names(size: Dim) -> bool:
 
 def is_long(size: Dim) -> bool:
     """Whether a size has many names, or a clamp."""
-    return isinstance(size, Expr) and bool(size.height) and (has_extrema(size) or has_many_names(size))
+    return isinstance(size, Expr) and bool(size._height) and (has_extrema(size) or has_many_names(size))
 
 
 def degree(size: Expr) -> int:
@@ -71,7 +71,7 @@ def degree(size: Expr) -> int:
     """
     found: dict[Expr, int] = {}
     for node, parts in parts_first(size, found, parts_of):
-        if isinstance(node, Mul) and node.terms is None:
+        if isinstance(node, Mul) and node._terms is None:
             found[node] = sum(found[atom] * power for atom, power in powers_of(node).items())
         else:
             found[node] = max((found[part] for part in parts), default=1)

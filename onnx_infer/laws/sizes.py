@@ -60,7 +60,7 @@ def are_one(a: Dim, b: Dim) -> bool:
     """
     if a is b or a == b:
         return True
-    if isinstance(a, int) or isinstance(b, int) or not a.height or set(a.variables()) != set(b.variables()):
+    if isinstance(a, int) or isinstance(b, int) or not a._height or set(a.variables()) != set(b.variables()):
         return False
     if leaf_count(a) + leaf_count(b) > MOST_LEAVES_OF_A_CHOICE:
         return False

@@ -154,12 +154,12 @@ def make_variable(
         raise SymdimError("the name of a variable is empty")
     lo, hi = _ends(name, lo, hi, at_most)
     node: Var = object.__new__(Var)
-    node.terms = None
-    node.const = node.height = node.flags = 0
-    node.parts = None
+    node._terms = None
+    node._const = node._height = node._flags = 0
+    node._parts = None
     salt = 0 if scope is _default and (lo, hi) == (1, None) else mixed(scope.serial ^ text_fingerprint(f"{lo}..{hi}"))
     node._named = text_fingerprint(name)
-    node.fingerprint = mixed(node._named ^ salt) if salt else node._named
+    node._fingerprint = mixed(node._named ^ salt) if salt else node._named
     node._bounds = (lo, hi)
     node._names = (name,)
     node._order = None

@@ -50,22 +50,22 @@ def _written(lo: int | None, hi: int | None) -> str:
 def _parts(p: Propagation, dim: Expr, wanted: Interval) -> list[tuple[Dim, Interval]]:
     """The parts of a size with the intervals in which they lie."""
     lo, hi = wanted
-    if dim.terms is not None:
+    if dim._terms is not None:
         return _terms(p, dim, wanted)
     if isinstance(dim, FloorDiv):
-        n, d = dim.parts
+        n, d = dim._parts
         if not _is_quotient(dim):
             return []
         assert isinstance(d, int)
         return [(n, numerator(wanted, d))]
     if isinstance(dim, Max):
-        able = [part for part in dim.parts if lo is None or (high := p.bounds(part)[1]) is None or high >= lo]
+        able = [part for part in dim._parts if lo is None or (high := p.bounds(part)[1]) is None or high >= lo]
         only = lo if len(able) == 1 else None
-        return [(part, (only if part is able[0] else None, hi)) for part in dim.parts] if able else []
+        return [(part, (only if part is able[0] else None, hi)) for part in dim._parts] if able else []
     if isinstance(dim, Min):
-        able = [part for part in dim.parts if hi is None or (low := p.bounds(part)[0]) is None or low <= hi]
+        able = [part for part in dim._parts if hi is None or (low := p.bounds(part)[0]) is None or low <= hi]
         only = hi if len(able) == 1 else None
-        return [(part, (lo, only if part is able[0] else None)) for part in dim.parts] if able else []
+        return [(part, (lo, only if part is able[0] else None)) for part in dim._parts] if able else []
     return _factors(p, powers_of(dim), wanted)
 
 
@@ -94,7 +94,7 @@ def _is_quotient(unit: Expr) -> bool:
     """Whether a unit is a division by a number, which is positive."""
     if not isinstance(unit, FloorDiv):
         return False
-    divisor = unit.parts[1]
+    divisor = unit._parts[1]
     return isinstance(divisor, int)
 
 
@@ -114,28 +114,28 @@ def _multiplied(dim: Expr) -> tuple[Dim, int, int] | None:
     None if the sum has no division, or if the new sum is no simpler: it may be written in other atoms, which bring a
     division back. That would go on without end.
     """
-    assert dim.terms is not None
-    quotients = [unit for unit in dim.terms if _is_quotient(unit)]
+    assert dim._terms is not None
+    quotients = [unit for unit in dim._terms if _is_quotient(unit)]
     if not quotients:
         return None
     quotient = max(quotients, key=_height_and_order)
     assert isinstance(quotient, FloorDiv)
-    n, d = quotient.parts
+    n, d = quotient._parts
     assert isinstance(d, int)
-    k = dim.terms[quotient]
+    k = dim._terms[quotient]
     whole = k * n + d * (dim - k * quotient)
     return (whole, k, d) if _heights(whole) < _heights(dim) else None
 
 
 def _height_and_order(unit: Expr) -> tuple[object, ...]:
-    return unit.height, order(unit)
+    return unit._height, order(unit)
 
 
 def _heights(dim: Dim) -> list[int]:
     """The height of a sum, and those of its divisions, highest first: there is no endless descent of such lists."""
     if isinstance(dim, int):
         return [0]
-    return [dim.height, *sorted((unit.height for unit in terms_of(dim)[0] if _is_quotient(unit)), reverse=True)]
+    return [dim._height, *sorted((unit._height for unit in terms_of(dim)[0] if _is_quotient(unit)), reverse=True)]
 
 
 def _factors(p: Propagation, powers: dict[Expr, int], wanted: Interval) -> list[tuple[Dim, Interval]]:

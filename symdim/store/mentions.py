@@ -36,7 +36,7 @@ def is_linear(dim: Dim) -> bool:
     """Whether a dimension is a sum of multiples of variables."""
     if isinstance(dim, int | Var):
         return True
-    return dim.terms is not None and not dim.height and all(isinstance(unit, Var) for unit in dim.terms)
+    return dim._terms is not None and not dim._height and all(isinstance(unit, Var) for unit in dim._terms)
 
 
 def variables_in(dim: Dim) -> tuple[Var, ...]:
@@ -45,7 +45,7 @@ def variables_in(dim: Dim) -> tuple[Var, ...]:
         return ()
     if isinstance(dim, Var):
         return (dim,)
-    return tuple(dim.terms) if is_linear(dim) else dim.variables()  # type: ignore[arg-type]
+    return tuple(dim._terms) if is_linear(dim) else dim.variables()  # type: ignore[arg-type]
 
 
 def mentioned_in(fact: Constraint) -> tuple[Var | RowVar, ...]:

@@ -105,15 +105,15 @@ def _reads_well(terms: dict[Expr, int], v: Var) -> bool:
 def _unit_equal(p: Propagation, fact: SizeEqual, unit: Expr, value: int) -> bool:
     """unit == value for a product, a division, a maximum or a minimum."""
     if isinstance(unit, FloorDiv):
-        n, d = unit.parts
+        n, d = unit._parts
         if isinstance(d, int):
             p.push(Bounds(fact.origin, (fact,), fact.law, n, *numerator((value, value), d)))
             return True
     elif isinstance(unit, Extremum):
         limits = (None, value) if isinstance(unit, Max) else (value, None)
-        for part in unit.parts:
+        for part in unit._parts:
             p.push(Bounds(fact.origin, (fact,), fact.law, part, *limits))
-        able = [part for part in unit.parts if not p.excludes(part, value)]
+        able = [part for part in unit._parts if not p.excludes(part, value)]
         if len(able) == 1:
             p.equate(able[0], value, fact, fact.law)
             return True
@@ -157,8 +157,8 @@ def bounds(p: Propagation, fact: Bounds) -> bool:
         if isinstance(unit, Var):
             p.narrow(unit, *ends, fact)
             return contains(ends, p.bounds(p.size(unit)))
-        if isinstance(unit, FloorDiv) and unit.terms is None and isinstance(d := unit.parts[1], int):
-            p.push(Bounds(fact.origin, (fact,), fact.law, unit.parts[0], *numerator(ends, d)))
+        if isinstance(unit, FloorDiv) and unit._terms is None and isinstance(d := unit._parts[1], int):
+            p.push(Bounds(fact.origin, (fact,), fact.law, unit._parts[0], *numerator(ends, d)))
             return True
     narrow_within(p, fact, dim, wanted)
     return False

@@ -121,7 +121,7 @@ class Solution:
     def check_divisors(self) -> None:
         """Raise Contradiction if a variable has a value in which a divisor has become 0."""
         for v, value in list(self.sizes.items()):
-            if isinstance(value, Expr) and value.height:
+            if isinstance(value, Expr) and value._height:
                 try:
                     self.size(v)
                 except DivisionByZero as error:
