@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from onnx_infer.engine.fresh_sizes import replacing
 from onnx_infer.laws.readable import has_many_names, is_long, is_unreadable
 from onnx_infer.types.join import sizes
-from symdim import BoundsError, DivisionByZero, Expr, Max, Var, leaf_count
+from symdim import BoundsError, DivisionByZero, Expr, Max, Var
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.constructors.long_division import cancelled
 from symdim.algebra.dims import at_most, substituted, variables_of
@@ -22,6 +22,7 @@ from symdim.algebra.expr import Extremum, FloorDiv
 from symdim.algebra.order import kind_number, order
 from symdim.algebra.origin import is_given
 from symdim.algebra.polynomials import divides, exact_quotient
+from symdim.algebra.texts.written import leaf_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

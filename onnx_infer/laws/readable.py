@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.laws.statements import chooses, fresh
-from symdim import Expr, Mul, leaf_count
+from symdim import Expr, Mul
 from symdim.algebra.dims import at_least
 from symdim.algebra.evaluate import parts_first, parts_of
 from symdim.algebra.expr import Extremum
 from symdim.algebra.polynomials import has_extrema, powers_of
+from symdim.algebra.texts.written import leaf_count
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim

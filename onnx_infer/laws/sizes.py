@@ -9,9 +9,10 @@ from onnx_infer.errors import ShapeInferenceError, Unknown, broken, require
 from onnx_infer.laws.known import holds
 from onnx_infer.laws.readable import MOST_LEAVES, MOST_LEAVES_OF_A_CHOICE, chosen
 from onnx_infer.laws.statements import Kind, conflicting, contradict, demand, fresh, is_cautious, is_strict, state
-from symdim import Expr, Var, leaf_count, maximum
+from symdim import Expr, Var, maximum
 from symdim.algebra import dims
 from symdim.algebra.origin import is_data_dependent
+from symdim.algebra.texts.written import leaf_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 
 STRICT = "sizes that broadcast='strict' equates"
 
-MOST_OPEN_PARTS = 1 << 12
-"""The most parts of a Split whose sizes only a run knows. No constraint is stated of a Split with more parts."""
+MOST_OPEN_PARTS = 1 << 12  # parts of a Split whose sizes only a run knows; no constraint is stated of more parts
 
 
 def at_least(size: Dim, low: int) -> bool:

@@ -227,6 +227,19 @@ class Expr(Symbolic):
         """
         return canonical.substitute(self, mapping)
 
+    def max(self, *others: Dim) -> Dim:
+        """The greatest of this size and others: `symdim.maximum`.
+
+        >>> from symdim import Var
+        >>> (Var("S") - 3).max(1), Var("S").min(8, 5)
+        (max(S, 4) - 3, min(S, 5))
+        """
+        return canonical.maximum(self, *others)
+
+    def min(self, *others: Dim) -> Dim:
+        """The least of this size and others: `symdim.minimum`."""
+        return canonical.minimum(self, *others)
+
     def guarantee(self, available: Collection[str] = ()) -> Guarantee:
         """How well this size is known: exactly, at most an expression, or not at all; see `guarantee.py`.
 
@@ -240,9 +253,8 @@ class Expr(Symbolic):
 
     def as_exact(self, available: Collection[str] = ()) -> Dim | None:
         """This size if it is exact, else None."""
-        import symdim
-
-        return symdim.as_exact(self, available)
+        guarantee = self.guarantee(available)
+        return guarantee.size if guarantee.kind == "exact" else None
 
     def bound_expr(self, available: Collection[str] = ()) -> Dim | None:
         """This size if it is exact, its upper bound if there is one, else None."""

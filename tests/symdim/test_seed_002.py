@@ -9,24 +9,9 @@ import pickle
 
 import pytest
 
-from symdim import (
-    INFER,
-    Bindings,
-    BoundsError,
-    DivisionByZero,
-    NegativeSize,
-    NotDivisible,
-    ReshapeError,
-    Scope,
-    Shape,
-    SizeOverflow,
-    UnboundName,
-    Var,
-    equal,
-    is_infer,
-    maximum,
-    minimum,
-)
+from symdim import Bindings, BoundsError, DivisionByZero, Scope, Shape, UnboundName, Var, equal, maximum, minimum
+from symdim.errors import NegativeSize, NotDivisible, ReshapeError, SizeOverflow
+from symdim.shape import INFER, is_infer
 
 
 @pytest.fixture

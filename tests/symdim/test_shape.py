@@ -9,22 +9,9 @@ from itertools import product as grid
 import numpy as np
 import pytest
 
-from symdim import (
-    INFER,
-    BoundsError,
-    BroadcastError,
-    NegativeSize,
-    NotDivisible,
-    ParseError,
-    ReshapeError,
-    Scope,
-    Shape,
-    UnboundName,
-    Var,
-    broadcast_shapes,
-    maximum,
-    minimum,
-)
+from symdim import BoundsError, ParseError, Scope, Shape, UnboundName, Var, broadcast_shapes, maximum, minimum
+from symdim.errors import BroadcastError, NegativeSize, NotDivisible, ReshapeError
+from symdim.shape import INFER
 
 N, M, H = Var("N"), Var("M"), Var("H")
 SCOPE = Scope()

@@ -6,7 +6,8 @@ from itertools import permutations
 
 import pytest
 
-from symdim import Row, RowVar, Store, Var
+from symdim import Row, Store, Var
+from symdim.rows import RowVar
 from symdim.store import Origin
 from symdim.store.constraints import RowRefines, SizeEqual
 from symdim.store.errors import Contradiction

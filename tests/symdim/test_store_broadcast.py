@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from symdim import Row, RowVar, Store, SymdimError, Var, maximum
+from symdim import Row, Store, SymdimError, Var, maximum
+from symdim.rows import RowVar
 from symdim.store import Origin
 from symdim.store.constraints import SizeJoin
 from symdim.store.errors import Contradiction

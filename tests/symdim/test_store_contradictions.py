@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from symdim import Row, RowVar, Store, Var, maximum, minimum
+from symdim import Row, Store, Var, maximum, minimum
+from symdim.rows import RowVar
 from symdim.store import Origin
 from symdim.store.errors import Contradiction
 

@@ -12,7 +12,8 @@ from itertools import permutations
 
 import pytest
 
-from symdim import Row, RowVar, Scope, Store, Var
+from symdim import Row, Scope, Store, Var
+from symdim.rows import RowVar
 from symdim.store import Contradiction, ordering
 from tests.symdim.row_cases import Case, solve
 from tests.symdim.row_models import models

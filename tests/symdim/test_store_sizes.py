@@ -6,8 +6,10 @@ from itertools import permutations
 
 import pytest
 
-from symdim import Dim, Row, RowVar, Scope, Store, Var, leaf_count, maximum, minimum, total
+from symdim import Dim, Row, Scope, Store, Var, maximum, minimum, total
+from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import make_variable
+from symdim.rows import RowVar
 from symdim.store import Guard, Origin
 from symdim.store.constraints import Label
 from symdim.store.errors import Contradiction

@@ -7,8 +7,9 @@ from itertools import product
 
 import pytest
 
-from symdim import Row, RowVar, Store, Var
+from symdim import Row, Store, Var
 from symdim.algebra.intervals import unscaled
+from symdim.rows import RowVar
 from symdim.store import Origin
 from symdim.store.errors import Contradiction
 
