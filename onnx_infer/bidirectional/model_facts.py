@@ -16,8 +16,7 @@ from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
 from symdim.algebra.texts.written import leaf_count
 from symdim.rows import Row
-from symdim.store import Origin, Store
-from symdim.store.errors import Contradiction
+from symdim.store import Contradiction, Origin, Store
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

@@ -23,7 +23,7 @@ from symdim.algebra.variable import Var
 from symdim.errors import SymdimError
 from symdim.rows import RowVar
 from symdim.store.constraints import Bounds, Constraint, Divisible, Origin, SizeEqual, SizeJoin, SizeRefines
-from symdim.store.mentions import dims_of, mentioned_in, rows_of, variables_in
+from symdim.store.contents import dims_of, mentioned_in, rows_of, variables_in
 from symdim.store.solution import MOST_NAMES
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from symdim.algebra.expr import Dim
     from symdim.facts import Facts
-    from symdim.store.propagation import Propagation
+    from symdim.store.state import State
 
 _MANY = 1000  # the most candidates that are listed
 
@@ -91,7 +91,7 @@ class Guard:
 class Answers:
     """Values of generated sizes that equations and joins define, and the guards of these values."""
 
-    def __init__(self, state: Propagation) -> None:
+    def __init__(self, state: State) -> None:
         self.state = state
         self.defined: dict[Var, Dim] = {}
         self.conditions: list[Constraint] = []
@@ -254,7 +254,7 @@ class Answers:
 class Known(NamedTuple):
     """What follows from the first `done` constraints of a store. It is replaced as a whole, never changed in part."""
 
-    state: Propagation
+    state: State
     done: int
     answers: Answers | None
 

@@ -24,10 +24,9 @@ from symdim.algebra.order import dim_order
 from symdim.algebra.variable import Var
 from symdim.rows import Axes, Row, RowVar
 from symdim.store.closing_bounds import row_bound, size_bound, stretched_from
-from symdim.store.constraints import Origin, RowEqual, RowsEqual, SizeEqual
-from symdim.store.errors import Contradiction
-from symdim.store.mentions import variables_in
-from symdim.store.ordering import row_order
+from symdim.store.constraints import Contradiction, Origin, RowEqual, RowsEqual, SizeEqual
+from symdim.store.contents import row_order, variables_in
+from symdim.store.propagation import run
 from symdim.store.rows import least_solution
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from symdim.algebra.expr import Dim
-    from symdim.store.propagation import Propagation
+    from symdim.store.state import State
 
     Place: TypeAlias = "Axes | Row | Var"
 
@@ -47,7 +46,7 @@ class Closing:
 
     def __init__(
         self,
-        state: Propagation,
+        state: State,
         leaves: Iterable[Place],
         params: Iterable[Place],
         late: Mapping[Var, int],
@@ -170,7 +169,7 @@ class Closing:
         for variable, row in rows.items():
             self.chosen[variable] = self.stage
             state.push(RowEqual(origin, (), "size", Row((), variable), row))
-        state.run()
+        run(state)
 
     def _choose_bounds(self) -> None:
         """Choose the bounds of all sizes, except axes that are read at index 0 only: size 1 is enough for them."""

@@ -1,16 +1,16 @@
 """The kinds of constraints, as pure data. Their rules are in the modules on the right.
 
     SizeEqual    a == b                                        sizes.py
-    SizeRefines  operand is 1 or equal to result               refinement.py
-    SizeJoin     result is the NumPy broadcast of operands     broadcast.py
+    SizeRefines  operand is 1 or equal to result               broadcasting.py
+    SizeJoin     result is the NumPy broadcast of operands     broadcasting.py
     Bounds       lo <= dim <= hi                               sizes.py
     Divisible    dim % by == 0                                 sizes.py
-    WindowCount  number of windows that fit into an axis      windows.py
+    WindowCount  number of windows that fit into an axis       sizes.py
     RowEqual     two rows have the same axes                   rows.py
     RowsEqual    rows one after the other have these axes      rows.py
-    RowRefines   SizeRefines axis by axis, with missing axes   refinement.py
-    RowJoin      SizeJoin axis by axis, with missing axes      broadcast.py
-    Label        the axis of this size has a denotation         labels.py
+    RowRefines   SizeRefines axis by axis, with missing axes   broadcasting.py
+    RowJoin      SizeJoin axis by axis, with missing axes      broadcasting.py
+    Label        the axis of this size has a denotation        propagation.py
     RankEdge     rank(high) >= rank(low) + by                  ranks.py
 
 A derived constraint has those it follows from as its `parents`; a stated one has no parents.
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from symdim.algebra.constructors.arithmetic import checked
 from symdim.algebra.texts.printing import shortened
+from symdim.errors import SymdimError
 from symdim.rows import Row
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ _LONGEST = 500  # characters of a constraint in a message
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Constraint:
-    """A condition with its origin. `law` selects the kind of error if it is violated (errors.py).
+    """A condition with its origin. `law` selects the kind of error if it is violated.
 
     The names of the fields with a size, or several, are in `SIZES`; of those with a row, or several, in `ROWS`; of
     those with other numbers in `NUMBERS`.
@@ -281,3 +282,50 @@ def listed(facts: Sequence[Constraint]) -> str:
     """The first constraints as one line, and the number of the others."""
     more = [f"... and {len(facts) - _SHOWN} more"] if len(facts) > _SHOWN else []
     return "; ".join([*map(str, facts[:_SHOWN]), *more])
+
+
+LONGEST_CHAIN = 20
+
+# law of the violated constraint -> kind of error in three situations: both sides are known and differ; a division
+# leaves a remainder; an unknown would have to lie outside its bounds
+_KINDS = {
+    "size": ("size_mismatch", "stride_mismatch", "size_mismatch"),
+    "stride": ("size_mismatch", "stride_mismatch", "size_mismatch"),
+    "window": ("size_mismatch", "stride_mismatch", "kernel_mismatch"),
+    "concat": ("size_mismatch", "stride_mismatch", "concat_exceeds"),
+    "elements": ("elements_mismatch",) * 3,
+    "index": ("index_out_of_range",) * 3,
+    "rank": ("rank_mismatch",) * 3,
+    "label": ("label_mismatch",) * 3,
+}
+UNEQUAL, INDIVISIBLE, OUT_OF_RANGE = range(3)
+
+
+def kind_of(law: str, situation: int) -> str:
+    """The kind of error for a violation of a law.
+
+    >>> kind_of("concat", OUT_OF_RANGE), kind_of("stride", INDIVISIBLE)
+    ('concat_exceeds', 'stride_mismatch')
+    """
+    return _KINDS[law][situation]
+
+
+class Contradiction(SymdimError):  # noqa: N818
+    """Constraints that cannot hold together.
+
+    `kind` is one of size_mismatch, rank_mismatch, label_mismatch, index_out_of_range, infinite_rank, rank_cycle,
+    occurs, stride_mismatch, kernel_mismatch, concat_exceeds, elements_mismatch; while closing also closing_conflict and
+    unspecified_parameter. `chain` holds the stated constraints that led to it, the nearest first, at most 20.
+    """
+
+    def __init__(self, kind: str, message: str, chain: tuple[Constraint, ...] = ()) -> None:
+        super().__init__(kind, message, chain)
+        self.kind = kind
+        self.message = message
+        self.chain = chain
+
+    def __str__(self) -> str:
+        lines = [f"{self.kind.replace('_', ' ')}: {self.message}"]
+        for fact in self.chain:
+            lines.append(f"    {fact}" + (f"    ({fact.origin})" if str(fact.origin) else ""))
+        return "\n".join(lines)

@@ -14,17 +14,17 @@ from symdim.algebra.intervals import contains, disjoint, numerator, plus, power,
 from symdim.algebra.order import order
 from symdim.algebra.polynomials import powers_of, terms_of
 from symdim.algebra.variable import Var
-from symdim.store.errors import OUT_OF_RANGE, kind_of
+from symdim.store.constraints import OUT_OF_RANGE, kind_of
 
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim, Interval
     from symdim.store.constraints import Bounds, SizeEqual
-    from symdim.store.propagation import Propagation
+    from symdim.store.state import State
 
 _FEW = 8  # sums of more terms are not narrowed
 
 
-def narrow_within(p: Propagation, fact: SizeEqual | Bounds, dim: Dim, wanted: Interval) -> None:
+def narrow_within(p: State, fact: SizeEqual | Bounds, dim: Dim, wanted: Interval) -> None:
     """Narrow every variable of a size that lies in an interval, by the intervals of the other parts."""
     stack = [(dim, wanted)]
     while stack:
@@ -47,7 +47,7 @@ def _written(lo: int | None, hi: int | None) -> str:
     return f"{'' if lo is None else lo}..{'' if hi is None else hi}"
 
 
-def _parts(p: Propagation, dim: Expr, wanted: Interval) -> list[tuple[Dim, Interval]]:
+def _parts(p: State, dim: Expr, wanted: Interval) -> list[tuple[Dim, Interval]]:
     """The parts of a size with the intervals in which they lie."""
     lo, hi = wanted
     if dim._terms is not None:
@@ -69,7 +69,7 @@ def _parts(p: Propagation, dim: Expr, wanted: Interval) -> list[tuple[Dim, Inter
     return _factors(p, powers_of(dim), wanted)
 
 
-def _terms(p: Propagation, dim: Expr, wanted: Interval) -> list[tuple[Dim, Interval]]:
+def _terms(p: State, dim: Expr, wanted: Interval) -> list[tuple[Dim, Interval]]:
     terms, const = terms_of(dim)
     if len(terms) > _FEW:
         return []
@@ -138,7 +138,7 @@ def _heights(dim: Dim) -> list[int]:
     return [dim._height, *sorted((unit._height for unit in terms_of(dim)[0] if _is_quotient(unit)), reverse=True)]
 
 
-def _factors(p: Propagation, powers: dict[Expr, int], wanted: Interval) -> list[tuple[Dim, Interval]]:
+def _factors(p: State, powers: dict[Expr, int], wanted: Interval) -> list[tuple[Dim, Interval]]:
     """The factors of a product of sizes >= 0, with the intervals in which they lie."""
     ranges = {atom: p.bounds(atom) for atom in powers}
     if wanted[0] is None or wanted[0] < 1 or any(lo is None or lo < 0 for lo, _ in ranges.values()):

@@ -10,9 +10,11 @@ from symdim.notebook import html_table
 from symdim.rows import Row, RowVar
 from symdim.store.answers import Answers, Guard, Known
 from symdim.store.constraints import (
+    LONGEST_CHAIN,
     NOWHERE,
     Bounds,
     Constraint,
+    Contradiction,
     Divisible,
     Label,
     Origin,
@@ -28,13 +30,10 @@ from symdim.store.constraints import (
     listed,
     origin_of,
 )
-from symdim.store.copying import copied
-from symdim.store.errors import LONGEST_CHAIN, Contradiction
-from symdim.store.mentions import variables_in
-from symdim.store.ordering import in_order
-from symdim.store.propagation import Propagation
-from symdim.store.rules import RULES
-from symdim.store.windows import affine_size, free_room, windows
+from symdim.store.contents import in_order, variables_in
+from symdim.store.propagation import run
+from symdim.store.sizes import affine_size, free_room, windows
+from symdim.store.state import State
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -61,11 +60,11 @@ class Store:
 
     def __init__(self, *, least: int = 0) -> None:
         self._facts: list[Constraint] = []  # everything that was stated
-        self._known = Known(Propagation(RULES, least), 0, None)
+        self._known = Known(State(least), 0, None)
         self._contradiction: Contradiction | None = None
 
     @property
-    def _state(self) -> Propagation:
+    def _state(self) -> State:
         return self._known.state
 
     def _learn(self, fact: Constraint) -> None:
@@ -227,11 +226,11 @@ class Store:
         state, done, answers = self._known
         if answers is not None and done == len(self._facts) and not state.queued:
             return answers
-        state, count = copied(state), len(self._facts)
+        state, count = state.copied(), len(self._facts)
         try:
             for fact in in_order(self._facts[done:count]):
                 state.push(fact)
-            state.run()
+            run(state)
             state.check_divisors()
             answers = Answers(state)
         except Contradiction as error:
@@ -332,7 +331,7 @@ class Store:
         from symdim.store.closing import Closing
 
         self.propagate()
-        state = copied(self._state)
+        state = self._state.copied()
         try:
             chosen = Closing(state, leaves, params, late or {}, may_be_empty, others, without).run()
         except Contradiction as error:

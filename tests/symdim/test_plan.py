@@ -18,10 +18,9 @@ from symdim.einsum import (
     plan_pointwise,
     plan_transpose,
 )
-from symdim.einsum.index import Affine, Concat, Fixed, Iterator, Static
-from symdim.einsum.projection import Projections
+from symdim.einsum.projection import Affine, Concat, Fixed, Iterator, Projections, Static
 from symdim.rows import Axes
-from symdim.store.errors import Contradiction
+from symdim.store import Contradiction
 from tests.symdim.einsum_cases import solve
 from tests.symdim.plan_runs import numbers, run
 

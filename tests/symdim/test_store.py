@@ -8,11 +8,9 @@ import pytest
 
 from symdim import Row, Store, Var
 from symdim.rows import RowVar
-from symdim.store import Origin
+from symdim.store import Contradiction, Origin
 from symdim.store.constraints import RowRefines, SizeEqual
-from symdim.store.errors import Contradiction
-from symdim.store.mentions import mentioned_in
-from symdim.store.ordering import in_order
+from symdim.store.contents import in_order, mentioned_in
 from tests.symdim.row_cases import solve
 
 N, M, H, W = Var("N"), Var("M"), Var("H"), Var("W")

@@ -6,9 +6,8 @@ import pytest
 
 from symdim import Row, Store, SymdimError, Var, maximum
 from symdim.rows import RowVar
-from symdim.store import Origin
+from symdim.store import Contradiction, Origin
 from symdim.store.constraints import SizeJoin
-from symdim.store.errors import Contradiction
 
 N, M, H, W = Var("N"), Var("M"), Var("H"), Var("W")
 

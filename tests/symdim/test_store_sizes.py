@@ -10,9 +10,8 @@ from symdim import Dim, Row, Scope, Store, Var, maximum, minimum, total
 from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import make_variable
 from symdim.rows import RowVar
-from symdim.store import Guard, Origin
+from symdim.store import Contradiction, Guard, Origin
 from symdim.store.constraints import Label
-from symdim.store.errors import Contradiction
 from symdim.store.solution import MOST_NAMES
 
 Interval = tuple[int | None, int | None]

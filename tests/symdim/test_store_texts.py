@@ -10,8 +10,7 @@ import pytest
 from symdim import Row, Store, Var
 from symdim.algebra.intervals import unscaled
 from symdim.rows import RowVar
-from symdim.store import Origin
-from symdim.store.errors import Contradiction
+from symdim.store import Contradiction, Origin
 
 N, M, H, W = Var("N"), Var("M"), Var("H"), Var("W")
 
