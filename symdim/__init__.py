@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from symdim.parsing import check, parse, read_dim_param
     from symdim.prove import at_least, divides, equal, explain
     from symdim.prover.simplification import simplify
+    from symdim.relations.relation import Relation
     from symdim.rows import Row
     from symdim.shape import Dim, Shape, broadcast_shapes
     from symdim.store import Contradiction, Guard, Store
@@ -70,7 +71,7 @@ __all__ = [  # noqa: RUF022  (in groups)
     # texts, and other programs
     "check", "from_sympy", "parse", "read_dim_param", "text_in", "to_sympy",
     # questions, and what is known
-    "Facts", "Guarantee", "at_least", "divides", "equal", "explain", "guarantee_of", "simplify",
+    "Facts", "Guarantee", "Relation", "at_least", "divides", "equal", "explain", "guarantee_of", "simplify",
     # shapes
     "Bindings", "Row", "Shape", "broadcast_shapes", "compile_shape",
     # constraints
@@ -93,6 +94,7 @@ _MODULES = {
     "parsing": "parse check read_dim_param",
     "prove": "at_least divides equal explain",
     "prover.simplification": "simplify",
+    "relations.relation": "Relation",
     "rows": "Row",
     "shape": "Dim Shape broadcast_shapes",
     "store": "Contradiction Guard Store",
