@@ -21,13 +21,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from symdim.algebra.constructors.arithmetic import checked
+from symdim.algebra.constructors.extrema import maximum
 from symdim.algebra.texts.printing import shortened
 from symdim.errors import SymdimError
+from symdim.relations.relation import Relation
 from symdim.rows import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from symdim.algebra.expr import Dim
     from symdim.algebra.variable import Var
@@ -74,29 +75,21 @@ class Constraint:
     parents: tuple[Constraint, ...]
     law: str
 
+    def relations(self) -> tuple[Relation, ...]:
+        """The relations of sizes that together are this condition; none if it is about rows."""
+        return ()
+
     def text(self) -> str:
         """The condition, in which sizes have short texts."""
-        raise NotImplementedError
+        return " and ".join(map(str, self.relations()))
+
+    def holds(self, bindings: Mapping[str | Var, int]) -> bool | None:
+        """Whether the condition holds at these sizes; None if some are missing, or if it is about rows."""
+        answers = [relation.holds(bindings) for relation in self.relations()]
+        return None if None in answers or not answers else all(answers)
 
     def __str__(self) -> str:
         return shortened(self.text(), _LONGEST)
-
-
-def checked_fact(fact: Constraint) -> Constraint:
-    """The constraint with ints for integers of other types. Raises `TypeError` unless its parts are sizes and rows."""
-    for name in (*fact.SIZES, *fact.NUMBERS):
-        size = getattr(fact, name)
-        if isinstance(size, tuple):
-            object.__setattr__(fact, name, tuple(map(checked, size)))
-        elif size is not None:
-            object.__setattr__(fact, name, checked(size))
-    for name in fact.ROWS:
-        rows = getattr(fact, name)
-        for row in rows if isinstance(rows, tuple) else (rows,):
-            if not isinstance(row, Row):
-                cure = f"Row.parse({row!r:.60})" if isinstance(row, str) else "Row.of(...)"
-                raise TypeError(f"a row of a constraint is a Row, not {row!r:.60}: write {cure}")
-    return fact
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -109,8 +102,8 @@ class SizeEqual(Constraint):
     b: Dim
     kernel: Dim | None = None
 
-    def text(self) -> str:
-        return f"{self.a!r} == {self.b!r}"
+    def relations(self) -> tuple[Relation, ...]:
+        return (Relation("equal", self.a, self.b),)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -122,8 +115,8 @@ class SizeRefines(Constraint):
     result: Dim
     operand: Dim
 
-    def text(self) -> str:
-        return f"{self.operand!r} in (1, {self.result!r})"
+    def relations(self) -> tuple[Relation, ...]:
+        return (Relation("broadcast_to", self.operand, self.result),)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -135,8 +128,18 @@ class SizeJoin(Constraint):
     result: Dim
     operands: tuple[Dim, ...]
 
+    def relations(self) -> tuple[Relation, ...]:
+        """Each operand is 1 or the result. That one of them is the result is no relation of two sizes."""
+        return tuple([Relation("broadcast_to", operand, self.result) for operand in self.operands])
+
     def text(self) -> str:
+        if len(self.operands) == 2 and self.result == maximum(*self.operands):
+            return str(Relation("broadcast", *self.operands))
         return f"{self.result!r} == broadcast({', '.join(map(repr, self.operands))})"
+
+    def holds(self, bindings: Mapping[str | Var, int]) -> bool | None:
+        same = [Relation("equal", operand, self.result).holds(bindings) for operand in (*self.operands, 1)]
+        return None if None in same else any(same) and all(r.holds(bindings) for r in self.relations())
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -149,10 +152,12 @@ class Bounds(Constraint):
     lo: int | None
     hi: int | None
 
+    def relations(self) -> tuple[Relation, ...]:
+        least = [] if self.lo is None else [Relation("at_least", self.dim, self.lo)]
+        return tuple(least if self.hi is None else [*least, Relation("at_most", self.dim, self.hi)])
+
     def text(self) -> str:
-        if self.hi is None:
-            return f"{self.dim!r} >= {self.lo}"
-        return f"{self.dim!r} <= {self.hi}" if self.lo is None else f"{self.lo} <= {self.dim!r} <= {self.hi}"
+        return Constraint.text(self) if None in (self.lo, self.hi) else f"{self.lo} <= {self.dim!r} <= {self.hi}"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -164,9 +169,8 @@ class Divisible(Constraint):
     dim: Dim
     by: Dim
 
-    def text(self) -> str:
-        size = repr(self.dim)
-        return f"{f'({size})' if ' ' in size else size} % {self.by!r} == 0"
+    def relations(self) -> tuple[Relation, ...]:
+        return (Relation("divides", self.by, self.dim),)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -273,15 +277,6 @@ class Label(Constraint):
 
     def text(self) -> str:
         return f"label({self.dim!r}) == {self.label!r}"
-
-
-_SHOWN = 10
-
-
-def listed(facts: Sequence[Constraint]) -> str:
-    """The first constraints as one line, and the number of the others."""
-    more = [f"... and {len(facts) - _SHOWN} more"] if len(facts) > _SHOWN else []
-    return "; ".join([*map(str, facts[:_SHOWN]), *more])
 
 
 LONGEST_CHAIN = 20

@@ -1,4 +1,4 @@
-"""What is in constraints: their variables, and a fixed order of them.
+"""What is in constraints: their sizes, rows and variables, and a fixed order of them.
 
 The store looks at a constraint again when it learns more about one of its variables. The order in which constraints
 take effect does not depend on the order in which they were stated. It compares kinds of constraints, then laws,
@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from symdim.algebra.constructors.arithmetic import checked
 from symdim.algebra.expr import Expr
 from symdim.algebra.order import dim_order
 from symdim.algebra.variable import Var
@@ -18,9 +19,26 @@ from symdim.rows import Row, RowVar
 from symdim.store.constraints import Constraint, RankEdge
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from symdim.algebra.expr import Dim
+
+
+def checked_fact(fact: Constraint) -> Constraint:
+    """The constraint with ints for integers of other types. Raises `TypeError` unless its parts are sizes and rows."""
+    for name in (*fact.SIZES, *fact.NUMBERS):
+        size = getattr(fact, name)
+        if isinstance(size, tuple):
+            object.__setattr__(fact, name, tuple(map(checked, size)))
+        elif size is not None:
+            object.__setattr__(fact, name, checked(size))
+    for name in fact.ROWS:
+        rows = getattr(fact, name)
+        for row in rows if isinstance(rows, tuple) else (rows,):
+            if not isinstance(row, Row):
+                cure = f"Row.parse({row!r:.60})" if isinstance(row, str) else "Row.of(...)"
+                raise TypeError(f"a row of a constraint is a Row, not {row!r:.60}: write {cure}")
+    return fact
 
 
 def dims_of(fact: Constraint) -> tuple[Dim, ...]:
@@ -115,3 +133,12 @@ def _part(value: Any) -> tuple[object, ...]:
     if isinstance(value, RowVar):
         return 3, *row_order(value)
     return (2, value) if isinstance(value, str) else (6,)
+
+
+_SHOWN = 10
+
+
+def listed(facts: Sequence[Constraint]) -> str:
+    """The first constraints as one line, and the number of the others."""
+    more = [f"... and {len(facts) - _SHOWN} more"] if len(facts) > _SHOWN else []
+    return "; ".join([*map(str, facts[:_SHOWN]), *more])

@@ -26,11 +26,9 @@ from symdim.store.constraints import (
     SizeEqual,
     SizeRefines,
     WindowCount,
-    checked_fact,
-    listed,
     origin_of,
 )
-from symdim.store.contents import in_order, variables_in
+from symdim.store.contents import checked_fact, in_order, listed, variables_in
 from symdim.store.propagation import run
 from symdim.store.sizes import affine_size, free_room, windows
 from symdim.store.state import State

@@ -35,7 +35,7 @@ def test_facts_are_written_as_they_are_meant():
         "N == M",
         "N == H + M",
         "[..r..] ++ [7] ++ [..q..] == [3, 7]",
-        "M in (1, N)",
+        "M in (N, 1)",
         "[..q..] broadcasts to [..r..]",
         "[4] broadcasts to [..r..]",
         "[..r..] == broadcast([..q..], [4])",
