@@ -35,10 +35,16 @@ def checked_fact(fact: Constraint) -> Constraint:
     for name in fact.ROWS:
         rows = getattr(fact, name)
         for row in rows if isinstance(rows, tuple) else (rows,):
-            if not isinstance(row, Row):
-                cure = f"Row.parse({row!r:.60})" if isinstance(row, str) else "Row.of(...)"
-                raise TypeError(f"a row of a constraint is a Row, not {row!r:.60}: write {cure}")
+            checked_row(row)
     return fact
+
+
+def checked_row(row: Row) -> Row:
+    """The row. Raises `TypeError` for anything else."""
+    if not isinstance(row, Row):
+        cure = f"Row.parse({row!r:.60})" if isinstance(row, str) else "Row.of(...)"
+        raise TypeError(f"a row of a constraint is a Row, not {row!r:.60}: write {cure}")
+    return row
 
 
 def dims_of(fact: Constraint) -> tuple[Dim, ...]:

@@ -6,7 +6,7 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from symdim.algebra.canonical import ceildiv, minimum
-from symdim.algebra.constructors.arithmetic import power, product, total
+from symdim.algebra.constructors.arithmetic import checked, power, product, total
 from symdim.algebra.constructors.floordiv import mod
 from symdim.algebra.constructors.long_division import common_powers, divided
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
@@ -215,6 +215,7 @@ def affine_size(over: Dim, stride: int, kernel: Dim | None, dilation: int, paddi
     >>> affine_size(3, 2, 3, 1, False), affine_size(3, 2, None, 1, True)
     (7, 6)
     """
+    over = checked(over)
     if kernel is None or padding:
         return stride * over
     return stride * (over - 1) + 1 + (kernel - 1) * dilation
@@ -239,6 +240,7 @@ def windows(
     >>> windows(6, 3, 2), windows(6, 3, 2, ceil=True), windows(2, 1, 2, ceil=True)
     (2, 3, 1)
     """
+    size, kernel = checked(size), checked(kernel)
     if auto_pad not in AUTO_PADS or stride < 1 or dilation < 1:
         raise SymdimError(f"a window cannot have stride {stride}, dilation {dilation} and auto_pad {auto_pad!r}")
     if auto_pad.startswith("SAME"):
