@@ -216,37 +216,8 @@ class Projections:
         """
         joined = [[self.find(p) for p in t.parts] for access in accesses for t in access.terms if isinstance(t, Parts)]
         members = {root for parts in joined for root in parts}
-        names: dict[int, str] = {}
-
-        def index_of(root: int) -> Index:
-            if root in self._given:
-                return self._given[root]
-            if self._sizes[root] == 1 and root not in members:
-                return Fixed(0)
-            if root not in names:
-                names[root] = _unused(self._names[root], {*names.values(), *self.statics})
-            return Iterator(names[root])
-
-        def index(term: Term) -> Index:
-            if isinstance(term, Parts):
-                parts = [index_of(self.find(p)) for p in term.parts if self.size(p) != 0]
-                iterators = [part.name for part in parts if isinstance(part, Iterator)]
-                if len(iterators) < len(parts):
-                    names_of = " and ".join(self._names[self.find(p)] for p in term.parts)
-                    raise SpecError("index_mismatch", f"the concatenation of {names_of} has a part with a given index")
-                return parts[0] if len(parts) == 1 else Concat(tuple(iterators))
-            terms: list[tuple[Dim, str]] = []
-            offset = term.offset
-            for coefficient, projection in term.terms:
-                inner, constant = terms_of(index_of(self.find(projection)))
-                terms += [(coefficient * factor, name) for factor, name in inner]
-                offset = offset + coefficient * constant
-            simplest = affine(terms, offset)
-            if isinstance(simplest, Iterator) and simplest.name in self.statics:
-                return Static(simplest.name)
-            return simplest
-
-        indices = [[index(term) for term in access.terms] for access in accesses]
+        names: dict[int, str] = {}  # class -> its iterator
+        indices = [[self._index(term, names, members) for term in access.terms] for access in accesses]
         groups = _connected([*([root] for root in names), *joined])
         walked = [root for parts in joined for root in parts]
         groups = [sorted(group, key=walked.index) if len(group) > 1 else group for group in groups]
@@ -254,6 +225,39 @@ class Projections:
         return indices, [
             [(names[r], self._sizes[r]) for r in group if len(group) == 1 or self._sizes[r] != 0] for group in groups
         ]
+
+    def _index(self, term: Term, names: dict[int, str], members: set[int]) -> Index:
+        """The index of an axis. New iterators enter `names`; `members` are the classes in concatenations."""
+        if isinstance(term, Parts):
+            return self._concatenation(term, names, members)
+        terms: list[tuple[Dim, str]] = []
+        offset = term.offset
+        for coefficient, projection in term.terms:
+            inner, constant = terms_of(self._index_of(self.find(projection), names, members))
+            terms += [(coefficient * factor, name) for factor, name in inner]
+            offset = offset + coefficient * constant
+        simplest = affine(terms, offset)
+        if isinstance(simplest, Iterator) and simplest.name in self.statics:
+            return Static(simplest.name)
+        return simplest
+
+    def _concatenation(self, term: Parts, names: dict[int, str], members: set[int]) -> Index:
+        parts = [self._index_of(self.find(p), names, members) for p in term.parts if self.size(p) != 0]
+        iterators = [part.name for part in parts if isinstance(part, Iterator)]
+        if len(iterators) < len(parts):
+            names_of = " and ".join(self._names[self.find(p)] for p in term.parts)
+            raise SpecError("index_mismatch", f"the concatenation of {names_of} has a part with a given index")
+        return parts[0] if len(parts) == 1 else Concat(tuple(iterators))
+
+    def _index_of(self, root: int, names: dict[int, str], members: set[int]) -> Index:
+        """The index of a class: the given one, 0 for the only position, else its iterator."""
+        if root in self._given:
+            return self._given[root]
+        if self._sizes[root] == 1 and root not in members:
+            return Fixed(0)
+        if root not in names:
+            names[root] = _unused(self._names[root], {*names.values(), *self.statics})
+        return Iterator(names[root])
 
 
 def _connected(edges: Iterable[list[int]]) -> list[list[int]]:
