@@ -103,7 +103,7 @@ class Var(Expr):
     others. Bounds belong to a variable as its name does: `Var(name, 0)` is always another variable, and texts mean the
     first one unless `names` gives them the other one. Any string except the empty one is a name. `at_most` is an upper
     bound that may depend on other variables, `origin` says where the variable comes from. `id` is a number that no
-    other variable of this process has.
+    other variable has, as long as this one lives.
 
     >>> from symdim import parse
     >>> batch = Var("batch", 0)
