@@ -18,7 +18,8 @@ import large_models as make
 from timing import shown, table
 
 from onnx_infer import infer
-from symdim import Expr, Facts, ParseError, Var, leaf_count, parse, prove, simplify, total
+from symdim import Expr, Facts, ParseError, Var, parse, prove, simplify, total
+from symdim.algebra.texts.written import leaf_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,8 +2,8 @@
 
 A dimension is an int or an expression in variables. Expressions are in canonical form: equal forms are one object.
 
->>> from symdim import Var, maximum, minimum, ceildiv
->>> B, S, H = Var("B"), Var("S"), Var("H")
+>>> from symdim import symbols, maximum, minimum, ceildiv
+>>> B, S, H = symbols("B S H")
 >>> (H + 2 * 1 - 3) // 2 + 1
 (H + 1)//2
 >>> (6 * B * S) // (2 * B), 4 * (H // 4) + H % 4 is H
@@ -16,6 +16,9 @@ A dimension is an int or an expression in variables. Expressions are in canonica
 ((1, None), 2*B*H + H)
 >>> (H % 4).tree()
 Operation(operator='%', operands=(H, 4))
+
+`__all__` has the names that most programs need. Others are public in their files: `errors`, `guarantee`, `prove`,
+`rows`, `shape`, `store` and `einsum`.
 
 The files on this level are what a user imports. The work is in rooms; each has its own map in its `__init__`. A room
 uses only rooms above it:
@@ -36,20 +39,7 @@ uses only rooms above it:
 
 from __future__ import annotations
 
-from symdim.errors import (
-    BoundsError,
-    BroadcastError,
-    DivisionByZero,
-    NegativeSize,
-    NotDivisible,
-    ParseError,
-    RankError,
-    ReshapeError,
-    SizeOverflow,
-    SymdimError,
-    UnboundName,
-    UnsupportedDynamicShape,
-)
+from symdim.errors import BoundsError, DivisionByZero, ParseError, SymdimError, UnboundName
 
 __version__ = "0.1.0"
 
@@ -59,64 +49,55 @@ if TYPE_CHECKING:
     from symdim.algebra.caches import clear_caches
     from symdim.algebra.canonical import ceildiv, maximum, minimum, product, total
     from symdim.algebra.expr import Add, Expr, FloorDiv, Max, Min, Mul
-    from symdim.algebra.origin import Computed, Declared, InputDim, ValueOf
-    from symdim.algebra.texts.written import leaf_count
-    from symdim.algebra.variable import Scope, Var
+    from symdim.algebra.variable import Scope, Var, dynamic, symbols
     from symdim.compile import compile_shape
     from symdim.dialects.sympy_expressions import from_sympy, to_sympy
     from symdim.dialects.texts import text_in
-    from symdim.einsum import EinsumSpec, plan
     from symdim.facts import Facts
-    from symdim.guarantee import (
-        Guarantee,
-        as_exact,
-        bound_expr,
-        bound_shape,
-        exact_shape,
-        guarantee_of,
-        require_exact,
-        require_exact_shape,
-        require_rank,
-    )
+    from symdim.guarantee import Guarantee, guarantee_of
     from symdim.parsing import check, parse, read_dim_param
-    from symdim.prove import at_least, equal
+    from symdim.prove import at_least, divides, equal, explain
     from symdim.prover.simplification import simplify
-    from symdim.rows import Axes, Row, RowVar
-    from symdim.shape import INFER, Dim, Shape, broadcast_shapes, is_infer
-    from symdim.store import Store
+    from symdim.relations.relation import Relation
+    from symdim.rows import Row
+    from symdim.shape import Dim, Shape, broadcast_shapes
+    from symdim.store import Contradiction, Guard, Store
 
-__all__ = [
-    "INFER", "Add", "Axes", "Bindings", "BoundsError", "BroadcastError", "Computed", "Declared", "Dim",
-    "DivisionByZero", "EinsumSpec", "Expr", "Facts", "FloorDiv", "Guarantee", "InputDim", "Max", "Min", "Mul",
-    "NegativeSize", "NotDivisible", "ParseError", "RankError", "ReshapeError", "Row", "RowVar", "Scope", "Shape",
-    "SizeOverflow", "Store", "SymdimError", "UnboundName", "UnsupportedDynamicShape", "ValueOf", "Var", "as_exact",
-    "at_least", "bound_expr", "bound_shape", "broadcast_shapes", "ceildiv", "check", "clear_caches", "compile_shape",
-    "equal", "exact_shape", "from_sympy", "guarantee_of", "is_infer", "leaf_count", "maximum", "minimum", "parse",
-    "plan", "product", "read_dim_param", "require_exact", "require_exact_shape", "require_rank", "simplify", "text_in",
-    "to_sympy", "total",
+__all__ = [  # noqa: RUF022  (in groups)
+    # sizes, and the kinds of nodes
+    "Dim", "Expr", "Scope", "Var", "dynamic", "symbols",
+    "Add", "FloorDiv", "Max", "Min", "Mul",
+    "ceildiv", "maximum", "minimum", "product", "total",
+    # texts, and other programs
+    "check", "from_sympy", "parse", "read_dim_param", "text_in", "to_sympy",
+    # questions, and what is known
+    "Facts", "Guarantee", "Relation", "at_least", "divides", "equal", "explain", "guarantee_of", "simplify",
+    # shapes
+    "Bindings", "Row", "Shape", "broadcast_shapes", "compile_shape",
+    # constraints
+    "Contradiction", "Guard", "Store",
+    # errors, and memory
+    "BoundsError", "DivisionByZero", "ParseError", "SymdimError", "UnboundName", "clear_caches",
 ]  # fmt: skip
 
 _MODULES = {
+    "algebra.bindings": "Bindings",
+    "algebra.caches": "clear_caches",
     "algebra.canonical": "ceildiv maximum minimum product total",
     "algebra.expr": "Add Expr FloorDiv Max Min Mul",
-    "algebra.caches": "clear_caches",
-    "algebra.variable": "Scope Var",
-    "parsing": "parse check read_dim_param",
-    "shape": "Dim Shape INFER broadcast_shapes is_infer",
-    "algebra.bindings": "Bindings",
-    "guarantee": "Guarantee as_exact bound_expr bound_shape exact_shape guarantee_of require_exact require_exact_shape "
-    "require_rank",
-    "algebra.origin": "Computed Declared InputDim ValueOf",
+    "algebra.variable": "Scope Var dynamic symbols",
     "compile": "compile_shape",
-    "dialects.texts": "text_in",
     "dialects.sympy_expressions": "to_sympy from_sympy",
-    "algebra.texts.written": "leaf_count",
-    "prove": "equal at_least",
+    "dialects.texts": "text_in",
     "facts": "Facts",
-    "rows": "Row RowVar Axes",
-    "store": "Store",
-    "einsum": "EinsumSpec plan",
+    "guarantee": "Guarantee guarantee_of",
+    "parsing": "parse check read_dim_param",
+    "prove": "at_least divides equal explain",
     "prover.simplification": "simplify",
+    "relations.relation": "Relation",
+    "rows": "Row",
+    "shape": "Dim Shape broadcast_shapes",
+    "store": "Contradiction Guard Store",
 }
 """Module -> the public names in it, which are loaded on first use."""
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}

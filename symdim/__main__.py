@@ -13,8 +13,9 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any, get_args
 
-from symdim import BoundsError, Expr, ParseError, SymdimError, leaf_count, parse
+from symdim import BoundsError, Expr, ParseError, SymdimError, parse
 from symdim.algebra.texts.printing import is_too_long
+from symdim.algebra.texts.written import leaf_count
 from symdim.parser.grammar import Dialect
 
 if TYPE_CHECKING:

@@ -222,7 +222,7 @@ def _limits(root: Expr, limits: dict[Dim, Limits], budget: Budget) -> Limits:
 
     def parts_of(node: Dim) -> list[Dim]:
         assert isinstance(node, Expr)
-        if node.terms is not None and node not in sums:
+        if node._terms is not None and node not in sums:
             sums[node] = remainders_in(node)
         parts = _parts_of(node, sums)
         limits.update({part: (part, part) for part in parts if isinstance(part, int)})
@@ -264,10 +264,10 @@ def _of_sum(sum_: Sum, limits: dict[Dim, Limits]) -> Limits:
 
 def _of_unit(node: Expr, limits: dict[Dim, Limits]) -> Limits:
     if isinstance(node, FloorDiv):
-        n, d = node.parts
+        n, d = node._parts
         return _quotient(limits[n], limits[d], bounds_of(d)[0])
     if isinstance(node, Extremum):
-        lows, highs = zip(*[limits[part] for part in node.parts], strict=True)
+        lows, highs = zip(*[limits[part] for part in node._parts], strict=True)
         if isinstance(node, Max):  # at least what one of them is at least
             sure = [low for low in lows if low is not None]
             return maximum(*sure) if sure else None, None if None in highs else maximum(*highs)

@@ -18,7 +18,6 @@ from symdim.algebra.variable import Var
 from symdim.errors import BroadcastError, NegativeSize, NotDivisible, ReshapeError, SizeOverflow
 
 if TYPE_CHECKING:
-    from symdim.algebra.expr import Interval
     from symdim.guarantee import Guarantee
 
 Dim: TypeAlias = int | Expr
@@ -125,22 +124,10 @@ class Shape(Sequence[Dim]):
     def __repr__(self) -> str:
         return f"Shape({brief_list(self.dims)})"
 
-    def describe(self) -> str:
-        """The text, with the bounds of all variables.
-
-        >>> print(Shape(["N", 2 * Var.fresh("n", 0, 100)]).describe())
-        [N, 2*n] where N >= 1, 0 <= n <= 100
-        """
-        limits = [
-            f"{quoted(v.name)} >= {lo}" if hi is None else f"{lo} <= {quoted(v.name)} <= {hi}"
-            for v, (lo, hi) in self.var_bounds().items()
-        ]
-        return f"{self} where {', '.join(limits)}" if limits else str(self)
-
     def _repr_html_(self) -> str:
         from symdim.notebook import html_table
 
-        rows = [(quoted(v.name), *ends, v.origin) for v, ends in self.var_bounds().items()]
+        rows = [(quoted(v.name), *v.bounds(), v.origin) for v in self.variables()]
         return html_table(self, ["symbol", "at least", "at most", "origin"], rows)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -158,12 +145,7 @@ class Shape(Sequence[Dim]):
 
     def concrete(self) -> tuple[int, ...] | None:
         """The sizes if all are known, else None."""
-        sizes = self.partial()
-        return None if None in sizes else sizes  # type: ignore[return-value]
-
-    def partial(self) -> tuple[int | None, ...]:
-        """The sizes, None for those that are not known."""
-        return tuple(dim if isinstance(dim, int) else None for dim in self.dims)
+        return self.dims if self.is_static else None  # type: ignore[return-value]
 
     def numel(self) -> Dim:
         """The number of elements, the product of the sizes; 1 for a scalar."""
@@ -180,15 +162,6 @@ class Shape(Sequence[Dim]):
     def simplify(self) -> Shape:
         """This shape: dimensions are canonical from the start."""
         return self
-
-    def var_bounds(self) -> dict[Var, Interval]:
-        """The bounds of each variable, inclusive; None is no bound.
-
-        >>> n = Var.fresh("n", 1, 100)
-        >>> Shape([2 * n, "N"]).var_bounds() == {n: (1, 100), Var("N"): (1, None)}
-        True
-        """
-        return {variable: variable.bounds() for variable in self.variables()}
 
     def evaluate(self, bindings: Bindings | None = None, /, **sizes: int) -> Shape:
         """The shape at the given sizes of all or some variables, with the errors of `Expr.evaluate`.
@@ -223,7 +196,8 @@ class Shape(Sequence[Dim]):
 
     def partial_evaluate(self, bindings: Bindings | None = None, /, **sizes: int) -> tuple[int | None, ...]:
         """Each size at the given sizes of variables; None for a size that needs others. Any names may be given."""
-        return self._at(_merged(bindings, sizes)).partial()
+        shape = self._at(_merged(bindings, sizes))
+        return tuple([dim if isinstance(dim, int) else None for dim in shape.dims])
 
     def is_fully_bound(self, bindings: Bindings | None = None, /, **sizes: int) -> bool:
         """Whether the given sizes suffice for `bind`. A static shape needs none."""

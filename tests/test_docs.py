@@ -191,9 +191,8 @@ def test_links_between_pages_lead_somewhere() -> None:
 def test_the_reference_has_every_public_name(module: object) -> None:
     listed = {name for page in PAGES for name in re.findall(r"^::: ([\w.]+)$", text_of(page), re.M)}
     package = module.__name__  # type: ignore[attr-defined]
-    aliases = {"symdim.einsum.EinsumSpec": "symdim.EinsumSpec", "symdim.einsum.plan": "symdim.plan"}
     names = {f"{package}.{name}" for name in module.__all__} - {"onnx_infer.__version__"}  # type: ignore[attr-defined]
-    assert {aliases.get(name, name) for name in names} <= listed
+    assert names <= listed
 
 
 # limits

@@ -13,11 +13,11 @@ from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.graph import label_of
 from onnx_infer.operators.verification import check_inputs, wrong_number
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, OneOf, SymTensor, Value
-from symdim import Expr, Var, leaf_count
+from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
+from symdim.algebra.texts.written import leaf_count
 from symdim.rows import Row
-from symdim.store import Origin, Store
-from symdim.store.errors import Contradiction
+from symdim.store import Contradiction, Origin, Store
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

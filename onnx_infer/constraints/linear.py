@@ -117,7 +117,8 @@ def gemm(s: Relations, A: Row, B: Row, C: Row | None, out: Row, transA: int = 0,
 @form("Einsum")
 def einsum(s: Relations, Inputs: Rows, equation: str, out: Row) -> None:
     """The labels of each term are the axes of its input. Axes with equal labels broadcast."""
-    from symdim.einsum import parse_subscripts, state
+    from symdim.einsum.constraints import state
+    from symdim.einsum.reader import parse_subscripts
 
     if any(len(term) > MAX_RANK for term in equation.replace("->", ",").split(",")):
         return  # no shape has so many axes

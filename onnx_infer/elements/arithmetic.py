@@ -119,7 +119,7 @@ def truncating_quotient(a: Dim, b: Dim) -> Dim | None:
     if b == 1 or at_least(a, 0):
         return a // b
     state("undecided", a, 0, "the sign of a numerator")
-    if isinstance(a, Expr) and a.height > _MOST_NESTED:
+    if isinstance(a, Expr) and a._height > _MOST_NESTED:
         return None
     return minimum(maximum(a, 0), a + b - 1) // b
 

@@ -82,9 +82,9 @@ def _interval(x: Expr, most: int) -> Interval:
         return (part, part) if isinstance(part, int) else known[part]
 
     for node in postorder(x):
-        if node.terms is not None:
-            low = high = node.const
-            for unit, k in node.terms.items():
+        if node._terms is not None:
+            low = high = node._const
+            for unit, k in node._terms.items():
                 ends = known[unit]
                 low += k * ends[k < 0]
                 high += k * ends[k > 0]
@@ -92,11 +92,11 @@ def _interval(x: Expr, most: int) -> Interval:
             low = -most if node.lo is None else node.lo
             high = max(low, most if node.hi is None else min(node.hi, most))
         elif isinstance(node, FloorDiv):
-            low, high = _quotient(of(node.parts[0]), of(node.parts[1]))
+            low, high = _quotient(of(node._parts[0]), of(node._parts[1]))
         elif isinstance(node, Max):
-            low, high = (max(ends) for ends in zip(*map(of, node.parts), strict=True))
+            low, high = (max(ends) for ends in zip(*map(of, node._parts), strict=True))
         elif isinstance(node, Min):
-            low, high = (min(ends) for ends in zip(*map(of, node.parts), strict=True))
+            low, high = (min(ends) for ends in zip(*map(of, node._parts), strict=True))
         else:
             factors = [known[atom] for atom in powers_of(node)]
             high = max(most, *[end for _, end in factors])

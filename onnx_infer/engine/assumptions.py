@@ -275,7 +275,7 @@ def _with_name(dim: Dim, name: Var, value: Dim) -> Dim:
     """The size with the multiple of `value` in it, if there is one, written with the name for this value."""
     if not isinstance(dim, Expr) or not isinstance(value, Expr) or name in dim.variables():
         return dim
-    ours, theirs = dim.terms or {dim: 1}, value.terms or {value: 1}
+    ours, theirs = dim._terms or {dim: 1}, value._terms or {value: 1}
     first = leading(theirs)
     k = theirs[first]
     times, rest = divmod(ours.get(first, 0), k)
@@ -284,4 +284,4 @@ def _with_name(dim: Dim, name: Var, value: Dim) -> Dim:
     replaced = dim + times * (name - value)
     if isinstance(replaced, int):
         return replaced
-    return replaced if len(replaced.terms or (1,)) < len(ours) or len(ours) == len(theirs) == 1 else dim
+    return replaced if len(replaced._terms or (1,)) < len(ours) or len(ours) == len(theirs) == 1 else dim

@@ -19,8 +19,9 @@ from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.engine.certain import certain
 from onnx_infer.laws.bounds import Bounds
 from onnx_infer.model.graph import label_of, title_of
-from symdim import Var, leaf_count
+from symdim import Var
 from symdim.algebra.caches import shared_cache
+from symdim.algebra.texts.written import leaf_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -54,9 +54,9 @@ class FreshSizes:
                 return
         (gap,) = cancelled(lhs - rhs)
         unknown = [v for v in variables_of([gap]) if is_fresh(v)]
-        if len(unknown) == 1 and isinstance(gap, Expr) and gap.terms:
+        if len(unknown) == 1 and isinstance(gap, Expr) and gap._terms:
             (var,) = unknown
-            k = gap.terms.get(var, 0)
+            k = gap._terms.get(var, 0)
             rest = gap - k * var
             if abs(k) == 1 and var not in variables_of([rest]):
                 self._of[var] = -k * rest  # since k * var + rest == 0 for k = 1 or -1

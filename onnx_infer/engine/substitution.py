@@ -14,7 +14,7 @@ from onnx_infer.engine.fresh import is_made, renew, replacing
 from onnx_infer.laws.readable import has_many_names, is_long, is_unreadable
 from onnx_infer.types.join import sizes, variables_in
 from onnx_infer.values.tensor import Dim, SymTensor, Value
-from symdim import DivisionByZero, Expr, Var, leaf_count
+from symdim import DivisionByZero, Expr, Var
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.constructors.long_division import cancelled
 from symdim.algebra.dims import at_most, variables_of
@@ -23,6 +23,7 @@ from symdim.algebra.expr import Extremum, FloorDiv
 from symdim.algebra.order import kind_number, order
 from symdim.algebra.origin import is_given
 from symdim.algebra.polynomials import divides, exact_quotient
+from symdim.algebra.texts.written import leaf_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -49,7 +50,7 @@ def computed_inputs(record: Record) -> dict[str, Value]:
     """
     given = [(name, record.scope.get(name)) for name, _ in record.model.graph.inputs]
     shaped = [(name, value) for name, value in given if isinstance(value, SymTensor) and value.shape]
-    return {name: value for name, value in shaped if any(isinstance(d, Expr) and d.height for d in value.dims)}
+    return {name: value for name, value in shaped if any(isinstance(d, Expr) and d._height for d in value.dims)}
 
 
 def shorten_long_sizes(record: Record) -> None:
@@ -150,7 +151,7 @@ def shorter_sizes(record: Record, statements: Iterable[Statement] | None = None)
 def _shortened(equations: Iterable[tuple[StatedKind, Dim, Dim]], values: Iterable[Value]) -> dict[Dim, Dim]:
     """The long sizes, and those with divisions without a remainder, in some values that equations shorten."""
     found = dict.fromkeys(size for value in values for size in sizes(value))
-    composed = [size for size in found if isinstance(size, Expr) and size.height]
+    composed = [size for size in found if isinstance(size, Expr) and size._height]
     known = Equations()
     for equation in equations if composed else ():
         known.demand(*equation)
@@ -167,7 +168,7 @@ def is_equation(relation: StatedKind, lhs: Dim, rhs: Dim) -> bool:
     """
     if relation == "divides":
         return isinstance(lhs, int) and lhs > 1 and isinstance(rhs, Expr)
-    return relation == "equal" and any(isinstance(side, Expr) and side.height > 0 for side in (lhs, rhs))
+    return relation == "equal" and any(isinstance(side, Expr) and side._height > 0 for side in (lhs, rhs))
 
 
 class Equations:
@@ -203,11 +204,11 @@ class Equations:
         (gap,) = cancelled(self.rewritten(lhs) - self.rewritten(rhs))
         if not isinstance(gap, Expr):
             return
-        terms = {gap: 1} if gap.terms is None else gap.terms
+        terms = {gap: 1} if gap._terms is None else gap._terms
         part = max(terms, key=lambda part: _rank(part, terms[part]))
         number = abs(terms[part])
         rest = number * part - terms[part] // number * gap  # since k * part + other terms == 0
-        if not part.height or not _unknown(rest).issubset(part.variables()):
+        if not part._height or not _unknown(rest).issubset(part.variables()):
             return
         if number > 1:
             self._times[part] = number, rest
@@ -235,7 +236,7 @@ class Equations:
         """The sums in a size that have multiples of a part which an equation replaces, with the replacements."""
         found: dict[Expr, Dim] = {}
         for node in postorder(size) if self._times and isinstance(size, Expr) else ():
-            for unit, k in (node.terms or {}).items():
+            for unit, k in (node._terms or {}).items():
                 for part, (number, rest) in self._times.items():
                     if k % number == 0 and divides(part, unit):
                         factor = exact_quotient(unit, part)
@@ -271,5 +272,5 @@ def _rank(part: Expr, factor: int) -> tuple[object, ...]:
     """
     form: tuple[object, ...] = ()
     if isinstance(part, (Extremum, FloorDiv)):
-        form = kind_number(part), sorted([x if isinstance(x, int) else x.const for x in part.parts])
-    return leaf_count(part), part.height, bool(_unknown(part)), abs(factor) == 1, form, order(part)
+        form = kind_number(part), sorted([x if isinstance(x, int) else x._const for x in part._parts])
+    return leaf_count(part), part._height, bool(_unknown(part)), abs(factor) == 1, form, order(part)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.laws.statements import call_mode, fresh
-from symdim import Expr, Mul, leaf_count
+from symdim import Expr, Mul
 from symdim.algebra.dims import at_least
 from symdim.algebra.evaluate import parts_first, parts_of
 from symdim.algebra.expr import Extremum
 from symdim.algebra.polynomials import has_extrema, powers_of
+from symdim.algebra.texts.written import leaf_count
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim
@@ -41,13 +42,13 @@ def is_unreadable(size: object, most: int = MOST_LEAVES) -> bool:
     """
     if not isinstance(size, Expr):
         return False
-    terms = {size: 1} if size.terms is None else size.terms
+    terms = {size: 1} if size._terms is None else size._terms
     if any(abs(k) > _LARGEST_COEFFICIENT for k in terms.values()):
         return True
     if any(max(powers_of(unit).values()) > _LARGEST_EXPONENT for unit in terms if isinstance(unit, Mul)):
         return True
-    is_wide = any(isinstance(unit, Extremum) and len(unit.parts) >= 32 for unit in terms)
-    is_small = size.height < 3 and len(terms) < 32 and not is_wide
+    is_wide = any(isinstance(unit, Extremum) and len(unit._parts) >= 32 for unit in terms)
+    is_small = size._height < 3 and len(terms) < 32 and not is_wide
     return not is_small and (leaf_count(size) > most or degree(size) > _LARGEST_EXPONENT)
 
 
@@ -58,7 +59,7 @@ def has_many_names(size: Dim) -> bool:
 
 def is_long(size: Dim) -> bool:
     """Whether a size has many names, or a clamp."""
-    return isinstance(size, Expr) and bool(size.height) and (has_extrema(size) or has_many_names(size))
+    return isinstance(size, Expr) and bool(size._height) and (has_extrema(size) or has_many_names(size))
 
 
 def degree(size: Expr) -> int:
@@ -71,7 +72,7 @@ def degree(size: Expr) -> int:
     """
     found: dict[Expr, int] = {}
     for node, parts in parts_first(size, found, parts_of):
-        if isinstance(node, Mul) and node.terms is None:
+        if isinstance(node, Mul) and node._terms is None:
             found[node] = sum(found[atom] * power for atom, power in powers_of(node).items())
         else:
             found[node] = max((found[part] for part in parts), default=1)

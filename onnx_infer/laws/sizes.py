@@ -9,9 +9,10 @@ from onnx_infer.errors import ShapeInferenceError, Unknown, broken, require
 from onnx_infer.laws.known import holds
 from onnx_infer.laws.readable import MOST_LEAVES, MOST_LEAVES_OF_A_CHOICE, chosen
 from onnx_infer.laws.statements import Kind, call_mode, conflicting, contradict, demand, fresh, state
-from symdim import Expr, Var, leaf_count, maximum
+from symdim import Expr, Var, maximum
 from symdim.algebra import dims
 from symdim.algebra.origin import is_data_dependent
+from symdim.algebra.texts.written import leaf_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 
 STRICT = "sizes that broadcast='strict' equates"
 
-MOST_OPEN_PARTS = 1 << 12
-"""The most parts of a Split whose sizes only a run knows. No constraint is stated of a Split with more parts."""
+MOST_OPEN_PARTS = 1 << 12  # parts of a Split whose sizes only a run knows; no constraint is stated of more parts
 
 
 def at_least(size: Dim, low: int) -> bool:
@@ -60,7 +60,7 @@ def are_one(a: Dim, b: Dim) -> bool:
     """
     if a is b or a == b:
         return True
-    if isinstance(a, int) or isinstance(b, int) or not a.height or set(a.variables()) != set(b.variables()):
+    if isinstance(a, int) or isinstance(b, int) or not a._height or set(a.variables()) != set(b.variables()):
         return False
     if leaf_count(a) + leaf_count(b) > MOST_LEAVES_OF_A_CHOICE:
         return False

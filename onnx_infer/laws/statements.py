@@ -227,7 +227,7 @@ def fresh(
         return at_least
     hi = at_most if isinstance(at_most, int) else None
     origin = note if value is None else Computed(value, note)
-    var = Var.fresh(name, lo=at_least, hi=hi, at_most=at_most, origin=origin)
+    var = Var.fresh(name, at_least, hi, at_most=at_most, origin=origin)
     if _OPEN.trace is not None:
         _OPEN.trace.fresh.append(var)
         _OPEN.trace.notes.append(note)

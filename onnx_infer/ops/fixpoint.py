@@ -131,13 +131,13 @@ def in_time(size: Dim, turn: Var, limit: Dim | None) -> Dim:
     Written over the turns that are left, a clamp may vanish: `min(T, turn + 1) - turn` is 1 if turn < T.
 
     >>> from symdim import Var, maximum, minimum
-    >>> T, turn = Var("T"), Var.fresh("turn", lo=0)
+    >>> T, turn = Var("T"), Var.fresh("turn", min=0)
     >>> in_time(minimum(maximum(T, turn) - turn, 1), turn, T), in_time(minimum(maximum(T, turn) - turn, 2), turn, T)
     (1, min(max(T, turn) - turn, 2))
     """
     if limit is None or at_least(-limit, 0) or turn not in variables_of([size]):
         return size  # without a turn nothing is the same in all turns
-    left = Var.fresh("left", lo=0)
+    left = Var.fresh("left", min=0)
     other = substituted(size, {turn: limit - 1 - left})
     return size if left in variables_of([other]) else other
 

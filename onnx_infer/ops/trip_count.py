@@ -147,7 +147,7 @@ def without_windows(step: Dim, turn: Var) -> tuple[Dim, tuple[Windows, ...]]:
     """What a turn adds, without the windows in it, and these.
 
     >>> from symdim import Var
-    >>> S, i = Var("S"), Var("i", lo=0)
+    >>> S, i = Var("S"), Var("i", min=0)
     >>> without_windows(minimum(maximum(S - 4 * i, 0), 4) + 2, i)
     (2, (Windows(factor=1, end=S, width=4),))
     """

@@ -140,7 +140,7 @@ def substituted(
     {'H': '32*h', 'H//2': '16*h'}
     """
     texts = dict.fromkeys(t for t in texts if isinstance(said(t), str))
-    names = {name: Var.fresh(name, lo=0) for name in (*filter(is_name, texts), *sizes)}  # a size may be 0
+    names = {name: Var.fresh(name, min=0) for name in (*filter(is_name, texts), *sizes)}  # a size may be 0
     new_names = _NewNames()
     read = {n: parse(size, names, scope=new_names) if isinstance(size, str) else size for n, size in sizes.items()}
     used: set[str] = set()
@@ -184,7 +184,7 @@ def renamed(texts: Iterable[str], names: Mapping[str, str]) -> dict[str, int | s
         if new in kept or new in taken:
             raise ArgumentError(f"{old!r} cannot be renamed to {new!r}: another symbol has this name")
         taken.add(new)
-    return substituted(texts, {old: Var.fresh(new, lo=0) for old, new in names.items()})
+    return substituted(texts, {old: Var.fresh(new, min=0) for old, new in names.items()})
 
 
 class _NewNames:
@@ -194,4 +194,4 @@ class _NewNames:
         self._of: dict[str, Var] = {}
 
     def var(self, name: str, /) -> Var:
-        return self._of.setdefault(name, Var.fresh(name, lo=0))
+        return self._of.setdefault(name, Var.fresh(name, min=0))

@@ -9,10 +9,10 @@ from __future__ import annotations
 from operator import index
 from typing import TYPE_CHECKING
 
-from symdim import Expr, Guarantee, Var, guarantee_of
+from symdim import Expr, Var
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.origin import Computed, ValueOf
-from symdim.guarantee import UpperBounds
+from symdim.guarantee import Guarantee, UpperBounds, guarantee_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

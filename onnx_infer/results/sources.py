@@ -176,8 +176,8 @@ def linear_in(dim: Expr, unknown: Var) -> tuple[Dim, Dim] | None:
     ((2*N, N - 1), None)
     """
     factor: Dim = 0
-    rest: Dim = dim.const if dim.terms is not None else 0
-    for unit, k in (dim.terms if dim.terms is not None else {dim: 1}).items():
+    rest: Dim = dim._const if dim._terms is not None else 0
+    for unit, k in (dim._terms if dim._terms is not None else {dim: 1}).items():
         powers = powers_of(unit)
         others: Dim = k
         for atom, exponent in powers.items():

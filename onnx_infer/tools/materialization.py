@@ -14,13 +14,13 @@ from onnx_infer.elements.arithmetic import convert
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.results.sources import Sources
 from onnx_infer.values import dtype as dt
-from symdim import Expr, UnsupportedDynamicShape, Var
+from symdim import Expr, Var
 from symdim.algebra.dims import bounds_of, variables_of
 from symdim.algebra.expr import as_dim
 from symdim.algebra.origin import InputDim, ValueOf
 from symdim.algebra.texts.tree import Operation, Product, Sum, terms_in, value_of
 from symdim.dialects.straight_code import in_order
-from symdim.errors import refuse_text
+from symdim.errors import UnsupportedDynamicShape, refuse_text
 from symdim.guarantee import require_exact
 
 if TYPE_CHECKING:

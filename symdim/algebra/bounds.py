@@ -56,24 +56,24 @@ def bounds_of(dim: Dim) -> Interval:
         return found
     stack = [dim]
     while stack:
-        missing = _factors_without_bounds(stack[-1]) if stack[-1].height else ()
+        missing = _factors_without_bounds(stack[-1]) if stack[-1]._height else ()
         if missing:
             stack += missing
         else:
             node = stack.pop()
-            node._bounds = _product_bounds(node) if node.terms is None else _sum_bounds(node.terms, node.const)
+            node._bounds = _product_bounds(node) if node._terms is None else _sum_bounds(node._terms, node._const)
     return dim._bounds  # type: ignore[return-value]
 
 
 def _factors_without_bounds(node: Expr) -> list[Expr]:
     """The sums that are factors of a product, or of the terms of a sum, and have no interval yet."""
-    units = [node] if node.terms is None else [unit for unit in node.terms if unit.height and unit._bounds is None]
-    return [atom for unit in units for atom in powers_of(unit) if atom.terms is not None and atom._bounds is None]
+    units = [node] if node._terms is None else [unit for unit in node._terms if unit._height and unit._bounds is None]
+    return [atom for unit in units for atom in powers_of(unit) if atom._terms is not None and atom._bounds is None]
 
 
 def _sum_bounds(terms: Terms, const: int) -> Interval:
     found = linear_bounds(terms, const)
-    if not 2 <= len(terms) <= _TERMS or not (corners.is_correlated(terms) or any(unit.height for unit in terms)):
+    if not 2 <= len(terms) <= _TERMS or not (corners.is_correlated(terms) or any(unit._height for unit in terms)):
         return found
     common = gcd(*terms.values())
     lo, minus_hi = [_least({unit: k // part for unit, k in terms.items()}, 0) for part in (common, -common)]
@@ -142,15 +142,15 @@ def _least_by_arguments(terms: Terms, const: int, place: Place, sums: int) -> in
         least_of_x = None if least_beside is None else pieces.least(of_x, x, bounds_of(x))
         return None if least_beside is None or least_of_x is None else least_beside + least_of_x
     ends: list[int] = []
-    for part in atom.parts:
+    for part in atom._parts:
         rest = {u: k for u, k in terms.items() if u is not unit}
         offset = const + _accumulated(rest, terms_of(part), terms[unit], factor)
-        end = _least(rest, offset, sums // len(atom.parts))
+        end = _least(rest, offset, sums // len(atom._parts))
         if end is not None:
             ends.append(end)
     if _each_counts(place, terms):
         return max(ends, default=None)
-    return min(ends) if len(ends) == len(atom.parts) else None
+    return min(ends) if len(ends) == len(atom._parts) else None
 
 
 def _greater(a: int | None, b: int | None) -> int | None:
@@ -172,11 +172,11 @@ def _without_divisions(terms: Terms, const: int) -> Iterator[Relaxed]:
     """Sums with bounds in place of more and more divisions. The most nested one goes first: it brings in others."""
     total, scale = terms, 1
     for _ in range(_REPLACED):
-        places = [place for unit in total if unit.height and (place := _division_in(unit, total)) is not None]
+        places = [place for unit in total if unit._height and (place := _division_in(unit, total)) is not None]
         if not places:
             break
-        unit, atom, factor = max(places, key=lambda place: (place[1].height, named_fingerprint(place[0])))
-        n, d = atom.parts
+        unit, atom, factor = max(places, key=lambda place: (place[1]._height, named_fingerprint(place[0])))
+        n, d = atom._parts
         d_terms, d_const = terms_of(d)
         by = d_terms[leading(d_terms)] if d_terms else d_const
         k = total[unit] * abs(by) // by
@@ -202,7 +202,7 @@ def _division_in(unit: Expr, terms: Terms) -> tuple[Expr, FloorDiv, Expr | None]
         if not isinstance(atom, FloorDiv):
             continue
         factor = exact_quotient(unit, atom)
-        d = atom.parts[1]
+        d = atom._parts[1]
         if isinstance(d, Expr):
             units = terms_of(d)[0]
             lead = leading(units)
@@ -213,7 +213,7 @@ def _division_in(unit: Expr, terms: Terms) -> tuple[Expr, FloorDiv, Expr | None]
                 continue
         if factor is None:
             return unit, atom, None
-        if _is_not_negative(factor) and any(times_unit(u, factor) in terms for u in terms_of(atom.parts[0])[0]):
+        if _is_not_negative(factor) and any(times_unit(u, factor) in terms for u in terms_of(atom._parts[0])[0]):
             return unit, atom, factor
     return None
 
@@ -232,7 +232,7 @@ def _shared_extremum(terms: Terms, sums: int) -> Place | None:
         return None
     found: list[tuple[Place, set[Expr | None]]] = []
     for unit in terms:
-        if unit.flags & EXTREMUM:
+        if unit._flags & EXTREMUM:
             atom = next(atom for atom in powers_of(unit) if isinstance(atom, Extremum))
             factor = exact_quotient(unit, atom)
             if factor is None:
@@ -243,7 +243,7 @@ def _shared_extremum(terms: Terms, sums: int) -> Place | None:
     shared = [
         place
         for place, inner in found
-        if len(place[1].parts) <= sums
+        if len(place[1]._parts) <= sums
         and (
             any(unit in terms for unit in inner)
             or any(not inner.isdisjoint(other) for theirs, other in found if theirs is not place)
@@ -264,9 +264,9 @@ def _within(atom: Extremum) -> set[Expr | None]:
     found: set[Expr | None] = set()
     level: list[Extremum] = [atom]
     for _ in range(_DEPTH):
-        units = [unit for inner in level for part in inner.parts for unit in terms_of(part)[0]]
+        units = [unit for inner in level for part in inner._parts for unit in terms_of(part)[0]]
         found.update(units)
-        found.update([u for unit in units if type(unit) is FloorDiv for u in terms_of(unit.parts[0])[0]])
+        found.update([u for unit in units if type(unit) is FloorDiv for u in terms_of(unit._parts[0])[0]])
         level = [unit for unit in units if isinstance(unit, Extremum)]
     return found
 
@@ -276,9 +276,9 @@ def _product_bounds(unit: Expr) -> Interval:
     for atom, exponent in powers_of(unit).items():
         base = bounds_of(atom)
         result = times(result, base if exponent == 1 else power(base, exponent))
-    for atom in powers_of(unit) if unit.height else ():
+    for atom in powers_of(unit) if unit._height else ():
         if type(atom) is FloorDiv:
-            n, d = atom.parts
+            n, d = atom._parts
             if type(d) is not int and exact_quotient(unit, atom) is d:
                 result = meet(result, _rounded_down(n, d))
     return result
@@ -298,13 +298,13 @@ def _rounded_down(n: Dim, d: Dim) -> Interval:
 
 def of_parts(node: Expr, found: Mapping[Dim, Interval]) -> Interval:
     """The interval of a node that is no variable, from those of its parts that are no numbers."""
-    if node.terms is not None:
-        whole: Interval = (node.const, node.const)
-        for unit, coefficient in node.terms.items():
+    if node._terms is not None:
+        whole: Interval = (node._const, node._const)
+        for unit, coefficient in node._terms.items():
             whole = plus(whole, scaled(found[unit], coefficient))
         return whole
     if isinstance(node, FloorDiv | Extremum):
-        parts = [(part, part) if isinstance(part, int) else found[part] for part in node.parts]
+        parts = [(part, part) if isinstance(part, int) else found[part] for part in node._parts]
         if isinstance(node, FloorDiv):
             return quotient(*parts)
         return greatest(parts) if isinstance(node, Max) else smallest(parts)

@@ -28,7 +28,7 @@ def is_correlated(terms: Terms) -> bool:
     """Whether a sum has a product, and terms of either sign, so that multiplying out may help."""
     if not 2 <= len(terms) <= _TERMS or not min(terms.values()) < 0 < max(terms.values()):
         return False
-    return any(type(unit) is Mul and unit.terms is None for unit in terms)
+    return any(type(unit) is Mul and unit._terms is None for unit in terms)
 
 
 def least(terms: Terms, const: int, ends: dict[Expr, Interval]) -> int | None:
@@ -37,7 +37,7 @@ def least(terms: Terms, const: int, ends: dict[Expr, Interval]) -> int | None:
     >>> from symdim import Var
     >>> H, W = Var.fresh("H"), Var.fresh("W", 2)
     >>> ends = {H: (1, None), W: (2, None)}
-    >>> least((H * W - H).terms, 0, ends), least((H * W - 3 * H).terms, 0, ends)
+    >>> least((H * W - H)._terms, 0, ends), least((H * W - 3 * H)._terms, 0, ends)
     (1, None)
     """
     powers = {unit: powers_of(unit) for unit in terms}

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 def children(node: Expr) -> Iterable[Dim]:
     """The children of a node: units of a sum, atoms of a product, parts of an atom."""
-    if node.terms is not None:
-        return node.terms
-    if node.parts is None:
+    if node._terms is not None:
+        return node._terms
+    if node._parts is None:
         return ()
-    return node.parts  # type: ignore[return-value]
+    return node._parts  # type: ignore[return-value]
 
 
 def parts_of(node: Expr) -> list[Expr]:
@@ -74,7 +74,7 @@ def postorder(root: Expr) -> list[Expr]:
 
 
 def _rank(node: Expr) -> int:
-    return 3 * node.height + (2 if node.terms is not None else type(node) is Mul)
+    return 3 * node._height + (2 if node._terms is not None else type(node) is Mul)
 
 
 def variables_of(root: Expr) -> tuple[Var, ...]:
@@ -94,8 +94,8 @@ def _found_variables(root: Expr) -> tuple[Var, ...]:
         seen.add(node)
         if isinstance(node, Var):
             found[node] = None
-        elif node.terms is not None:
-            stack += reversed(sorted_units(node.terms))
+        elif node._terms is not None:
+            stack += reversed(sorted_units(node._terms))
         elif type(node) is Mul:
             stack += sorted(powers_of(node), key=dim_order, reverse=True)
         else:
@@ -128,9 +128,9 @@ def evaluate(root: Expr, bindings: Mapping[str | Var, int]) -> Dim:
     """The value of an expression; an expression if some variables have no value."""
     values: dict[Expr, int] = {}
     for node in postorder(root):
-        if node.terms is not None:
-            value = node.const
-            for unit, k in node.terms.items():
+        if node._terms is not None:
+            value = node._const
+            for unit, k in node._terms.items():
                 value += k * values[unit]
         elif isinstance(node, Var):
             given = bindings.get(node.name)
@@ -140,13 +140,13 @@ def evaluate(root: Expr, bindings: Mapping[str | Var, int]) -> Dim:
                     return substitute(root, bindings)
             value = checked_size(node, given)
         elif isinstance(node, FloorDiv):
-            n, d = node.parts
+            n, d = node._parts
             by = d if isinstance(d, int) else values[d]
             if by == 0:
                 raise DivisionByZero(f"the divisor of {node!r} is zero")
             value = (n if isinstance(n, int) else values[n]) // by
         elif isinstance(node, Extremum):
-            parts = [part if isinstance(part, int) else values[part] for part in node.parts]
+            parts = [part if isinstance(part, int) else values[part] for part in node._parts]
             value = max(parts) if isinstance(node, Max) else min(parts)
         else:
             value = 1
@@ -243,14 +243,14 @@ def _rebuilt(
     if isinstance(node, Var):
         given = mapping.get(node.name, mapping.get(node))
         return node if given is None else _replacement(node, checked(given))
-    if node.terms is not None:
-        if all(values[unit] is unit for unit in node.terms):
+    if node._terms is not None:
+        if all(values[unit] is unit for unit in node._terms):
             return node
         if before is not None:
             before(node)
         terms: Terms = {}
-        const = node.const
-        for unit, k in node.terms.items():
+        const = node._const
+        for unit, k in node._terms.items():
             added, offset = terms_of(values[unit])
             accumulate(terms, added, k)
             const += k * offset
@@ -260,13 +260,13 @@ def _rebuilt(
     if before is not None:
         before(node)
     if isinstance(node, FloorDiv):
-        n, d = node.parts
+        n, d = node._parts
         by = values.get(d, d)
         if by == 0:
             raise DivisionByZero(f"the divisor of {node!r} is zero")
         return floordiv(values.get(n, n), by)
     if isinstance(node, Extremum):
-        return (maximum if isinstance(node, Max) else minimum)(*[values.get(part, part) for part in node.parts])
+        return (maximum if isinstance(node, Max) else minimum)(*[values.get(part, part) for part in node._parts])
     return product([power(values[atom], exponent) for atom, exponent in powers_of(node).items()])
 
 

@@ -5,7 +5,7 @@ A dimension (`Dim`) is an `int` or an `Expr`. Every expression is an integer pol
     const + sum(coefficient * unit  for unit, coefficient in terms)
 
 over *units*: atoms (a variable, a floor division, a maximum, a minimum) and products of atoms. A unit is an expression
-too; its `terms` are None. `x % k` is stored as `x - k*(x//k)`. So Euclid's identity holds by cancellation, and so does
+too; its `_terms` are None. `x % k` is stored as `x - k*(x//k)`. So Euclid's identity holds by cancellation, and so does
 `max + min = sum` (basis.py). The class of a node is that of the stored form: `x % 4` is an `Add`. A reader sees the
 display tree, `x % 4`: match on `e.tree()`, not on the class.
 
@@ -108,24 +108,24 @@ class Expr(Symbolic):
     __slots__ = (
         "__weakref__",
         "_bounds",
+        "_const",
+        "_fingerprint",
+        "_flags",
+        "_height",
         "_named",
         "_names",
         "_order",
+        "_parts",
+        "_terms",
         "_text",
-        "const",
-        "fingerprint",
-        "flags",
-        "height",
-        "parts",
-        "terms",
     )
 
-    terms: dict[Expr, int] | None  # unit -> coefficient, never 0; None if this node is a unit
-    const: int
-    parts: object  # the parts of a unit, see each class; None for a sum
-    fingerprint: int  # value of the polynomial at a fixed pseudo-random point, modulo a prime (interning.py)
-    height: int  # nesting depth of divisions, maxima and minima; 0 for a polynomial in variables
-    flags: int  # the flags of the laws that concern a unit (monomial.py)
+    _terms: dict[Expr, int] | None  # unit -> coefficient, never 0; None if this node is a unit
+    _const: int
+    _parts: object  # the parts of a unit, see each class; None for a sum
+    _fingerprint: int  # value of the polynomial at a fixed pseudo-random point, modulo a prime (interning.py)
+    _height: int  # nesting depth of divisions, maxima and minima; 0 for a polynomial in variables
+    _flags: int  # the flags of the laws that concern a unit (monomial.py)
     _bounds: Interval | None
     _named: int | None  # the fingerprint in which variables of one name count as one (order.py)
     _names: tuple[str, ...] | None
@@ -227,6 +227,19 @@ class Expr(Symbolic):
         """
         return canonical.substitute(self, mapping)
 
+    def max(self, *others: Dim) -> Dim:
+        """The greatest of this size and others: `symdim.maximum`.
+
+        >>> from symdim import Var
+        >>> (Var("S") - 3).max(1), Var("S").min(8, 5)
+        (max(S, 4) - 3, min(S, 5))
+        """
+        return canonical.maximum(self, *others)
+
+    def min(self, *others: Dim) -> Dim:
+        """The least of this size and others: `symdim.minimum`."""
+        return canonical.minimum(self, *others)
+
     def guarantee(self, available: Collection[str] = ()) -> Guarantee:
         """How well this size is known: exactly, at most an expression, or not at all; see `guarantee.py`.
 
@@ -240,9 +253,8 @@ class Expr(Symbolic):
 
     def as_exact(self, available: Collection[str] = ()) -> Dim | None:
         """This size if it is exact, else None."""
-        import symdim
-
-        return symdim.as_exact(self, available)
+        guarantee = self.guarantee(available)
+        return guarantee.size if guarantee.kind == "exact" else None
 
     def bound_expr(self, available: Collection[str] = ()) -> Dim | None:
         """This size if it is exact, its upper bound if there is one, else None."""
@@ -267,32 +279,32 @@ class Add(Expr):
 
 
 class Mul(Expr):
-    """A product of atoms, of which `parts` is a dict {atom: exponent} in structural order; or a multiple of a unit."""
+    """A product of atoms, of which `_parts` is a dict {atom: exponent} in structural order; or a multiple of a unit."""
 
     __slots__ = ()
 
 
 class FloorDiv(Expr):
-    """A floor division; `parts` is (numerator, divisor)."""
+    """A floor division; `_parts` is (numerator, divisor)."""
 
     __slots__ = ()
-    parts: tuple[Dim, Dim]
+    _parts: tuple[Dim, Dim]
 
 
 class Extremum(Expr):
-    """The greatest or the least of at least two `parts`."""
+    """The greatest or the least of at least two sizes."""
 
     __slots__ = ()
-    parts: tuple[Dim, ...]
+    _parts: tuple[Dim, ...]
 
 
 class Max(Extremum):
-    """The greatest of at least two `parts`."""
+    """The greatest of at least two sizes."""
 
     __slots__ = ()
 
 
 class Min(Extremum):
-    """The least of at least two `parts`."""
+    """The least of at least two sizes."""
 
     __slots__ = ()

@@ -56,25 +56,25 @@ def sequence_fingerprint(kind: int, items: tuple[Dim, ...]) -> int:
     """The fingerprint of an atom of the given kind over an ordered tuple of dimensions."""
     state = kind
     for item in items:
-        state = (state * 0x9E3779B97F4A7C15 + (item if isinstance(item, int) else item.fingerprint)) % PRIME
+        state = (state * 0x9E3779B97F4A7C15 + (item if isinstance(item, int) else item._fingerprint)) % PRIME
     return mixed(state)
 
 
 def _same(a: Expr, b: Expr) -> bool:
-    return a.terms == b.terms and a.const == b.const and a.parts == b.parts and type(a) is type(b)
+    return a._terms == b._terms and a._const == b._const and a._parts == b._parts and type(a) is type(b)
 
 
 def _structure(node: Expr) -> object:
-    terms = None if node.terms is None else frozenset(node.terms.items())
-    parts = frozenset(node.parts.items()) if isinstance(node.parts, dict) else node.parts
-    return type(node), terms, node.const, parts
+    terms = None if node._terms is None else frozenset(node._terms.items())
+    parts = frozenset(node._parts.items()) if isinstance(node._parts, dict) else node._parts
+    return type(node), terms, node._const, parts
 
 
 def find_unit(fingerprint: int, kind: type[Expr], parts: object) -> Expr | None:
     """The live unit of this kind and parts, if there is one."""
     entry = live.get(fingerprint)
     node = None if entry is None else entry()
-    if node is not None and node.parts == parts and type(node) is kind:
+    if node is not None and node._parts == parts and type(node) is kind:
         return node
     return None
 
@@ -83,7 +83,7 @@ def find_sum(fingerprint: int, terms: Terms, const: int) -> Expr | None:
     """The live sum of these terms, if there is one."""
     entry = live.get(fingerprint)
     node = None if entry is None else entry()
-    if node is not None and node.const == const and node.terms == terms:
+    if node is not None and node._const == const and node._terms == terms:
         return node
     return None
 
@@ -94,19 +94,19 @@ def publish(node: Expr) -> Expr:
     `setdefault` is atomic. So no lock is needed if the place of the node is free and the second table is empty.
     """
     entry = ref(node)
-    if not _crowded and live.setdefault(node.fingerprint, entry) is entry:
+    if not _crowded and live.setdefault(node._fingerprint, entry) is entry:
         if len(live) > _capacity:
             with _lock:
                 _sweep()
         return node
     with _lock:
-        held = live.get(node.fingerprint)
+        held = live.get(node._fingerprint)
         other = None if held is None else held()
         if other is not None and _same(other, node):
             return other
         if other is not None or _crowded:
             return _publish_crowded(node, entry, free=other is None)
-        live[node.fingerprint] = entry  # in place of a dead one, so the table grows no longer
+        live[node._fingerprint] = entry  # in place of a dead one, so the table grows no longer
     return node
 
 
@@ -117,7 +117,7 @@ def _publish_crowded(node: Expr, entry: ref[Expr], free: bool) -> Expr:
     if other is not None:
         return other
     if free:
-        live[node.fingerprint] = entry
+        live[node._fingerprint] = entry
     else:
         _crowded[key] = entry
     if len(live) + len(_crowded) > _capacity:

@@ -27,7 +27,7 @@ def names_of(node: Dim) -> tuple[str, ...]:
     if isinstance(node, int):
         return ()
     if node._names is None:
-        node._names = merged_names(node.parts if node.terms is None else node.terms)  # type: ignore[arg-type]
+        node._names = merged_names(node._parts if node._terms is None else node._terms)  # type: ignore[arg-type]
     return node._names
 
 
@@ -49,17 +49,17 @@ def named_fingerprint(node: Expr) -> int:
     stack = [] if node._named is not None else [node]
     while stack:
         top = stack[-1]
-        inner: Collection[Dim] = top.parts if top.terms is None else top.terms  # type: ignore[assignment]
+        inner: Collection[Dim] = top._parts if top._terms is None else top._terms  # type: ignore[assignment]
         missing = [part for part in inner if not isinstance(part, int) and part._named is None]
         if missing:
             stack += missing
             continue
         stack.pop()
-        if top.terms is not None:
-            total = sum([k * (unit._named or 0) for unit, k in top.terms.items()])
-            top._named = (top.const + total) % PRIME
-        elif isinstance(top.parts, dict):
-            top._named = prod([pow(atom._named, exponent, PRIME) for atom, exponent in top.parts.items()]) % PRIME
+        if top._terms is not None:
+            total = sum([k * (unit._named or 0) for unit, k in top._terms.items()])
+            top._named = (top._const + total) % PRIME
+        elif isinstance(top._parts, dict):
+            top._named = prod([pow(atom._named, exponent, PRIME) for atom, exponent in top._parts.items()]) % PRIME
         else:
             numbers = tuple([part if isinstance(part, int) else part._named for part in inner])
             top._named = sequence_fingerprint(kind_number(top), numbers)  # type: ignore[arg-type]
@@ -73,30 +73,30 @@ def kind_number(atom: Expr) -> int:
 
 def height_of(node: Dim) -> int:
     """The nesting depth of divisions, maxima and minima in a dimension; 0 for a polynomial in variables."""
-    return 0 if isinstance(node, int) else node.height
+    return 0 if isinstance(node, int) else node._height
 
 
 def _atom_order(atom: Expr) -> tuple[object, ...]:
     named = named_fingerprint(atom)
-    if atom.terms is not None:  # a sum kept as one factor of a product
-        return names_of(atom), 3, len(atom.terms), atom.const, named, atom.fingerprint
+    if atom._terms is not None:  # a sum kept as one factor of a product
+        return names_of(atom), 3, len(atom._terms), atom._const, named, atom._fingerprint
     if isinstance(atom, FloorDiv):
-        numerator, divisor = atom.parts
+        numerator, divisor = atom._parts
         by = divisor if isinstance(divisor, int) else 0
-        const = numerator if isinstance(numerator, int) else numerator.const
-        return names_of(atom), 1, by, const, named, atom.fingerprint
+        const = numerator if isinstance(numerator, int) else numerator._const
+        return names_of(atom), 1, by, const, named, atom._fingerprint
     if isinstance(atom, Extremum):
-        numbers = sorted([part if isinstance(part, int) else part.const for part in atom.parts])
-        return names_of(atom), 2, len(atom.parts), kind_number(atom), numbers, named, atom.fingerprint
-    return names_of(atom), 0, atom.scope.serial, 0, named, atom.fingerprint  # type: ignore[attr-defined]
+        numbers = sorted([part if isinstance(part, int) else part._const for part in atom._parts])
+        return names_of(atom), 2, len(atom._parts), kind_number(atom), numbers, named, atom._fingerprint
+    return names_of(atom), 0, atom.scope.serial, 0, named, atom._fingerprint  # type: ignore[attr-defined]
 
 
 def order(unit: Expr) -> tuple[object, ...]:
     """The sort key of a unit."""
     key = unit._order
     if key is None:
-        if type(unit) is Mul and unit.terms is None:
-            powers: dict[Expr, int] = unit.parts  # type: ignore[assignment]
+        if type(unit) is Mul and unit._terms is None:
+            powers: dict[Expr, int] = unit._parts  # type: ignore[assignment]
             atoms = sorted((_atom_order(atom), -exponent) for atom, exponent in powers.items())
             degree = sum(powers.values())
             key = (-degree, *(entry for pair in atoms for entry in pair))
@@ -120,7 +120,7 @@ def dim_order(dim: Dim) -> tuple[object, ...]:
     """The sort key of a dimension: expressions first, by their leading unit; then integers by value."""
     if isinstance(dim, int):
         return 1, (), dim
-    if dim.terms is None:
-        return 0, order(dim), -1, 1, 0, named_fingerprint(dim), dim.fingerprint
-    lead = leading(dim.terms)
-    return 0, order(lead), -dim.terms[lead], len(dim.terms), dim.const, named_fingerprint(dim), dim.fingerprint
+    if dim._terms is None:
+        return 0, order(dim), -1, 1, 0, named_fingerprint(dim), dim._fingerprint
+    lead = leading(dim._terms)
+    return 0, order(lead), -dim._terms[lead], len(dim._terms), dim._const, named_fingerprint(dim), dim._fingerprint

@@ -29,8 +29,8 @@ def only_unit(terms: Terms) -> Expr | None:
     found: set[Expr] = set()
     count = 0
     for _ in range(_DEPTH):
-        count += sum([len(atom.parts) for atom in level])
-        inner = {unit for atom in level for part in atom.parts for unit in terms_of(part)[0]}
+        count += sum([len(atom._parts) for atom in level])
+        inner = {unit for atom in level for part in atom._parts for unit in terms_of(part)[0]}
         found.update([unit for unit in inner if not isinstance(unit, Extremum)])
         if len(found) > 1 or count > _PARTS:
             return None
@@ -48,7 +48,7 @@ def least(terms: Terms, x: Expr, known: Interval) -> int | None:
     >>> from symdim import Var, maximum, minimum
     >>> x = Var.fresh("x", 1)
     >>> e = 2 * minimum(x, 5) - 9 * minimum(maximum(x, 5), 6) + minimum(maximum(x, 6), 15)
-    >>> least(e.terms, x, x.bounds())
+    >>> least(e._terms, x, x.bounds())
     -38
     """
     first, last = known
@@ -66,7 +66,7 @@ def _places(terms: Terms, x: Expr, known: Interval) -> set[int]:
     found = {end for end in known if end is not None} or {0}
     for unit in terms:
         if isinstance(unit, Extremum):
-            sums = [terms_of(part) for part in unit.parts]
+            sums = [terms_of(part) for part in unit._parts]
             for inner, _ in sums:
                 found |= _places(inner, x, known)
             if known[0] is None:
@@ -110,7 +110,7 @@ def _value(terms: Terms, const: int, x: Expr, place: int) -> int:
         value = place
         if unit is not x:
             assert isinstance(unit, Extremum)
-            values = [_value(*terms_of(part), x, place) for part in unit.parts]
+            values = [_value(*terms_of(part), x, place) for part in unit._parts]
             value = max(values) if type(unit) is Max else min(values)
         const += k * value
     return const

@@ -43,7 +43,7 @@ def powers_of(unit: Expr | None) -> Powers:
     """The atoms of a unit with their exponents, all >= 1, in structural order. Callers must not change the dict."""
     if unit is None:
         return {}
-    return unit.parts if type(unit) is Mul and unit.terms is None else {unit: 1}  # type: ignore[return-value]
+    return unit._parts if type(unit) is Mul and unit._terms is None else {unit: 1}  # type: ignore[return-value]
 
 
 def unit_of(powers: Powers) -> Expr | None:
@@ -53,9 +53,9 @@ def unit_of(powers: Powers) -> Expr | None:
         if exponent == 1:
             if len(powers) == 1:
                 return atom
-            fingerprint = fingerprint * atom.fingerprint % PRIME
+            fingerprint = fingerprint * atom._fingerprint % PRIME
         else:
-            fingerprint = fingerprint * pow(atom.fingerprint, exponent, PRIME) % PRIME
+            fingerprint = fingerprint * pow(atom._fingerprint, exponent, PRIME) % PRIME
     if not powers:
         return None
     found = find_unit(fingerprint, Mul, powers)
@@ -66,21 +66,21 @@ def _new_unit(powers: Powers, fingerprint: int) -> Expr:
     if len(powers) > 1:  # sorted, because a live node serves later inferences, too
         powers = {atom: powers[atom] for atom in sorted_units(powers)}
     node: Mul = object.__new__(Mul)
-    node.terms = None
-    node.const = 0
-    node.parts = powers
-    node.fingerprint = fingerprint
+    node._terms = None
+    node._const = 0
+    node._parts = powers
+    node._fingerprint = fingerprint
     node._bounds = node._order = node._names = node._named = node._text = None
     height = 0
     for atom in powers:
-        if atom.terms is not None:
+        if atom._terms is not None:
             names_of(atom)
-            height = max(height, 1 + atom.height)
-        elif atom.height > height:
-            height = atom.height
+            height = max(height, 1 + atom._height)
+        elif atom._height > height:
+            height = atom._height
     flags = _flags_of(powers) if height else 0
-    node.height = height
-    node.flags = flags
+    node._height = height
+    node._flags = flags
     return publish(node)
 
 
@@ -89,20 +89,20 @@ def _flags_of(powers: Powers) -> int:
     extremum = 0
     lawful: list[Expr] = []
     for atom in powers:
-        extremum |= atom.flags & EXTREMUM | (NESTED if atom.flags & SPLIT else 0)
-        if atom.flags & LAWFUL:
+        extremum |= atom._flags & EXTREMUM | (NESTED if atom._flags & SPLIT else 0)
+        if atom._flags & LAWFUL:
             lawful.append(atom)
     if len(lawful) == 1 and powers[lawful[0]] == 1:
-        return extremum | lawful[0].flags & LAWFUL
+        return extremum | lawful[0]._flags & LAWFUL
     return extremum | (OPPOSITE if opposites(lawful) else 0)
 
 
 def opposites(atoms: Iterable[Expr]) -> tuple[Expr, Expr] | None:
     """The maximum and the minimum of the same two arguments among some atoms."""
-    pairs = [atom for atom in atoms if atom.flags & PAIR and type(atom) is not FloorDiv]
+    pairs = [atom for atom in atoms if atom._flags & PAIR and type(atom) is not FloorDiv]
     for atom in pairs:
         for other in pairs:
-            if type(atom) is Max and type(other) is Min and atom.parts == other.parts:
+            if type(atom) is Max and type(other) is Min and atom._parts == other._parts:
                 return atom, other
     return None
 
@@ -154,34 +154,34 @@ def exact_quotient(u: Expr | None, v: Expr | None) -> Expr | None:
 
 def has_sum_factor(unit: Expr) -> bool:
     """Whether the unit has a factor that is an unexpanded sum."""
-    return unit.height > 0 and any(atom.terms is not None for atom in powers_of(unit))
+    return unit._height > 0 and any(atom._terms is not None for atom in powers_of(unit))
 
 
 def terms_of(dim: Dim) -> tuple[dict[Expr, int], int]:
     """A dimension as ({unit: coefficient}, constant). Callers must not change the dict."""
     if isinstance(dim, int):
         return {}, dim
-    return ({dim: 1}, 0) if dim.terms is None else (dim.terms, dim.const)
+    return ({dim: 1}, 0) if dim._terms is None else (dim._terms, dim._const)
 
 
 def split_unit(dim: Dim) -> Expr | None:
     """The only unit of a sum that has several arguments, whatever products stand beside it; None for none or more."""
     if isinstance(dim, int):
         return None
-    if dim.terms is None:
-        return dim if dim.flags & SPLIT else None
-    found = [unit for unit in dim.terms if unit.flags & SPLIT]
+    if dim._terms is None:
+        return dim if dim._flags & SPLIT else None
+    found = [unit for unit in dim._terms if unit._flags & SPLIT]
     return found[0] if len(found) == 1 else None
 
 
 def has_extrema(dim: Dim) -> bool:
     """Whether a term of a sum has a maximum or minimum, or a division of one, as a factor."""
-    return any(unit.flags & (EXTREMUM | SPLIT | NESTED) for unit in terms_of(dim)[0])
+    return any(unit._flags & (EXTREMUM | SPLIT | NESTED) for unit in terms_of(dim)[0])
 
 
 def has_laws(dim: Dim) -> bool:
     """Whether the laws of basis.py concern a term of a sum."""
-    return any(unit.flags & LAWFUL for unit in terms_of(dim)[0])
+    return any(unit._flags & LAWFUL for unit in terms_of(dim)[0])
 
 
 def accumulate(total: dict[Expr, int], terms: dict[Expr, int], factor: int = 1, unit: Expr | None = None) -> None:
@@ -204,8 +204,8 @@ def sum_as_it_stands(terms: Terms, const: int) -> Dim:
     for unit, coefficient in terms.items():
         if const == 0 and coefficient == 1 == len(terms):
             return unit
-        fingerprint += coefficient * unit.fingerprint
-        height = max(height, unit.height)
+        fingerprint += coefficient * unit._fingerprint
+        height = max(height, unit._height)
     found = find_sum(fingerprint % PRIME, terms, const)
     return new_sum(terms, const, fingerprint % PRIME, height) if found is None else found
 
@@ -213,10 +213,10 @@ def sum_as_it_stands(terms: Terms, const: int) -> Dim:
 def new_sum(terms: Terms, const: int, fingerprint: int, height: int) -> Expr:
     """The node of a sum that is not a live one, and no unit."""
     node: Expr = object.__new__(Add if const or len(terms) > 1 else Mul)
-    node.terms = terms
-    node.const = const
-    node.fingerprint = fingerprint
-    node.height = height
-    node.flags = 0
-    node.parts = node._bounds = node._names = node._named = node._order = node._text = None
+    node._terms = terms
+    node._const = const
+    node._fingerprint = fingerprint
+    node._height = height
+    node._flags = 0
+    node._parts = node._bounds = node._names = node._named = node._order = node._text = None
     return publish(node)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from _weakref import ref
 from functools import partial
+from itertools import count
 from os import getpid, urandom
 
 from symdim.algebra.expr import Expr, as_dim
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from symdim.algebra.expr import Dim, Interval
 
 _lock = shared_lock()
+_ids = count(1)
 _LOW, _HIGH = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F  # odd numbers that spread bounds over fingerprints
 _NONCE = int.from_bytes(urandom(8), "little") << 64  # with the process id: scopes of other processes are others
 
@@ -52,16 +54,16 @@ class Scope:
     def var(
         self,
         name: str,
-        lo: int | None = None,
-        hi: int | None = None,
+        min: int | None = None,
+        max: int | None = None,
         *,
         at_most: Dim | None = None,
         origin: object = None,
     ) -> Var:
         """The variable of this name. Raises `BoundsError` for other bounds than those that it has."""
-        given = _given(name, lo, hi, at_most)
+        given = _given(_named(name), min, max, at_most)
         ends = self._declared.setdefault(name, given)
-        below, above = lo is not None, hi is not None or at_most is not None  # the ends that are given
+        below, above = min is not None, max is not None or at_most is not None  # the ends that are given
         if (below and given[0] != ends[0]) or (above and given[1] != ends[1]):
             said = f"{name!r} is in {_text(ends)} in this scope, not {_text(given)}"
             raise BoundsError(f"{said}: give it another scope, or another name")
@@ -78,7 +80,7 @@ class Scope:
                 found = None if held is None else held()
                 if found is None:
                     found = make_variable(self, name, lo, hi, at_most, origin)
-                    self._vars[key] = ref(found)
+                    self._vars[found.name, lo, hi] = ref(found)
                     if len(self._vars) > self._capacity:
                         self._vars = {key: held for key, held in self._vars.items() if held() is not None}
                         self._capacity = max(64, 2 * len(self._vars))
@@ -95,50 +97,54 @@ class Scope:
 
 
 class Var(Expr):
-    """A variable: an unknown integer in `lo..hi` (inclusive; `hi=None`: unbounded).
+    """A variable: an unknown integer between its bounds `lo` and `hi`, which are inclusive; None is no bound.
 
-    `Var(name)` is the variable of that name in the default scope, with the bounds 1 and None. Bounds belong to a
-    variable as its name does: `Var(name, 0)` is always another variable, and texts mean the first one unless `names`
-    gives them the other one. Any string except the empty one is a name. `at_most` is an upper bound that may depend on
-    other variables, `origin` says where the variable comes from.
+    `Var(name)` is the variable of that name in the default scope, with the bounds 1 and None; `min` and `max` give
+    others. Bounds belong to a variable as its name does: `Var(name, 0)` is always another variable, and texts mean the
+    first one unless `names` gives them the other one. Any string except the empty one is a name. `at_most` is an upper
+    bound that may depend on other variables, `origin` says where the variable comes from. `id` is a number that no
+    other variable has, as long as this one lives.
 
     >>> from symdim import parse
     >>> batch = Var("batch", 0)
-    >>> batch is Var("batch", 0), batch is Var("batch"), parse("batch + 1", {"batch": batch}).bounds()
+    >>> batch is Var("batch", min=0), batch is Var("batch"), parse("batch + 1", {"batch": batch}).bounds()
     (True, False, (1, None))
+    >>> batch.id == Var("batch", 0).id, batch.id == Var("batch").id, Var("N", 1, max=512).bounds()
+    (True, False, (1, 512))
     >>> Scope().var("H", 8, 4)
     Traceback (most recent call last):
     symdim.errors.BoundsError: 'H' would have bounds 8..4
     """
 
-    __slots__ = ("at_most", "hi", "lo", "name", "origin", "scope")
+    __slots__ = ("at_most", "hi", "id", "lo", "name", "origin", "scope")
     __match_args__ = ("name",)
 
     name: str
+    id: int
     lo: int | None  # None (no lower bound) only for variables of the prover
     hi: int | None
     scope: Scope
     at_most: Dim | None
     origin: object
 
-    def __new__(cls, name: str, lo: int | None = None, hi: int | None = None) -> Var:
-        return _default.restored(name, *_given(name, lo, hi), None, None)
+    def __new__(cls, name: str, min: int | None = None, max: int | None = None) -> Var:
+        return _default.restored(name, *_given(_named(name), min, max), None, None)
 
     @classmethod
     def fresh(
         cls,
-        name: str,
-        lo: int = 0,
-        hi: int | None = None,
+        name: str = "",
+        min: int = 0,
+        max: int | None = None,
         at_most: Dim | None = None,
         origin: object = None,
     ) -> Var:
-        """A variable that equals no other one, whatever its name.
+        """A variable that equals no other one, whatever its name. Without a name, it is printed as `v` and its `id`.
 
-        >>> Var.fresh("nnz") is Var.fresh("nnz")
-        False
+        >>> Var.fresh("nnz") is Var.fresh("nnz"), str(nameless := Var.fresh()) == f"v{nameless.id}"
+        (False, True)
         """
-        return Scope().var(name, lo, hi, at_most=at_most, origin=origin)
+        return Scope().restored(name, *_given(name, min, max, at_most), at_most, origin)
 
 
 def make_variable(
@@ -150,22 +156,42 @@ def make_variable(
     origin: object = None,
 ) -> Var:
     """A new variable that is not entered in its scope. With `lo=None` it has no lower bound."""
-    if not name:
-        raise SymdimError("the name of a variable is empty")
     lo, hi = _ends(name, lo, hi, at_most)
     node: Var = object.__new__(Var)
-    node.terms = None
-    node.const = node.height = node.flags = 0
-    node.parts = None
+    node.id = next(_ids)
+    name = name or f"v{node.id}"
+    node._terms = None
+    node._const = node._height = node._flags = 0
+    node._parts = None
     salt = 0 if scope is _default and (lo, hi) == (1, None) else mixed(scope.serial ^ text_fingerprint(f"{lo}..{hi}"))
     node._named = text_fingerprint(name)
-    node.fingerprint = mixed(node._named ^ salt) if salt else node._named
+    node._fingerprint = mixed(node._named ^ salt) if salt else node._named
     node._bounds = (lo, hi)
     node._names = (name,)
     node._order = None
     node._text = name
     node.name, node.lo, node.hi, node.scope, node.at_most, node.origin = name, lo, hi, scope, at_most, origin
     return node
+
+
+def symbols(names: str, min: int | None = None, max: int | None = None) -> tuple[Var, ...]:
+    """The variables of several names, which are separated by spaces or commas, with the same bounds.
+
+    >>> B, S = symbols("B S")
+    >>> B is Var("B"), symbols("H, W", max=640)[1].bounds()
+    (True, (1, 640))
+    """
+    return tuple([Var(name, min, max) for name in names.replace(",", " ").split()])
+
+
+def dynamic(name: str, min: int, max: int) -> Var:
+    """A new size between two bounds, whatever its name: `Var.fresh`.
+
+    >>> n = dynamic("n", 1, 100)
+    >>> n.bounds(), n is dynamic("n", 1, 100), (2 * n + 1).evaluate({n: 5})
+    ((1, 100), False, 11)
+    """
+    return Var.fresh(name, min, max)
 
 
 def narrowed(v: Var, lo: int | None, hi: int | None) -> Dim:
@@ -188,6 +214,13 @@ def scope_of(owner: int | str, serial: int) -> Scope:
             scope = object.__new__(Scope)
             scope._register(owner, serial)
         return scope
+
+
+def _named(name: str) -> str:
+    """The name of a variable that others find by its name."""
+    if not name and isinstance(name, str):
+        raise SymdimError("the name of a variable is empty: Var.fresh() makes a variable without a name")
+    return name
 
 
 def _given(name: str, lo: int | None, hi: int | None, at_most: Dim | None = None) -> Interval:

@@ -29,28 +29,30 @@ def work_of(node: Expr, nests: dict[Expr, int]) -> int:
     >>> [work_of(e, {}) for e in (N + M, N // 2, maximum(N, M), minimum(maximum(N, 3), 9))]
     [2, 16, 128, 1728]
     """
-    if node.terms is None and isinstance(node, FloorDiv | Extremum):
+    if node._terms is None and isinstance(node, FloorDiv | Extremum):
         if is_nest(node):
             return _PAIR * _leaves_of(node, nests) ** 2
         return _apart(node) + _SUM * len(_nested_in(node))
-    return steps_of(node) + (_SUM if node.terms and len(node.terms) > 1 and _nested_in(node) else 0)
+    return steps_of(node) + (_SUM if node._terms and len(node._terms) > 1 and _nested_in(node) else 0)
 
 
 def _apart(atom: FloorDiv | Extremum) -> int:
     """The work to make an atom that is no nest."""
-    n, d, *_ = [1 + len(terms_of(part)[0]) for part in atom.parts]
-    by_sum = isinstance(atom, FloorDiv) and isinstance(atom.parts[1], Expr)
+    n, d, *_ = [1 + len(terms_of(part)[0]) for part in atom._parts]
+    by_sum = isinstance(atom, FloorDiv) and isinstance(atom._parts[1], Expr)
     return _DIVISION * n * d if by_sum else _ATOM * steps_of(atom)
 
 
 def _leaves_of(nest: Expr, known: dict[Expr, int]) -> int:
     """The number of sums and numbers in a nest, at most `_LEAVES`."""
     for node, inner in parts_first(nest, known, _nested_in):
-        alone = len(node.parts) - len(inner) if isinstance(node, FloorDiv | Extremum) and node.terms is None else 0
+        alone = len(node._parts) - len(inner) if isinstance(node, FloorDiv | Extremum) and node._terms is None else 0
         known[node] = min(max(1, alone + sum([known[part] for part in inner])), _LEAVES)
     return known[nest]
 
 
 def _nested_in(node: Expr) -> list[Expr]:
     """The parts of a node that are nests, or sums and products with nests in them."""
-    return [p for p in parts_of(node) if any(u.flags & (SPLIT | NESTED) for u in ([p] if p.terms is None else p.terms))]
+    return [
+        p for p in parts_of(node) if any(u._flags & (SPLIT | NESTED) for u in ([p] if p._terms is None else p._terms))
+    ]

@@ -1,14 +1,12 @@
 """Einsum specifications: their language, their equations, and their loops.
 
-    spec.py            the nodes of a specification, and their text
-    reader.py          the language, one method per production; subscripts.py reads NumPy's and ONNX's
-    discardable.py     which parts of concatenations may be empty
+    spec.py            the nodes of a specification, and their text; which parts of concatenations may be empty
+    reader.py          the language, one method per production; the subscripts of NumPy and ONNX
     constraints.py     the equations of a specification, stated into a `Store`
     inference.py       shapes forwards and backwards, and the sizes of labels
     projection.py      the indices of axes: classes of equal projections
-    planning.py        the plan of a specification; operations.py: plans of the usual operations
-    loopnest.py        loops: product space and index maps (index.py); coverage.py: whether maps are injective, onto
-    padding.py         one margin for several uses of a tensor
+    planning.py        the plan of a specification, and those of the usual operations; margins of tensors
+    loopnest.py        loops: product space and index maps; whether maps are injective, onto
     codegen.py         a plan as a Python function
 
 The room uses `store` and what is above it. Begin with `spec.py`, then `planning.py`.
@@ -27,19 +25,49 @@ def run(out, in0, in1, *, M, N):
 
 from __future__ import annotations
 
-from symdim.einsum.codegen import Plan
-from symdim.einsum.constraints import state
-from symdim.einsum.discardable import discardable
-from symdim.einsum.inference import EinsumSpec, Inference
-from symdim.einsum.operations import plan_batch_slice, plan_compose, plan_pointwise, plan_transpose
-from symdim.einsum.padding import Padding, padding_of
-from symdim.einsum.planning import plan
-from symdim.einsum.reader import parse_spec
-from symdim.einsum.spec import Spec, SpecError
-from symdim.einsum.subscripts import parse_subscripts
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from symdim.einsum.codegen import Plan
+    from symdim.einsum.constraints import state
+    from symdim.einsum.inference import EinsumSpec, Inference
+    from symdim.einsum.planning import (
+        Padding,
+        padding_of,
+        plan,
+        plan_batch_slice,
+        plan_compose,
+        plan_pointwise,
+        plan_transpose,
+    )
+    from symdim.einsum.reader import parse_spec, parse_subscripts
+    from symdim.einsum.spec import Spec, SpecError, discardable
 
 __all__ = [
     "EinsumSpec", "Inference", "Padding", "Plan", "Spec", "SpecError", "discardable", "padding_of",
     "parse_spec", "parse_subscripts", "plan", "plan_batch_slice", "plan_compose", "plan_pointwise",
     "plan_transpose", "state",
 ]  # fmt: skip
+
+_MODULES = {
+    "codegen": "Plan",
+    "constraints": "state",
+    "inference": "EinsumSpec Inference",
+    "planning": "Padding padding_of plan plan_batch_slice plan_compose plan_pointwise plan_transpose",
+    "reader": "parse_spec parse_subscripts",
+    "spec": "Spec SpecError discardable",
+}
+"""Module -> the public names in it, which are loaded on first use: who states equations needs no plans."""
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'symdim.einsum' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = globals()[name] = getattr(import_module(f"symdim.einsum.{_MODULE_OF[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -13,9 +13,8 @@ from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.expr import Expr
 from symdim.algebra.texts.printing import to_text
 from symdim.algebra.variable import Scope
-from symdim.einsum.index import Affine, Dim, Index, terms_of
 from symdim.einsum.loopnest import LoopNest
-from symdim.einsum.projection import Access, Projections
+from symdim.einsum.projection import Access, Affine, Dim, Index, Projections, terms_of
 from symdim.errors import SymdimError
 
 if TYPE_CHECKING:

@@ -7,8 +7,18 @@ from typing import NamedTuple, TypeAlias
 
 from symdim.algebra.expr import Expr
 from symdim.algebra.texts.printing import shortened
-from symdim.einsum.discardable import discardable
-from symdim.einsum.spec import KINDS, AffineIndex, Axis, Concatenation, FixedIndex, Label, RowSpec, Spec, SpecError
+from symdim.einsum.spec import (
+    KINDS,
+    AffineIndex,
+    Axis,
+    Concatenation,
+    FixedIndex,
+    Label,
+    RowSpec,
+    Spec,
+    SpecError,
+    discardable,
+)
 from symdim.rows import Axes, Row, RowVar
 from symdim.store import Origin, Store
 

@@ -2,18 +2,119 @@
 
 Every axis of every operand gets its own projection. Only the equations of the operation make projections equal, never
 equal sizes or other operations. Classes of equal projections become iterators, or fixed indices.
+
+The index of an axis is a function of iterators. A `Plan` consists of these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from symdim.algebra.canonical import minimum
 from symdim.algebra.dims import differ
-from symdim.einsum.index import Concat, Dim, Fixed, Index, Iterator, Static, affine, terms_of
+from symdim.algebra.expr import Expr
 from symdim.einsum.spec import SpecError
+
+Dim: TypeAlias = int | Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Iterator:
+    """The value of one iterator."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """One position."""
+
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """A position that is given when the loops are run."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """`sum(coefficient * iterator) + offset`, with coefficients other than 0. Simpler indices are other nodes."""
+
+    terms: tuple[tuple[Dim, str], ...]
+    offset: Dim = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Concat:
+    """One of several iterators, each offset by the sizes of the parts before it."""
+
+    parts: tuple[str, ...]
+
+
+Index: TypeAlias = Iterator | Fixed | Static | Affine | Concat
+
+
+def affine(terms: Iterable[tuple[Dim, str]], offset: Dim = 0) -> Index:
+    """The simplest node for a sum of iterators; terms with the same iterator are combined.
+
+    >>> affine([(1, "i")]), affine([(2, "i"), (1, "k"), (1, "i")], 1)
+    (Iterator(name='i'), Affine(terms=((3, 'i'), (1, 'k')), offset=1))
+    """
+    collected: dict[str, Dim] = {}
+    for coefficient, name in terms:
+        collected[name] = collected.get(name, 0) + coefficient
+    left = tuple((coefficient, name) for name, coefficient in collected.items() if coefficient != 0)
+    if not left and isinstance(offset, int):
+        return Fixed(offset)
+    if offset == 0 and len(left) == 1 and left[0][0] == 1:
+        return Iterator(left[0][1])
+    return Affine(left, offset)
+
+
+def terms_of(index: Index) -> tuple[tuple[tuple[Dim, str], ...], Dim]:
+    """The terms and the offset of an index that is not a Concat."""
+    match index:
+        case Iterator(name) | Static(name):
+            return ((1, name),), 0
+        case Fixed(position):
+            return (), position
+        case Affine(terms, offset):
+            return terms, offset
+    raise TypeError(f"the index {'^'.join(index.parts)} is not affine")
+
+
+def iterators_of(index: Index) -> tuple[str, ...]:
+    """The names of the iterators, and of the given positions, in an index."""
+    match index:
+        case Iterator(name) | Static(name):
+            return (name,)
+        case Affine(terms):
+            return tuple(name for _, name in terms)
+        case Concat(parts):
+            return parts
+        case _:
+            return ()
+
+
+def in_walk(index: Index, walked: Collection[str], sizes: Mapping[str, Dim]) -> Index | None:
+    """The index while the iterators `walked` run; None if none of its parts is walked.
+
+    >>> in_walk(Concat(("a", "b")), {"b"}, {"a": 3, "b": 2})
+    Affine(terms=((1, 'b'),), offset=3)
+    """
+    if not isinstance(index, Concat):
+        return index if all(name in walked for name in iterators_of(index)) else None
+    start: Dim = 0
+    for part in index.parts:
+        if part in walked:
+            return affine([(1, part)], start)
+        start += sizes[part]
+    return None
 
 
 class Sum(NamedTuple):
@@ -115,37 +216,8 @@ class Projections:
         """
         joined = [[self.find(p) for p in t.parts] for access in accesses for t in access.terms if isinstance(t, Parts)]
         members = {root for parts in joined for root in parts}
-        names: dict[int, str] = {}
-
-        def index_of(root: int) -> Index:
-            if root in self._given:
-                return self._given[root]
-            if self._sizes[root] == 1 and root not in members:
-                return Fixed(0)
-            if root not in names:
-                names[root] = _unused(self._names[root], {*names.values(), *self.statics})
-            return Iterator(names[root])
-
-        def index(term: Term) -> Index:
-            if isinstance(term, Parts):
-                parts = [index_of(self.find(p)) for p in term.parts if self.size(p) != 0]
-                iterators = [part.name for part in parts if isinstance(part, Iterator)]
-                if len(iterators) < len(parts):
-                    names_of = " and ".join(self._names[self.find(p)] for p in term.parts)
-                    raise SpecError("index_mismatch", f"the concatenation of {names_of} has a part with a given index")
-                return parts[0] if len(parts) == 1 else Concat(tuple(iterators))
-            terms: list[tuple[Dim, str]] = []
-            offset = term.offset
-            for coefficient, projection in term.terms:
-                inner, constant = terms_of(index_of(self.find(projection)))
-                terms += [(coefficient * factor, name) for factor, name in inner]
-                offset = offset + coefficient * constant
-            simplest = affine(terms, offset)
-            if isinstance(simplest, Iterator) and simplest.name in self.statics:
-                return Static(simplest.name)
-            return simplest
-
-        indices = [[index(term) for term in access.terms] for access in accesses]
+        names: dict[int, str] = {}  # class -> its iterator
+        indices = [[self._index(term, names, members) for term in access.terms] for access in accesses]
         groups = _connected([*([root] for root in names), *joined])
         walked = [root for parts in joined for root in parts]
         groups = [sorted(group, key=walked.index) if len(group) > 1 else group for group in groups]
@@ -153,6 +225,39 @@ class Projections:
         return indices, [
             [(names[r], self._sizes[r]) for r in group if len(group) == 1 or self._sizes[r] != 0] for group in groups
         ]
+
+    def _index(self, term: Term, names: dict[int, str], members: set[int]) -> Index:
+        """The index of an axis. New iterators enter `names`; `members` are the classes in concatenations."""
+        if isinstance(term, Parts):
+            return self._concatenation(term, names, members)
+        terms: list[tuple[Dim, str]] = []
+        offset = term.offset
+        for coefficient, projection in term.terms:
+            inner, constant = terms_of(self._index_of(self.find(projection), names, members))
+            terms += [(coefficient * factor, name) for factor, name in inner]
+            offset = offset + coefficient * constant
+        simplest = affine(terms, offset)
+        if isinstance(simplest, Iterator) and simplest.name in self.statics:
+            return Static(simplest.name)
+        return simplest
+
+    def _concatenation(self, term: Parts, names: dict[int, str], members: set[int]) -> Index:
+        parts = [self._index_of(self.find(p), names, members) for p in term.parts if self.size(p) != 0]
+        iterators = [part.name for part in parts if isinstance(part, Iterator)]
+        if len(iterators) < len(parts):
+            names_of = " and ".join(self._names[self.find(p)] for p in term.parts)
+            raise SpecError("index_mismatch", f"the concatenation of {names_of} has a part with a given index")
+        return parts[0] if len(parts) == 1 else Concat(tuple(iterators))
+
+    def _index_of(self, root: int, names: dict[int, str], members: set[int]) -> Index:
+        """The index of a class: the given one, 0 for the only position, else its iterator."""
+        if root in self._given:
+            return self._given[root]
+        if self._sizes[root] == 1 and root not in members:
+            return Fixed(0)
+        if root not in names:
+            names[root] = _unused(self._names[root], {*names.values(), *self.statics})
+        return Iterator(names[root])
 
 
 def _connected(edges: Iterable[list[int]]) -> list[list[int]]:

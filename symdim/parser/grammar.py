@@ -315,7 +315,7 @@ class Reader:
 
     def _limited(self, value: Value) -> Value:
         """The value itself; raises SymdimError if it is too long, or if all values together were too much work."""
-        if self.is_short and isinstance(value, Expr) and value.height < _DEEP:
+        if self.is_short and isinstance(value, Expr) and value._height < _DEEP:
             return value
         parts = parts_of(value)
         for part in parts:

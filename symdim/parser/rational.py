@@ -233,7 +233,7 @@ def work_of_power(x: Value, exponent: Value) -> int:
 
 
 def _terms(x: int | Expr) -> int:
-    return 1 if isinstance(x, int) or x.terms is None else len(x.terms) + (x.const != 0)
+    return 1 if isinstance(x, int) or x._terms is None else len(x._terms) + (x._const != 0)
 
 
 def _count(denominators: list[int | Expr]) -> None:
@@ -260,7 +260,7 @@ def bits(x: int | Expr) -> int:
     No coefficient of p*q exceeds |p|*|q|, so bits add up in products: 0 for N, 1 for N + 1, 3 for 8*N.
     """
     if isinstance(x, Expr):
-        return 0 if x.terms is None else (abs(x.const) + sum(map(abs, x.terms.values()))).bit_length() - 1
+        return 0 if x._terms is None else (abs(x._const) + sum(map(abs, x._terms.values()))).bit_length() - 1
     return max(x.bit_length() - 1, 0)
 
 

@@ -51,7 +51,7 @@ def atoms_of(dims: list[Dim]) -> list[Expr]:
     for dim in dims:
         if isinstance(dim, Expr):
             seen.update(dict.fromkeys(postorder(dim)))
-    return sorted([node for node in seen if node.terms is None and type(node) is not Mul], key=order)
+    return sorted([node for node in seen if node._terms is None and type(node) is not Mul], key=order)
 
 
 def axioms(atoms: list[Expr]) -> list[Relation]:
@@ -182,7 +182,7 @@ class _Products:
 
     def _is_near(self, dim: Dim, factor: Expr, most_new: int) -> bool:
         """Whether a product may be added, judged by its units. Most may not, so this saves computing them."""
-        if factor.terms is not None:
+        if factor._terms is not None:
             return True
         self._budget.charge((dim,))
         terms, const = terms_of(dim)

@@ -68,22 +68,22 @@ def _extrema(problem: Problem) -> list[Extremum]:
     found: dict[Extremum, bool] = {}  # whether one is in the goal
     above: set[Dim] = set()  # what is a maximum or minimum, or holds one
     for number, h in enumerate(problem.hypotheses):
-        for node in postorder(h.left) if isinstance(h.left, Expr) and h.left.height else ():
+        for node in postorder(h.left) if isinstance(h.left, Expr) and h.left._height else ():
             if any(child in above for child in children(node)):
                 above.add(node)
             elif isinstance(node, Extremum):
                 found.setdefault(node, number == 0)
                 above.add(node)
-    return sorted(found, key=lambda a: (not found[a], a.height, len(a.parts), order(a)))
+    return sorted(found, key=lambda a: (not found[a], a._height, len(a._parts), order(a)))
 
 
 def _by_argument(problem: Problem, atom: Extremum) -> list[Problem]:
     reasons: Reasons = frozenset((MAXIMUM,))
     result = []
-    problem.budget.work(len(atom.parts) ** 2)
-    for i, part in enumerate(atom.parts):
+    problem.budget.work(len(atom._parts) ** 2)
+    for i, part in enumerate(atom._parts):
         more = []
-        for j, other in enumerate(atom.parts):
+        for j, other in enumerate(atom._parts):
             if i != j:
                 margin = 1 if j < i else 0  # the first of equal arguments is taken
                 ahead = subtract(part, other) if isinstance(atom, Max) else subtract(other, part)
@@ -135,9 +135,9 @@ def moduli(atoms: list[Expr]) -> list[tuple[Expr, int]]:
     """
     known: dict[Expr, Periods] = {}
     found: dict[Expr, int] = {}
-    for atom in sorted(atoms, key=lambda a: a.height):
-        if isinstance(atom, FloorDiv) and isinstance(atom.parts[1], int):
-            periods = known[atom] = _of_quotient(_of_sum(atom.parts[0], known), atom.parts[1])
+    for atom in sorted(atoms, key=lambda a: a._height):
+        if isinstance(atom, FloorDiv) and isinstance(atom._parts[1], int):
+            periods = known[atom] = _of_quotient(_of_sum(atom._parts[0], known), atom._parts[1])
             for leaf, (period, _) in periods.items():
                 found[leaf] = lcm(found.get(leaf, 1), period)
     return sorted(((leaf, m) for leaf, m in found.items() if m > 1), key=lambda pair: (pair[1], order(pair[0])))

@@ -80,10 +80,10 @@ def positive_divisors(problem: Problem) -> Problem:
     zero: dict[Expr, Dim] = {}
     reasons: Reasons = frozenset()
     for h in problem.hypotheses:
-        if isinstance(h.left, Expr) and h.left.height:
+        if isinstance(h.left, Expr) and h.left._height:
             for node in postorder(h.left):
                 if isinstance(node, FloorDiv):
-                    d = node.parts[1]
+                    d = node._parts[1]
                     if isinstance(d, Var) and d.lo == 0 and d not in zero:
                         if d.hi == 0:
                             raise Refuted(h.origins | {DEFINED})
@@ -134,9 +134,9 @@ def _exact(problem: Problem, h: Relation) -> Problem | None:
     terms, _ = terms_of(h.left)
     atoms = dict.fromkeys(a for o in problem.hypotheses if isinstance(o.left, Expr) for a in postorder(o.left))
     for atom in atoms:
-        if not isinstance(atom, FloorDiv) or isinstance(atom.parts[1], int):
+        if not isinstance(atom, FloorDiv) or isinstance(atom._parts[1], int):
             continue
-        n, d = atom.parts
+        n, d = atom._parts
         for unit, k in terms_of(n)[0].items():
             for part, number in terms.items():
                 if k % number or not divides(part, unit):
@@ -159,7 +159,7 @@ def _remainder(problem: Problem, h: Relation) -> Problem | None:
         for atom in powers_of(a):
             if not isinstance(atom, FloorDiv):
                 continue
-            n, d = atom.parts
+            n, d = atom._parts
             if not at_least(d, 1) or (a is atom and abs(terms[a]) != d):
                 continue  # n//2 - c is no remainder, although n - n//2 is (n + 1)//2
             for sign in (1, -1):

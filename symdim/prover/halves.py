@@ -50,7 +50,7 @@ def halved(dim: Dim, words: int = _WORDS) -> Dim:
         for node in nodes if words >= 0 else ():
             if not isinstance(node, FloorDiv):
                 continue
-            n, d = node.parts
+            n, d = node._parts
             if isinstance(d, int) and d % 2 == 0 and 2 * (terms_of(n)[1] % d) >= d:
                 rest = add(n, -(d // 2))
                 lower = subtract(floordiv(rest, d // 2), floordiv(rest, d))

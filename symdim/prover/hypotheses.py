@@ -80,7 +80,7 @@ class Problem:
 
         def charge(node: Expr) -> None:
             self.budget.build(node)
-            if type(node) is Mul and node.terms is None:
+            if type(node) is Mul and node._terms is None:
                 self.budget.expand({values[atom]: exponent for atom, exponent in powers_of(node).items()})
 
         for h in (*self.hypotheses, *more):
@@ -200,10 +200,10 @@ def defined(hypotheses: list[Relation]) -> list[Relation]:
     """Hypotheses that no divisor in the given ones is 0. Each has the reasons of the hypothesis with the divisor."""
     found: dict[Dim, Relation] = {}
     for h in hypotheses:
-        for node in postorder(h.left) if isinstance(h.left, Expr) and h.left.height else ():
+        for node in postorder(h.left) if isinstance(h.left, Expr) and h.left._height else ():
             if not isinstance(node, FloorDiv):
                 continue
-            d = node.parts[1]
+            d = node._parts[1]
             lo, hi = bounds_of(d)
             if d not in found and (lo is None or lo <= 0) and (hi is None or hi >= 0):
                 signed = lo is None or lo < 0

@@ -130,7 +130,7 @@ def _rounded(node: FloorDiv, grounds: _Grounds) -> Dim:
 
     The facts must give the remainder that is dropped.
     """
-    dividend, divisor = node.parts
+    dividend, divisor = node._parts
     terms, const = terms_of(dividend)
     if not isinstance(divisor, int) or not const or not grounds.facts.relevant(node):
         return node
@@ -146,12 +146,12 @@ def _rounded(node: FloorDiv, grounds: _Grounds) -> Dim:
 
 def _without_dominated(node: Extremum, grounds: _Grounds) -> Dim:
     is_max = isinstance(node, Max)
-    kept = list(node.parts)
-    for part in node.parts:
+    kept = list(node._parts)
+    for part in node._parts:
         pairs = [(other, part) if is_max else (part, other) for other in kept if other is not part]
         if any(_proved(larger, ">=", smaller, grounds) for larger, smaller in pairs):
             kept.remove(part)
-    if len(kept) == len(node.parts):
+    if len(kept) == len(node._parts):
         return node
     grounds.budget.build(node)
     return (maximum if is_max else minimum)(*kept)
@@ -164,13 +164,13 @@ def _exact(node: Expr, grounds: _Grounds) -> Dim:
         for atom in powers_of(unit):
             if not isinstance(atom, FloorDiv):
                 continue
-            n, d = atom.parts
+            n, d = atom._parts
             k, left = terms[unit], exact_quotient(unit, atom)
             if isinstance(d, int):
                 if k % d:
                     continue
                 k //= d
-            elif d.terms is None and divides(d, left):
+            elif d._terms is None and divides(d, left):
                 left = exact_quotient(left, d)
             else:
                 continue

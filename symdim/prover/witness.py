@@ -80,7 +80,7 @@ def witness(original: Problem, reduced: Problem, first: int, last: int) -> Assig
 def _words(dims: list[Dim]) -> int:
     """The words of all coefficients and powers of variables that occur when some dimensions are evaluated."""
     nodes = {node: None for dim in dims if isinstance(dim, Expr) for node in postorder(dim)}
-    powers = sum([sum(powers_of(node).values()) for node in nodes if node.terms is None])
+    powers = sum([sum(powers_of(node).values()) for node in nodes if node._terms is None])
     return powers + sum([words_of(node) for node in nodes])
 
 
@@ -120,7 +120,7 @@ def _landmarks(dims: Iterable[Dim]) -> list[int]:
         found.add(abs(const))
         for node in postorder(dim) if isinstance(dim, Expr) else ():
             if isinstance(node, (FloorDiv, Extremum)):
-                for part in node.parts:
+                for part in node._parts:
                     found.add(abs(terms_of(part)[1]))
     return sorted(found - {0, 1})[:12]
 

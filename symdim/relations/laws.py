@@ -31,11 +31,11 @@ def parts_at_least(unit: Expr, low: Dim) -> list[Dim] | None:
     ([N - 12], [M - 2, N - 2], [M - 1, N - 1])
     """
     if isinstance(unit, FloorDiv) and has_positive_divisor(unit):
-        n, d = unit.parts
+        n, d = unit._parts
         return [subtract(n, multiply(d, low))]
     if isinstance(unit, Min):
-        return [subtract(part, low) for part in unit.parts]
-    if type(unit) is Mul and unit.terms is None and low == 1:
+        return [subtract(part, low) for part in unit._parts]
+    if type(unit) is Mul and unit._terms is None and low == 1:
         factors = list(powers_of(unit))
         return [subtract(factor, 1) for factor in factors] if all(at_least(factor, 0) for factor in factors) else None
     return None
@@ -50,13 +50,13 @@ def parts_at_most(unit: Expr, high: Dim) -> list[Dim] | None:
     ([15 - N], [D - N - 1])
     """
     if isinstance(unit, FloorDiv) and has_positive_divisor(unit):
-        n, d = unit.parts
+        n, d = unit._parts
         return [subtract(subtract(add(multiply(d, high), d), 1), n)]
     if isinstance(unit, Max):
-        return [subtract(high, part) for part in unit.parts]
+        return [subtract(high, part) for part in unit._parts]
     return None
 
 
 def has_positive_divisor(quotient: FloorDiv) -> bool:
     """Whether the divisor is >= 1 wherever the quotient has a value."""
-    return at_least(quotient.parts[1], 0)
+    return at_least(quotient._parts[1], 0)

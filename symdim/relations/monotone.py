@@ -34,18 +34,18 @@ def growth(expression: Expr, variable: Var) -> Interval:
 def _growth(node: Expr, variable: Var, found: dict[Dim, Interval]) -> Interval:
     if node is variable:
         return 1, 1
-    if node.terms is not None:
-        step = _of_sum(node.terms, found)
-        for unit, k in node.terms.items():
+    if node._terms is not None:
+        step = _of_sum(node._terms, found)
+        for unit, k in node._terms.items():
             if isinstance(unit, FloorDiv) and abs(k) == 1:
-                step = meet(step, scaled(_of_quotient(unit, k, node.terms, found), k))
+                step = meet(step, scaled(_of_quotient(unit, k, node._terms, found), k))
         return step
     if isinstance(node, FloorDiv):
-        n, d = node.parts
+        n, d = node._parts
         if isinstance(d, int):
             return _quotient(found.get(n, (0, 0)), d)
     if isinstance(node, (Max, Min)):
-        steps = [found.get(part, (0, 0)) for part in node.parts]
+        steps = [found.get(part, (0, 0)) for part in node._parts]
         lows, highs = [low for low, _ in steps if low is not None], [high for _, high in steps if high is not None]
         return min(lows) if len(lows) == len(steps) else None, max(highs) if len(highs) == len(steps) else None
     if isinstance(node, Mul):
@@ -64,7 +64,7 @@ def _of_sum(terms: dict[Expr, int], found: dict[Dim, Interval]) -> Interval:
 
 def _of_quotient(unit: FloorDiv, k: int, terms: dict[Expr, int], found: dict[Dim, Interval]) -> Interval:
     """The growth of a sum n//d + r as that of (n + r*d)//d: `(x % 5)//3 + 2*(x//5)` never falls. For k = -1 of -sum."""
-    n, d = unit.parts
+    n, d = unit._parts
     if not isinstance(d, int):
         return None, None
     numerator = dict(terms_of(n)[0])

@@ -84,7 +84,7 @@ class Relation(NamedTuple):
         kind, left, right, _ = self
         if kind == "equal" and right == 0 and (choice := _one_of(left, write)):
             return choice
-        if kind == "broadcast_to" and all(isinstance(side, Expr) and side.const > 0 for side in (left, right)):
+        if kind == "broadcast_to" and all(isinstance(side, Expr) and side._const > 0 for side in (left, right)):
             return f"{write(left - 1)} in ({write(right - 1)}, 0)"
         a, b = write(left), write(right)
         if kind == "divides":
@@ -162,7 +162,7 @@ def _one_of(product: Dim, write: Callable[[Dim], str]) -> str:
     >>> print(Relation("equal", (B - 1) * (S - 1) * (T - S), 0))
     B == 1 or S in (1, T)
     """
-    if not isinstance(product, Expr) or product.terms is None or len(product.terms) < 3:
+    if not isinstance(product, Expr) or product._terms is None or len(product._terms) < 3:
         return ""
     from symdim.algebra.texts.factoring import sums_in  # few conditions need it
 
@@ -181,7 +181,7 @@ def _one_of(product: Dim, write: Callable[[Dim], str]) -> str:
 
 def _sides(difference: Expr) -> tuple[Dim, Dim] | None:
     """(a, b) of a difference `a - b` of a variable and another one, or a number; else None."""
-    terms, const = difference.terms or {difference: 1}, difference.const if difference.terms else 0
+    terms, const = difference._terms or {difference: 1}, difference._const if difference._terms else 0
     variables = sorted(terms, key=lambda unit: -terms[unit])
     if sorted(terms.values()) not in ([1], [-1], [-1, 1]) or not all(isinstance(unit, Var) for unit in variables):
         return None

@@ -173,7 +173,7 @@ def _unit_step(unit: Expr, sign: int, rest: Dim) -> list[Dim] | None:
     """The step of `sign*unit + rest >= 0`, for a division, an extremum or a product."""
     if isinstance(unit, (Max, Min)):
         return _extremum_step(unit, sign, rest)
-    if isinstance(unit, FloorDiv) and not at_least(unit.parts[1], 1):
+    if isinstance(unit, FloorDiv) and not at_least(unit._parts[1], 1):
         return None  # the quotient has no value where the divisor is 0
     if isinstance(rest, Expr) and unit in postorder(rest):
         return None  # n//d beside its multiples, as in n % d: multiplied by d, it would not go away
@@ -233,7 +233,7 @@ def _equal_0(gap: Dim) -> Conjunction:
     lower, upper = _gaps(gap), _gaps(scale(gap, -1))
     if lower is None or upper is None:
         return None
-    are_plain = [not any(part.height for part in parts) for parts in (lower, upper)]  # sums and products of variables
+    are_plain = [not any(part._height for part in parts) for parts in (lower, upper)]  # sums and products of variables
     low, high = (_relations(parts) if plain else [] for parts, plain in zip((lower, upper), are_plain, strict=True))
     if low is None or high is None:
         return None
@@ -324,7 +324,7 @@ def is_one_where(size: Dim, other: Dim) -> bool:
     if not isinstance(other, Expr):
         return False
     # a product of factors that are never negative is 1 where each factor is 1
-    factors = [other] if other.terms is not None else list(powers_of(other))
+    factors = [other] if other._terms is not None else list(powers_of(other))
     found: dict[Var, Interval] = {}
     for factor in factors if all(map(always, factors)) else [other]:
         known = (factor, (1, 1)) if isinstance(factor, Var) else interval_of(_equal_0(subtract(factor, 1)) or ())

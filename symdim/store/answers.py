@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from symdim.algebra.constructors.arithmetic import power, product, total
 from symdim.algebra.constructors.extrema import maximum
 from symdim.algebra.constructors.floordiv import floordiv, mod
-from symdim.algebra.evaluate import evaluate
 from symdim.algebra.expr import Expr
 from symdim.algebra.intervals import contains
 from symdim.algebra.polynomials import powers_of, terms_of
@@ -23,7 +22,7 @@ from symdim.algebra.variable import Var
 from symdim.errors import SymdimError
 from symdim.rows import RowVar
 from symdim.store.constraints import Bounds, Constraint, Divisible, Origin, SizeEqual, SizeJoin, SizeRefines
-from symdim.store.mentions import dims_of, mentioned_in, rows_of, variables_in
+from symdim.store.contents import dims_of, mentioned_in, variables_in
 from symdim.store.solution import MOST_NAMES
 
 if TYPE_CHECKING:
@@ -32,7 +31,8 @@ if TYPE_CHECKING:
 
     from symdim.algebra.expr import Dim
     from symdim.facts import Facts
-    from symdim.store.propagation import Propagation
+    from symdim.relations.relation import Relation
+    from symdim.store.state import State
 
 _MANY = 1000  # the most candidates that are listed
 
@@ -53,11 +53,12 @@ class Guard:
     @property
     def text(self) -> str:
         """The condition."""
-        if isinstance(self.fact, SizeJoin) and len(self.fact.operands) == 2:
-            a, b = self.fact.operands
-            if self.fact.result == maximum(a, b):
-                return f"{a!r} == {b!r} or 1 in ({a!r}, {b!r})"
         return str(self.fact)
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        """The relations of sizes that together are the condition; none if it is about ranks."""
+        return self.fact.relations()
 
     @property
     def origin(self) -> Origin:
@@ -66,23 +67,7 @@ class Guard:
 
     def holds(self, bindings: Mapping[str | Var, int]) -> bool | None:
         """Whether the condition holds at these sizes; None if some are missing, or if it is about ranks."""
-        sizes = [evaluate(d, bindings) if isinstance(d, Expr) else d for d in dims_of(self.fact)]
-        values = [d for d in sizes if isinstance(d, int)]
-        if len(values) < len(sizes) or rows_of(self.fact) or not sizes:
-            return None
-        match self.fact:
-            case SizeEqual():
-                return values[0] == values[1]
-            case Divisible():
-                return values[1] != 0 and values[0] % values[1] == 0
-            case Bounds(lo=lo, hi=hi):
-                return (lo is None or values[0] >= lo) and (hi is None or values[0] <= hi)
-            case SizeRefines():
-                return values[1] in (1, values[0])
-            case SizeJoin():
-                others = {value for value in values[1:] if value != 1}
-                return others == {values[0]} if others else values[0] == 1
-        return None
+        return self.fact.holds(bindings)
 
     def __str__(self) -> str:
         return self.text + (f"    ({self.origin})" if str(self.origin) else "")
@@ -91,7 +76,7 @@ class Guard:
 class Answers:
     """Values of generated sizes that equations and joins define, and the guards of these values."""
 
-    def __init__(self, state: Propagation) -> None:
+    def __init__(self, state: State) -> None:
         self.state = state
         self.defined: dict[Var, Dim] = {}
         self.conditions: list[Constraint] = []
@@ -220,16 +205,9 @@ class Answers:
             if hi is not None and v not in state.sizes:
                 facts.assume_at_least(hi, v)
         for fact in state.pending:
-            match self.resolved(fact):
-                case SizeEqual(a=a, b=b):
-                    facts.assume_equal(a, b, origin=fact.origin)
-                case Divisible(dim=dim, by=by):
-                    facts.assume_divides(by, dim, origin=fact.origin)
-                case Bounds(dim=dim, lo=lo, hi=hi):
-                    if lo is not None:
-                        facts.assume_at_least(dim, lo, origin=fact.origin)
-                    if hi is not None:
-                        facts.assume_at_least(hi, dim, origin=fact.origin)
+            if isinstance(fact, SizeEqual | Divisible | Bounds):
+                for relation in self.resolved(fact).relations():
+                    facts.assume(relation, origin=fact.origin)
         return facts
 
     def candidates(self, dim: Dim) -> tuple[int, ...] | None:
@@ -254,7 +232,7 @@ class Answers:
 class Known(NamedTuple):
     """What follows from the first `done` constraints of a store. It is replaced as a whole, never changed in part."""
 
-    state: Propagation
+    state: State
     done: int
     answers: Answers | None
 

@@ -24,10 +24,9 @@ from symdim.algebra.order import dim_order
 from symdim.algebra.variable import Var
 from symdim.rows import Axes, Row, RowVar
 from symdim.store.closing_bounds import row_bound, size_bound, stretched_from
-from symdim.store.constraints import Origin, RowEqual, RowsEqual, SizeEqual
-from symdim.store.errors import Contradiction
-from symdim.store.mentions import variables_in
-from symdim.store.ordering import row_order
+from symdim.store.constraints import Contradiction, Origin, RowEqual, RowsEqual, SizeEqual
+from symdim.store.contents import row_order, variables_in
+from symdim.store.propagation import run
 from symdim.store.rows import least_solution
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from symdim.algebra.expr import Dim
-    from symdim.store.propagation import Propagation
+    from symdim.store.state import State
 
     Place: TypeAlias = "Axes | Row | Var"
 
@@ -47,7 +46,7 @@ class Closing:
 
     def __init__(
         self,
-        state: Propagation,
+        state: State,
         leaves: Iterable[Place],
         params: Iterable[Place],
         late: Mapping[Var, int],
@@ -114,24 +113,31 @@ class Closing:
             if (self.state.interval(size)[0] or 0) <= 1:
                 message = f"nothing determines the size {size} of a parameter"
                 raise self.state.contradiction("unspecified_parameter", message, None, size)
+        self._guess_counted_rows_by_bounds()
+        self._choose({v: self._guess(v) for v in self._leaf_variables(self.leaves) if not self._is_blocked(v)}, {})
+        self._guess_counted_rows()
+        kinds = self._kinds()
+        for fact in self._exact():
+            self._choose({}, self._all_but_one_empty(self._ends(fact), kinds))
+
+    def _guess_counted_rows_by_bounds(self) -> None:
+        """A row with an unknown count takes its bound before sizes in that count are guessed."""
         bounds = {v: self._by_bound(v) for v in self._open_rows() if self._has_unknown_count(v)}
         self._choose({}, {v: row for v, row in bounds.items() if row and all(map(self._is_known, row.dims))})
-        self._choose({v: self._guess(v) for v in self._leaf_variables(self.leaves) if not self._is_blocked(v)}, {})
+
+    def _guess_counted_rows(self) -> None:
+        """Of the rows that share a count one keeps it, an output if there is one; then counts decide about axes."""
         kinds = self._kinds()
-        shared = [v for v in self._open_rows() if self._shares_its_count(v)]
-        absorbing = next((v for v in shared if kinds.get(v) == "output"), shared[-1] if shared else None)
-        self._choose({}, {v: Row() for v in shared if v != absorbing and kinds.get(v) != "output"})
-        rows: dict[RowVar, Row] = {}
-        for variable in self._open_rows():
-            if variable in self.state.counts:
-                found = self._one_axis(variable) or self._by_bound(variable)
-                if found is not None:
-                    rows[variable] = found
-        self._choose({}, rows)
-        for fact in self._exact():
-            waiting = self._ends(fact)
-            absorbing = next((end for end in waiting if kinds.get(end) == "output"), waiting[-1] if waiting else None)
-            self._choose({}, {end: Row() for end in waiting if end != absorbing})
+        empty = self._all_but_one_empty([v for v in self._open_rows() if self._shares_its_count(v)], kinds)
+        self._choose({}, {v: row for v, row in empty.items() if kinds.get(v) != "output"})
+        counted = [v for v in self._open_rows() if v in self.state.counts]
+        rows = {v: self._one_axis(v) or self._by_bound(v) for v in counted}
+        self._choose({}, {v: row for v, row in rows.items() if row is not None})
+
+    def _all_but_one_empty(self, rows: list[RowVar], kinds: Mapping[RowVar, str]) -> dict[RowVar, Row]:
+        """No axes for all rows except one: the first output, else the last row."""
+        absorbing = next((v for v in rows if kinds.get(v) == "output"), rows[-1] if rows else None)
+        return {v: Row() for v in rows if v != absorbing}
 
     def _row_equations(self) -> list[RowEqual]:
         return [fact for fact in self.state.pending if isinstance(fact, RowEqual)]
@@ -170,7 +176,7 @@ class Closing:
         for variable, row in rows.items():
             self.chosen[variable] = self.stage
             state.push(RowEqual(origin, (), "size", Row((), variable), row))
-        state.run()
+        run(state)
 
     def _choose_bounds(self) -> None:
         """Choose the bounds of all sizes, except axes that are read at index 0 only: size 1 is enough for them."""

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from symdim.algebra.constructors.extrema import maximum
 from symdim.algebra.variable import Var
 from symdim.rows import Row, RowVar
+from symdim.store.broadcasting import left_over
 from symdim.store.constraints import RowRefines, SizeRefines
-from symdim.store.refinement import left_over
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from symdim.algebra.expr import Dim
-    from symdim.store.propagation import Propagation
+    from symdim.store.state import State
 
 
-def size_bound(state: Propagation, v: Var, is_known: Callable[[Dim], bool]) -> Dim | None:
+def size_bound(state: State, v: Var, is_known: Callable[[Dim], bool]) -> Dim | None:
     """The least known size that v is broadcast to; 1 if two of them differ."""
     limits: dict[Dim, None] = {}
     seen, queue = {v}, [v]
@@ -33,7 +33,7 @@ def size_bound(state: Propagation, v: Var, is_known: Callable[[Dim], bool]) -> D
     return None if not limits else next(iter(limits)) if len(limits) == 1 else 1
 
 
-def _above(state: Propagation) -> dict[Var, list[Dim]]:
+def _above(state: State) -> dict[Var, list[Dim]]:
     above: dict[Var, list[Dim]] = {}
     for fact in state.pending:
         if isinstance(fact, SizeRefines):
@@ -43,7 +43,7 @@ def _above(state: Propagation) -> dict[Var, list[Dim]]:
     return above
 
 
-def stretched_from(state: Propagation, sizes: Iterable[Var], is_given: Callable[[Dim], bool]) -> dict[Var, Dim]:
+def stretched_from(state: State, sizes: Iterable[Var], is_given: Callable[[Dim], bool]) -> dict[Var, Dim]:
     """For each size the maximum of the given sizes that are broadcast to it: each of them is 1 or the size."""
     given: dict[Dim, list[Dim]] = {}
     for fact in state.pending:
@@ -52,13 +52,13 @@ def stretched_from(state: Propagation, sizes: Iterable[Var], is_given: Callable[
     return {v: maximum(*given[v]) for v in sizes if v in given}
 
 
-def row_bound(state: Propagation, v: RowVar) -> Row | None:
+def row_bound(state: State, v: RowVar) -> Row | None:
     """The join of the rows that a row variable is broadcast to; None if there are none."""
     rows = _rows_above(state, v)
     return reduce(lambda a, b: _joined(a, b, state), rows) if rows else None
 
 
-def _rows_above(state: Propagation, v: RowVar) -> list[Row]:
+def _rows_above(state: State, v: RowVar) -> list[Row]:
     """The closed rows that a row variable is broadcast to, also through other variables."""
     found: list[Row] = []
     rests = [rest for fact in state.pending if isinstance(fact, RowRefines) and (rest := left_over(state, fact))]
@@ -75,7 +75,7 @@ def _rows_above(state: Propagation, v: RowVar) -> list[Row]:
     return found
 
 
-def _joined(a: Row, b: Row, state: Propagation) -> Row:
+def _joined(a: Row, b: Row, state: State) -> Row:
     """The greatest row that broadcasts to both: axis by axis if the ranks agree, else the ends that both have."""
     if a.rank == b.rank:
         dims = tuple(_meet(x, y, state) for x, y in zip(a.dims, b.dims, strict=True))
@@ -87,5 +87,5 @@ def _joined(a: Row, b: Row, state: Propagation) -> Row:
     return Row(lead, None, tuple(_meet(x, y, state) for x, y in zip(left, right, strict=True)))
 
 
-def _meet(a: Dim, b: Dim, state: Propagation) -> Dim:
+def _meet(a: Dim, b: Dim, state: State) -> Dim:
     return a if state.size(a) == state.size(b) else 1

@@ -1,16 +1,16 @@
 """The kinds of constraints, as pure data. Their rules are in the modules on the right.
 
     SizeEqual    a == b                                        sizes.py
-    SizeRefines  operand is 1 or equal to result               refinement.py
-    SizeJoin     result is the NumPy broadcast of operands     broadcast.py
+    SizeRefines  operand is 1 or equal to result               broadcasting.py
+    SizeJoin     result is the NumPy broadcast of operands     broadcasting.py
     Bounds       lo <= dim <= hi                               sizes.py
     Divisible    dim % by == 0                                 sizes.py
-    WindowCount  number of windows that fit into an axis      windows.py
+    WindowCount  number of windows that fit into an axis       sizes.py
     RowEqual     two rows have the same axes                   rows.py
     RowsEqual    rows one after the other have these axes      rows.py
-    RowRefines   SizeRefines axis by axis, with missing axes   refinement.py
-    RowJoin      SizeJoin axis by axis, with missing axes      broadcast.py
-    Label        the axis of this size has a denotation         labels.py
+    RowRefines   SizeRefines axis by axis, with missing axes   broadcasting.py
+    RowJoin      SizeJoin axis by axis, with missing axes      broadcasting.py
+    Label        the axis of this size has a denotation        propagation.py
     RankEdge     rank(high) >= rank(low) + by                  ranks.py
 
 A derived constraint has those it follows from as its `parents`; a stated one has no parents.
@@ -21,12 +21,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from symdim.algebra.constructors.arithmetic import checked
+from symdim.algebra.constructors.extrema import maximum
 from symdim.algebra.texts.printing import shortened
+from symdim.errors import SymdimError
+from symdim.relations.relation import Relation
 from symdim.rows import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from symdim.algebra.expr import Dim
     from symdim.algebra.variable import Var
@@ -59,7 +61,7 @@ _LONGEST = 500  # characters of a constraint in a message
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Constraint:
-    """A condition with its origin. `law` selects the kind of error if it is violated (errors.py).
+    """A condition with its origin. `law` selects the kind of error if it is violated.
 
     The names of the fields with a size, or several, are in `SIZES`; of those with a row, or several, in `ROWS`; of
     those with other numbers in `NUMBERS`.
@@ -73,29 +75,21 @@ class Constraint:
     parents: tuple[Constraint, ...]
     law: str
 
+    def relations(self) -> tuple[Relation, ...]:
+        """The relations of sizes that together are this condition; none if it is about rows."""
+        return ()
+
     def text(self) -> str:
         """The condition, in which sizes have short texts."""
-        raise NotImplementedError
+        return " and ".join(map(str, self.relations()))
+
+    def holds(self, bindings: Mapping[str | Var, int]) -> bool | None:
+        """Whether the condition holds at these sizes; None if some are missing, or if it is about rows."""
+        answers = [relation.holds(bindings) for relation in self.relations()]
+        return None if None in answers or not answers else all(answers)
 
     def __str__(self) -> str:
         return shortened(self.text(), _LONGEST)
-
-
-def checked_fact(fact: Constraint) -> Constraint:
-    """The constraint with ints for integers of other types. Raises `TypeError` unless its parts are sizes and rows."""
-    for name in (*fact.SIZES, *fact.NUMBERS):
-        size = getattr(fact, name)
-        if isinstance(size, tuple):
-            object.__setattr__(fact, name, tuple(map(checked, size)))
-        elif size is not None:
-            object.__setattr__(fact, name, checked(size))
-    for name in fact.ROWS:
-        rows = getattr(fact, name)
-        for row in rows if isinstance(rows, tuple) else (rows,):
-            if not isinstance(row, Row):
-                cure = f"Row.parse({row!r:.60})" if isinstance(row, str) else "Row.of(...)"
-                raise TypeError(f"a row of a constraint is a Row, not {row!r:.60}: write {cure}")
-    return fact
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -108,8 +102,8 @@ class SizeEqual(Constraint):
     b: Dim
     kernel: Dim | None = None
 
-    def text(self) -> str:
-        return f"{self.a!r} == {self.b!r}"
+    def relations(self) -> tuple[Relation, ...]:
+        return (Relation("equal", self.a, self.b),)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -121,8 +115,8 @@ class SizeRefines(Constraint):
     result: Dim
     operand: Dim
 
-    def text(self) -> str:
-        return f"{self.operand!r} in (1, {self.result!r})"
+    def relations(self) -> tuple[Relation, ...]:
+        return (Relation("broadcast_to", self.operand, self.result),)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -134,8 +128,18 @@ class SizeJoin(Constraint):
     result: Dim
     operands: tuple[Dim, ...]
 
+    def relations(self) -> tuple[Relation, ...]:
+        """Each operand is 1 or the result. That one of them is the result is no relation of two sizes."""
+        return tuple([Relation("broadcast_to", operand, self.result) for operand in self.operands])
+
     def text(self) -> str:
+        if len(self.operands) == 2 and self.result == maximum(*self.operands):
+            return str(Relation("broadcast", *self.operands))
         return f"{self.result!r} == broadcast({', '.join(map(repr, self.operands))})"
+
+    def holds(self, bindings: Mapping[str | Var, int]) -> bool | None:
+        same = [Relation("equal", operand, self.result).holds(bindings) for operand in (*self.operands, 1)]
+        return None if None in same else any(same) and all(r.holds(bindings) for r in self.relations())
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -148,10 +152,12 @@ class Bounds(Constraint):
     lo: int | None
     hi: int | None
 
+    def relations(self) -> tuple[Relation, ...]:
+        least = [] if self.lo is None else [Relation("at_least", self.dim, self.lo)]
+        return tuple(least if self.hi is None else [*least, Relation("at_most", self.dim, self.hi)])
+
     def text(self) -> str:
-        if self.hi is None:
-            return f"{self.dim!r} >= {self.lo}"
-        return f"{self.dim!r} <= {self.hi}" if self.lo is None else f"{self.lo} <= {self.dim!r} <= {self.hi}"
+        return Constraint.text(self) if None in (self.lo, self.hi) else f"{self.lo} <= {self.dim!r} <= {self.hi}"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -163,9 +169,8 @@ class Divisible(Constraint):
     dim: Dim
     by: Dim
 
-    def text(self) -> str:
-        size = repr(self.dim)
-        return f"{f'({size})' if ' ' in size else size} % {self.by!r} == 0"
+    def relations(self) -> tuple[Relation, ...]:
+        return (Relation("divides", self.by, self.dim),)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -274,10 +279,48 @@ class Label(Constraint):
         return f"label({self.dim!r}) == {self.label!r}"
 
 
-_SHOWN = 10
+LONGEST_CHAIN = 20
+
+# law of the violated constraint -> kind of error in three situations: both sides are known and differ; a division
+# leaves a remainder; an unknown would have to lie outside its bounds
+_KINDS = {
+    "size": ("size_mismatch", "stride_mismatch", "size_mismatch"),
+    "stride": ("size_mismatch", "stride_mismatch", "size_mismatch"),
+    "window": ("size_mismatch", "stride_mismatch", "kernel_mismatch"),
+    "concat": ("size_mismatch", "stride_mismatch", "concat_exceeds"),
+    "elements": ("elements_mismatch",) * 3,
+    "index": ("index_out_of_range",) * 3,
+    "rank": ("rank_mismatch",) * 3,
+    "label": ("label_mismatch",) * 3,
+}
+UNEQUAL, INDIVISIBLE, OUT_OF_RANGE = range(3)
 
 
-def listed(facts: Sequence[Constraint]) -> str:
-    """The first constraints as one line, and the number of the others."""
-    more = [f"... and {len(facts) - _SHOWN} more"] if len(facts) > _SHOWN else []
-    return "; ".join([*map(str, facts[:_SHOWN]), *more])
+def kind_of(law: str, situation: int) -> str:
+    """The kind of error for a violation of a law.
+
+    >>> kind_of("concat", OUT_OF_RANGE), kind_of("stride", INDIVISIBLE)
+    ('concat_exceeds', 'stride_mismatch')
+    """
+    return _KINDS[law][situation]
+
+
+class Contradiction(SymdimError):  # noqa: N818
+    """Constraints that cannot hold together.
+
+    `kind` is one of size_mismatch, rank_mismatch, label_mismatch, index_out_of_range, infinite_rank, rank_cycle,
+    occurs, stride_mismatch, kernel_mismatch, concat_exceeds, elements_mismatch; while closing also closing_conflict and
+    unspecified_parameter. `chain` holds the stated constraints that led to it, the nearest first, at most 20.
+    """
+
+    def __init__(self, kind: str, message: str, chain: tuple[Constraint, ...] = ()) -> None:
+        super().__init__(kind, message, chain)
+        self.kind = kind
+        self.message = message
+        self.chain = chain
+
+    def __str__(self) -> str:
+        lines = [f"{self.kind.replace('_', ' ')}: {self.message}"]
+        for fact in self.chain:
+            lines.append(f"    {fact}" + (f"    ({fact.origin})" if str(fact.origin) else ""))
+        return "\n".join(lines)

@@ -14,17 +14,17 @@ from symdim.algebra.intervals import contains, disjoint, numerator, plus, power,
 from symdim.algebra.order import order
 from symdim.algebra.polynomials import powers_of, terms_of
 from symdim.algebra.variable import Var
-from symdim.store.errors import OUT_OF_RANGE, kind_of
+from symdim.store.constraints import OUT_OF_RANGE, kind_of
 
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim, Interval
     from symdim.store.constraints import Bounds, SizeEqual
-    from symdim.store.propagation import Propagation
+    from symdim.store.state import State
 
 _FEW = 8  # sums of more terms are not narrowed
 
 
-def narrow_within(p: Propagation, fact: SizeEqual | Bounds, dim: Dim, wanted: Interval) -> None:
+def narrow_within(p: State, fact: SizeEqual | Bounds, dim: Dim, wanted: Interval) -> None:
     """Narrow every variable of a size that lies in an interval, by the intervals of the other parts."""
     stack = [(dim, wanted)]
     while stack:
@@ -47,29 +47,29 @@ def _written(lo: int | None, hi: int | None) -> str:
     return f"{'' if lo is None else lo}..{'' if hi is None else hi}"
 
 
-def _parts(p: Propagation, dim: Expr, wanted: Interval) -> list[tuple[Dim, Interval]]:
+def _parts(p: State, dim: Expr, wanted: Interval) -> list[tuple[Dim, Interval]]:
     """The parts of a size with the intervals in which they lie."""
     lo, hi = wanted
-    if dim.terms is not None:
+    if dim._terms is not None:
         return _terms(p, dim, wanted)
     if isinstance(dim, FloorDiv):
-        n, d = dim.parts
+        n, d = dim._parts
         if not _is_quotient(dim):
             return []
         assert isinstance(d, int)
         return [(n, numerator(wanted, d))]
     if isinstance(dim, Max):
-        able = [part for part in dim.parts if lo is None or (high := p.bounds(part)[1]) is None or high >= lo]
+        able = [part for part in dim._parts if lo is None or (high := p.bounds(part)[1]) is None or high >= lo]
         only = lo if len(able) == 1 else None
-        return [(part, (only if part is able[0] else None, hi)) for part in dim.parts] if able else []
+        return [(part, (only if part is able[0] else None, hi)) for part in dim._parts] if able else []
     if isinstance(dim, Min):
-        able = [part for part in dim.parts if hi is None or (low := p.bounds(part)[0]) is None or low <= hi]
+        able = [part for part in dim._parts if hi is None or (low := p.bounds(part)[0]) is None or low <= hi]
         only = hi if len(able) == 1 else None
-        return [(part, (lo, only if part is able[0] else None)) for part in dim.parts] if able else []
+        return [(part, (lo, only if part is able[0] else None)) for part in dim._parts] if able else []
     return _factors(p, powers_of(dim), wanted)
 
 
-def _terms(p: Propagation, dim: Expr, wanted: Interval) -> list[tuple[Dim, Interval]]:
+def _terms(p: State, dim: Expr, wanted: Interval) -> list[tuple[Dim, Interval]]:
     terms, const = terms_of(dim)
     if len(terms) > _FEW:
         return []
@@ -94,7 +94,7 @@ def _is_quotient(unit: Expr) -> bool:
     """Whether a unit is a division by a number, which is positive."""
     if not isinstance(unit, FloorDiv):
         return False
-    divisor = unit.parts[1]
+    divisor = unit._parts[1]
     return isinstance(divisor, int)
 
 
@@ -114,31 +114,31 @@ def _multiplied(dim: Expr) -> tuple[Dim, int, int] | None:
     None if the sum has no division, or if the new sum is no simpler: it may be written in other atoms, which bring a
     division back. That would go on without end.
     """
-    assert dim.terms is not None
-    quotients = [unit for unit in dim.terms if _is_quotient(unit)]
+    assert dim._terms is not None
+    quotients = [unit for unit in dim._terms if _is_quotient(unit)]
     if not quotients:
         return None
     quotient = max(quotients, key=_height_and_order)
     assert isinstance(quotient, FloorDiv)
-    n, d = quotient.parts
+    n, d = quotient._parts
     assert isinstance(d, int)
-    k = dim.terms[quotient]
+    k = dim._terms[quotient]
     whole = k * n + d * (dim - k * quotient)
     return (whole, k, d) if _heights(whole) < _heights(dim) else None
 
 
 def _height_and_order(unit: Expr) -> tuple[object, ...]:
-    return unit.height, order(unit)
+    return unit._height, order(unit)
 
 
 def _heights(dim: Dim) -> list[int]:
     """The height of a sum, and those of its divisions, highest first: there is no endless descent of such lists."""
     if isinstance(dim, int):
         return [0]
-    return [dim.height, *sorted((unit.height for unit in terms_of(dim)[0] if _is_quotient(unit)), reverse=True)]
+    return [dim._height, *sorted((unit._height for unit in terms_of(dim)[0] if _is_quotient(unit)), reverse=True)]
 
 
-def _factors(p: Propagation, powers: dict[Expr, int], wanted: Interval) -> list[tuple[Dim, Interval]]:
+def _factors(p: State, powers: dict[Expr, int], wanted: Interval) -> list[tuple[Dim, Interval]]:
     """The factors of a product of sizes >= 0, with the intervals in which they lie."""
     ranges = {atom: p.bounds(atom) for atom in powers}
     if wanted[0] is None or wanted[0] < 1 or any(lo is None or lo < 0 for lo, _ in ranges.values()):

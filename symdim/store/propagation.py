@@ -12,339 +12,93 @@ number instead; its interval is narrowed a bounded number of times; rows grow no
 
 from __future__ import annotations
 
-from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from symdim.algebra.intervals import contains, meet
-from symdim.algebra.order import dim_order
-from symdim.algebra.texts.printing import shortened
-from symdim.algebra.variable import Scope, Var
+from symdim.algebra.variable import Var
 from symdim.errors import DivisionByZero
-from symdim.rows import Row, RowVar
-from symdim.store.constraints import Bounds, Constraint, Label, Origin, RankEdge, RowEqual, RowsEqual, SizeEqual
-from symdim.store.errors import INDIVISIBLE, OUT_OF_RANGE, kind_of
-from symdim.store.labels import Labels
-from symdim.store.mentions import is_linear, mentioned_in, variables_in
-from symdim.store.ranks import RankGraph
-from symdim.store.solution import Solution
+from symdim.store import broadcasting, constraints, rows, sizes
+from symdim.store.broadcasting import cycles_are_equal
+from symdim.store.constraints import Bounds, Constraint, Origin, RankEdge, SizeEqual
+from symdim.store.intervals import narrow_within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import TypeAlias
-
-    from symdim.algebra.expr import Dim, Interval
-
-    Rule: TypeAlias = Callable[["Propagation", Constraint], bool]
-    Edges: TypeAlias = dict[Var | RowVar, dict[Var | RowVar, Constraint]]
-
-_ATOMS, _ROWS, _SIZES, _REST, _POLYNOMIALS, _GROWTH = range(6)  # the order in which constraints are looked at
-_NARROWINGS = 64
-_BITS = 1024  # the longest end of an interval: that of b >= 2*b*b doubles its length each time
+    from symdim.store.state import State
 
 
-class Rules(NamedTuple):
-    """The rule for each kind of constraint, and two rules for all kinds.
-
-    `narrow` narrows intervals by a constraint in its stated form. `at_rest` looks at all refinements when nothing else
-    gives anything new; it returns whether it found something.
-    """
-
-    of: dict[type[Constraint], Rule]
-    narrow: Callable[[Propagation, SizeEqual | Bounds, Dim, Interval], None]
-    at_rest: Callable[[Propagation], bool]
-
-
-class Propagation(Solution):
-    """The state of a store, and what rules may do to it."""
-
-    def __init__(self, rules: Rules, least: int) -> None:
-        super().__init__()
-        self.rules = rules
-        self.least = least
-        self.ranks = RankGraph()
-        self.pending: dict[Constraint, None] = {}
-        self.stated: dict[Constraint, Dim] = {}  # constraints that narrow intervals, with the size in each that does
-        self.ceilings: dict[Var, tuple[int, Constraint]] = {}  # v is 1 or this
-        self.counts: dict[RowVar, Var] = {}
-        self.labels = Labels()
-        self.edges: Edges = {}
-        self.new_edges: list[Var | RowVar] = []
-        self.generated: dict[Var, None] = {}
-        self.numerators: dict[Var, tuple[Var, ...]] = {}  # variable in the numerator of a count -> the divisors
-        self.unsolved: set[Var] = set()  # variables that keep their names, because their values would be too long
-        self.accessed: list[tuple[Dim, int]] = []  # (size, the least value that an index demands)
-        self.growing: set[Constraint] = set()  # constraints whose rows may grow, after everything else
-        self.progress: dict[Constraint, int] = {}
-        self.paired: dict[Constraint, tuple[int, int]] = {}  # refinement -> axes paired from the left, from the right
-        self._scope = Scope()
-        self._serial = -1  # a number and not `itertools.count`, which later Pythons do not pickle
-        self._queues: tuple[deque[Constraint], ...] = tuple(deque() for _ in range(6))
-        self.queued: set[Constraint] = set()
-        self._watchers: dict[Var | RowVar, dict[Constraint, None]] = {}
-        self._narrowed: dict[Var, int] = {}
-
-    # variables
-
-    def _next_serial(self) -> int:
-        self._serial += 1
-        return self._serial
-
-    def fresh(self, name: str = "_d", lo: int | None = None, hi: int | None = None) -> Var:
-        """A new size variable. The store replaces it by what it equals."""
-        v = self._scope.var(f"{name}{self._next_serial()}", self.least if lo is None else lo, hi)
-        self.generated[v] = None
-        return v
-
-    def fresh_row(self, rank: int) -> Row:
-        """A row of so many new sizes."""
-        return Row((), None, tuple(self.fresh() for _ in range(rank)))
-
-    def given(self, variables: Iterable[Var]) -> bool:
-        """Whether none of these variables was made by the store."""
-        return not any(v in self.generated for v in variables)
-
-    def preference(self, v: Var) -> tuple[bool, bool, tuple[object, ...]]:
-        """A sort key: of two variables the greater is replaced. Generated ones and the store's own are the greatest."""
-        return v in self.generated, v.scope is self._scope, dim_order(v)
-
-    # the worklist
-
-    def push(self, fact: Constraint) -> None:
-        """Put a constraint on the worklist."""
-        if fact not in self.queued:
-            self.queued.add(fact)
-            self._queues[self._priority(fact)].append(fact)
-
-    def _priority(self, fact: Constraint) -> int:
-        if isinstance(fact, SizeEqual):
-            if isinstance(fact.a, int | Var) and isinstance(fact.b, int | Var):
-                return _ATOMS
-            return _SIZES if is_linear(fact.a) and is_linear(fact.b) else _POLYNOMIALS
-        if isinstance(fact, RowEqual | RowsEqual | RankEdge | Label):
-            return _ROWS
-        if isinstance(fact, Bounds):
-            return _SIZES
-        return _GROWTH if fact in self.growing else _REST
-
-    def run(self) -> None:
-        """Work until no constraint gives anything new. Raises Contradiction."""
-        while True:
-            queue = next((q for q in self._queues if q), None)
-            if queue is None:
-                if self._ranks_that_are_known() or self.rules.at_rest(self):
-                    continue
-                return
-            fact = queue.popleft()
-            self.queued.discard(fact)
-            try:
-                self._take(fact)
-            except DivisionByZero as error:
-                raise self.without_value(fact, error) from None
-
-    def _take(self, fact: Constraint) -> None:
-        if self.rules.of[type(fact)](self, fact):
-            self.pending.pop(fact, None)
-            self.growing.discard(fact)
-        else:
-            self._watch(fact)
-        if isinstance(fact, SizeEqual | Bounds):
-            self._narrow_as_stated(fact)
-
-    def _narrow_as_stated(self, fact: SizeEqual | Bounds) -> None:
-        """Narrow intervals by a constraint in its stated form, now and whenever one of its intervals is narrowed."""
-        if isinstance(fact, Bounds):
-            dim, wanted = fact.dim, (fact.lo, fact.hi)
-        elif isinstance(fact.a, int | Var) and isinstance(fact.b, int | Var):
+def run(p: State) -> None:
+    """Work until no constraint gives anything new. Raises Contradiction."""
+    while True:
+        fact = p.take()
+        if fact is None:
+            if _ranks_that_are_known(p) or cycles_are_equal(p):
+                continue
             return
-        else:
-            stated = self.stated.get(fact)
-            dim, wanted = fact.a - fact.b if stated is None else stated, (0, 0)
-        self.rules.narrow(self, fact, dim, wanted)
-        for v in variables_in(dim):
-            if v in self.sizes:
-                self._fix(v, fact)
-            if fact not in self.stated:
-                self._watchers.setdefault(v, {})[fact] = None
-        self.stated[fact] = dim
+        try:
+            _apply(p, fact)
+        except DivisionByZero as error:
+            raise p.without_value(fact, error) from None
 
-    def _watch(self, fact: Constraint) -> None:
-        self.pending[fact] = None
-        for v in mentioned_in(fact):
-            if isinstance(v, Var):
-                ends: tuple[Var | RowVar, ...] = variables_in(self.size(v)) if v in self.sizes else (v,)
-            else:
-                end = self.row(Row((), v))
-                ends = tuple(w for dim in end.dims for w in variables_in(dim))
-                ends += () if end.variable is None else (end.variable,)
-            for w in ends:
-                self._watchers.setdefault(w, {})[fact] = None
 
-    def touch(self, variable: Var | RowVar) -> None:
-        """Look again at the constraints that mention a variable."""
-        if watching := self._watchers.get(variable):
-            self._watchers[variable] = waiting = {
-                fact: None for fact in watching if fact in self.pending or fact in self.stated
-            }
-            for fact in waiting:
-                self.push(fact)
+def _apply(p: State, fact: Constraint) -> None:
+    if _RULES[type(fact)](p, fact):
+        p.pending.pop(fact, None)
+        p.growing.discard(fact)
+    else:
+        p.watch(fact)
+    if isinstance(fact, SizeEqual | Bounds):
+        _narrow_as_stated(p, fact)
 
-    def touch_value(self, v: Var) -> None:
-        """Look again at the constraints that mention a variable, or a variable in its value."""
-        for w in (v, *variables_in(self.size(v))):
-            self.touch(w)
 
-    def _ranks_that_are_known(self) -> bool:
-        """Give rows their axes once their rank is known; return whether there was such a row."""
-        found = False
-        while self.ranks.changed:
-            variable = next(iter(self.ranks.changed))
-            del self.ranks.changed[variable]
-            least, most = self.ranks.bounds(variable)
-            if variable not in self.rows:
-                self.touch(variable)
-                found = True
-                if least == most:
-                    facts = tuple(edge[2] for edge in self.ranks.below.get(variable, ()))[:1]
-                    facts += tuple(edge[2] for edge in self.ranks.above.get(variable, ()))[:1]
-                    edge = RankEdge(facts[0].origin if facts else Origin(), facts, "rank", variable, None, least)
-                    self.bind_row(variable, self.fresh_row(least), edge)
-        return found
+def _narrow_as_stated(p: State, fact: SizeEqual | Bounds) -> None:
+    """Narrow intervals by a constraint in its stated form, now and whenever one of its intervals is narrowed."""
+    if isinstance(fact, Bounds):
+        dim, wanted = fact.dim, (fact.lo, fact.hi)
+    elif isinstance(fact.a, int | Var) and isinstance(fact.b, int | Var):
+        return
+    else:
+        stated = p.stated.get(fact)
+        dim, wanted = fact.a - fact.b if stated is None else stated, (0, 0)
+    narrow_within(p, fact, dim, wanted)
+    p.watch_intervals(fact, dim)
 
-    # actions of rules
 
-    def equate(self, a: Dim, b: Dim, parent: Constraint, law: str = "size", axis: int | None = None) -> None:
-        """Add a == b, which follows from a constraint. Nothing happens if they are the same dimension."""
-        if a is not b and a != b:
-            origin = parent.origin if axis is None else parent.origin._replace(axis=axis)
-            self.push(SizeEqual(origin, (parent,), law, a, b))
+def _ranks_that_are_known(p: State) -> bool:
+    """Give rows their axes once their rank is known; return whether there was such a row."""
+    found = False
+    while p.ranks.changed:
+        variable = next(iter(p.ranks.changed))
+        del p.ranks.changed[variable]
+        least, most = p.ranks.bounds(variable)
+        if variable not in p.rows:
+            p.touch(variable)
+            found = True
+            if least == most:
+                facts = tuple(edge[2] for edge in p.ranks.below.get(variable, ()))[:1]
+                facts += tuple(edge[2] for edge in p.ranks.above.get(variable, ()))[:1]
+                edge = RankEdge(facts[0].origin if facts else Origin(), facts, "rank", variable, None, least)
+                p.bind_row(variable, p.fresh_row(least), edge)
+    return found
 
-    def leave_unsolved(self, v: Var, value: Dim) -> None:
-        """Keep `v == value` as an equation. It stays a guard and narrows intervals."""
-        self.unsolved.add(v)
-        cause, _ = self.causes[v][-1]
-        fact = SizeEqual(cause.origin, (cause,), "size", v, value)
-        self.pending[fact] = None
-        self.push(fact)
 
-    def bind(self, v: Var, value: Dim, fact: Constraint) -> None:
-        """Give a variable a value. The value must not contain the variable."""
-        self.because(v, fact, variables_in(value))
-        interval, known = self.interval(v), self.bounds(value)
-        if self.differ(v, value):
-            raise self.out_of_range(v, value, fact)
-        self.learn_value(v, value)
-        if isinstance(value, Var):
-            self.narrow(value, *interval, fact)
-        elif not isinstance(value, int) and not contains(interval, known):
-            self.push(Bounds(fact.origin, (fact,), fact.law, value, *interval))
-        if v in self.ceilings and isinstance(value, int | Var):
-            del self.ceilings[v]
-        self.touch(v)
+def _label(p: State, fact: constraints.Label) -> bool:
+    """Label the set of a variable."""
+    for v in p.labels.put(p, fact.dim, fact.label, fact):
+        p.touch_value(v)
+    return True
 
-    def narrow(self, v: Var, lo: int | None, hi: int | None, fact: Constraint) -> None:
-        """Add lo <= v <= hi."""
-        value = self.size(v)
-        if isinstance(value, Var):
-            v = value
-        old = self.interval(v)
-        low, high = new = meet(old, (lo, hi))
-        if new == old:
-            return
-        if low is not None and high is not None and low > high:
-            self.because(v, fact)
-            raise self.out_of_range(v, low if lo == low else high, fact)
-        times = self._narrowed.get(v, 0)
-        longest = max([end.bit_length() for end in new if end is not None], default=0)
-        if low != high and (times > _NARROWINGS or longest > _BITS):
-            return
-        self._narrowed[v] = times + 1
-        self.because(v, fact)
-        self.learn_interval(v, new)
-        if low is not None and low == high and v not in self.sizes:
-            self.bind(v, low, fact)
-            return
-        self.touch(v)
-        if v in self.sizes:
-            self.push(Bounds(fact.origin, (fact,), fact.law, value, low, high))
-            self._fix(v, fact)
 
-    def _fix(self, v: Var, fact: Constraint) -> None:
-        """Give a variable the only number in its interval as its value, instead of an expression."""
-        value = self.size(v)
-        low, high = self.interval(v)
-        if low is not None and low == high and not isinstance(value, int | Var):
-            self.touch_value(v)
-            self.learn_value(v, low)
-            self.equate(value, low, fact, fact.law)
-
-    def bind_row(self, variable: RowVar, value: Row, fact: Constraint) -> None:
-        """Give a row variable its axes, which must not contain it. The value has no gap."""
-        value = value.flat()
-        variables = tuple(v for dim in value.dims for v in variables_in(dim))
-        self.because(variable, fact, variables if value.variable is None else (*variables, value.variable))
-        self.rows[variable] = value
-        known = value.least_rank
-        self.ranks.add(variable, value.variable, known, fact)
-        self.ranks.add(value.variable, variable, -known, fact)
-        if variable in self.counts:
-            self.push(SizeEqual(fact.origin, (fact,), "elements", self.counts[variable], self.count(value)))
-        self.touch(variable)
-
-    def count(self, row: Row) -> Dim:
-        """The number of elements of a row, with a variable for the count of its unknown part."""
-        from symdim.algebra.constructors.arithmetic import product
-
-        row = self.row(row)
-        factors = list(row.dims)
-        if row.variable is not None:
-            if row.variable not in self.counts:
-                self.counts[row.variable] = self._count_of(row.variable)
-            factors.append(self.counts[row.variable])
-        return product(factors)
-
-    def _count_of(self, variable: RowVar) -> Var:
-        """The variable for the number of elements of a row variable, named after it."""
-        name = f"#{variable.name}" if not variable.serial else f"#{variable.name}.{self._next_serial()}"
-        v = self._scope.var(name, self.least)
-        self.generated[v] = None
-        return v
-
-    def unite(self, variables: tuple[Var, ...], fact: Constraint) -> None:
-        """Give variables the same label."""
-        for v in self.labels.unite(self, variables, fact):
-            self.touch_value(v)
-
-    def limit(self, v: Var, ceiling: int, fact: Constraint) -> None:
-        """Add: a variable is 1 or `ceiling`. If it gets two different ceilings, it is 1."""
-        old = self.ceilings.get(v)
-        if old is None:
-            self.ceilings[v] = ceiling, fact
-            self.because(v, fact)
-            self.narrow(v, min(1, ceiling), max(1, ceiling), fact)
-            self.touch(v)
-        elif old[0] != ceiling:
-            self.equate(v, 1, fact)
-
-    # errors
-
-    def out_of_range(self, v: Var, value: Dim, fact: Constraint) -> Exception:
-        """The error for a variable whose value would lie outside of its interval."""
-        bounded = [cause for cause, _ in self.causes.get(v, ()) if isinstance(cause, Bounds)]
-        law = fact.law
-        if bounded and law == "size":
-            law = bounded[-1].law
-        lo, hi = self.interval(v)
-        kind = kind_of(law, OUT_OF_RANGE)
-        return self.contradiction(
-            kind, f"{v!r} would be {value!r}, outside of {lo}..{'' if hi is None else hi}", fact, v
-        )
-
-    def indivisible(self, fact: Constraint, n: Dim, d: Dim) -> Exception:
-        """The error for a division that leaves a remainder."""
-        return self.contradiction(kind_of(fact.law, INDIVISIBLE), f"{fact}, but {n!r} is not a multiple of {d!r}", fact)
-
-    def ranks_differ(self, fact: Constraint, a: Row, b: Row) -> Exception:
-        """The error for two rows of different rank."""
-        return self.contradiction(
-            "rank_mismatch", f"{shortened(str(a))} and {shortened(str(b))} have different numbers of axes", fact
-        )
+_RULES: dict[type[Constraint], Any] = {
+    constraints.SizeEqual: sizes.equal,
+    constraints.Bounds: sizes.bounds,
+    constraints.Divisible: sizes.divisible,
+    constraints.WindowCount: sizes.window_count,
+    constraints.SizeRefines: broadcasting.size_refines,
+    constraints.RowRefines: broadcasting.row_refines,
+    constraints.SizeJoin: broadcasting.size_join,
+    constraints.RowJoin: broadcasting.row_join,
+    constraints.RowEqual: rows.row_equal,
+    constraints.RowsEqual: rows.rows_equal,
+    constraints.RankEdge: rows.rank_edge,
+    constraints.Label: _label,
+}
+"""Which rule is for which kind of constraint."""

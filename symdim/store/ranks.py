@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from symdim.store.errors import LONGEST_CHAIN, Contradiction
+from symdim.store.constraints import LONGEST_CHAIN, Contradiction
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -11,10 +11,10 @@ from symdim.store.constraints import RowEqual, RowsEqual
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim
     from symdim.store.constraints import RankEdge
-    from symdim.store.propagation import Propagation
+    from symdim.store.state import State
 
 
-def row_equal(p: Propagation, fact: RowEqual) -> bool:
+def row_equal(p: State, fact: RowEqual) -> bool:
     """Equate axes that meet, and give a variable the axes between.
 
     With variables in the middle of both sides this is a word equation. The overlap is equated; the rest waits until one
@@ -44,12 +44,12 @@ def row_equal(p: Propagation, fact: RowEqual) -> bool:
     return _split(p, fact, a, b)
 
 
-def _equate(p: Propagation, fact: RowEqual | RowsEqual, a: tuple[Dim, ...], b: tuple[Dim, ...], first: int = 0) -> None:
+def _equate(p: State, fact: RowEqual | RowsEqual, a: tuple[Dim, ...], b: tuple[Dim, ...], first: int = 0) -> None:
     for axis, (one, other) in enumerate(zip(a, b, strict=True), first):
         p.equate(one, other, fact, axis=axis)
 
 
-def _open_equals_closed(p: Propagation, fact: RowEqual, opened: Row, closed: Row) -> None:
+def _open_equals_closed(p: State, fact: RowEqual, opened: Row, closed: Row) -> None:
     assert opened.variable is not None
     before, after = len(opened.lead), len(opened.trail)
     dims = closed.dims
@@ -61,7 +61,7 @@ def _open_equals_closed(p: Propagation, fact: RowEqual, opened: Row, closed: Row
     p.bind_row(opened.variable, Row((), None, dims[before:end]), fact)
 
 
-def _shifted(p: Propagation, fact: RowEqual, a: Row, b: Row) -> bool:
+def _shifted(p: State, fact: RowEqual, a: Row, b: Row) -> bool:
     """A ++ r == r ++ B: A and B are rotations of each other."""
     if a.least_rank != b.least_rank:
         raise p.contradiction("infinite_rank", f"{fact}: a row would have more axes than itself", fact)
@@ -78,13 +78,13 @@ def _shifted(p: Propagation, fact: RowEqual, a: Row, b: Row) -> bool:
     return False
 
 
-def _rotations(p: Propagation, a: tuple[Dim, ...], b: tuple[Dim, ...]) -> list[int]:
+def _rotations(p: State, a: tuple[Dim, ...], b: tuple[Dim, ...]) -> list[int]:
     """The k for which `a`, rotated by k axes, may equal `b`."""
     one, other = ([p.size(dim) for dim in dims] for dims in (a, b))
     return [k for k in range(len(one)) if not any(map(p.differ, one[k:] + one[:k], other))]
 
 
-def least_solution(p: Propagation, fact: RowEqual) -> dict[RowVar, Row]:
+def least_solution(p: State, fact: RowEqual) -> dict[RowVar, Row]:
     """The shortest row that solves A ++ r == r ++ B, where A == x ++ y and B == y ++ x: r == x."""
     a, b = p.splice(fact.a), p.splice(fact.b)
     if a.variable is None or a.variable != b.variable:
@@ -96,7 +96,7 @@ def least_solution(p: Propagation, fact: RowEqual) -> dict[RowVar, Row]:
     return {a.variable: Row((), None, surplus[0][: rotations[0]])} if rotations else {}
 
 
-def _split(p: Propagation, fact: RowEqual, a: Row, b: Row) -> bool:
+def _split(p: State, fact: RowEqual, a: Row, b: Row) -> bool:
     """A ++ r == s ++ B: if r is as long as B, then r = t ++ B and s = A ++ t."""
     if not a.lead:
         a, b = b, a
@@ -116,7 +116,7 @@ def _split(p: Propagation, fact: RowEqual, a: Row, b: Row) -> bool:
     return True
 
 
-def rows_equal(p: Propagation, fact: RowsEqual) -> bool:
+def rows_equal(p: State, fact: RowsEqual) -> bool:
     """Strip known axes at both ends. A single variable takes the rest; if nothing is left, all variables are empty."""
     word: list[Dim | RowVar] = []
     for row in fact.rows:
@@ -144,7 +144,7 @@ def rows_equal(p: Propagation, fact: RowsEqual) -> bool:
     return False
 
 
-def _slide(p: Propagation, fact: RowsEqual, ends: list[RowVar], middle: tuple[Dim, ...], dims: tuple[Dim, ...]) -> bool:
+def _slide(p: State, fact: RowsEqual, ends: list[RowVar], middle: tuple[Dim, ...], dims: tuple[Dim, ...]) -> bool:
     """r ++ middle ++ s == dims, if the middle fits at one place only."""
     if ends[0] == ends[1]:
         return False
@@ -162,7 +162,7 @@ def _slide(p: Propagation, fact: RowsEqual, ends: list[RowVar], middle: tuple[Di
     return True
 
 
-def fits(p: Propagation, middle: tuple[Dim, ...], dims: tuple[Dim, ...]) -> list[int]:
+def fits(p: State, middle: tuple[Dim, ...], dims: tuple[Dim, ...]) -> list[int]:
     """The places at which the sizes of `middle` may stand in `dims`."""
     sizes, axes = [p.size(dim) for dim in middle], [p.size(dim) for dim in dims]
     return [k for k in range(len(axes) - len(sizes) + 1) if not any(map(p.differ, sizes, axes[k:]))]
@@ -172,7 +172,7 @@ def _sizes(word: list[Dim | RowVar]) -> tuple[Dim, ...]:
     return tuple(item for item in word if not isinstance(item, RowVar))
 
 
-def rank_edge(p: Propagation, fact: RankEdge) -> bool:
+def rank_edge(p: State, fact: RankEdge) -> bool:
     """Ranks are compared in their graph."""
     p.ranks.add(fact.high, fact.low, fact.by, fact)
     return True

@@ -1,11 +1,12 @@
-"""The rules for equalities, bounds and divisibilities of sizes."""
+"""The rules for equalities, bounds and divisibilities of sizes, and for the numbers of windows of convolutions."""
 
 from __future__ import annotations
 
 from math import gcd
 from typing import TYPE_CHECKING
 
-from symdim.algebra.constructors.arithmetic import power, product, total
+from symdim.algebra.canonical import ceildiv, minimum
+from symdim.algebra.constructors.arithmetic import checked, power, product, total
 from symdim.algebra.constructors.floordiv import mod
 from symdim.algebra.constructors.long_division import common_powers, divided
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
@@ -14,18 +15,27 @@ from symdim.algebra.order import dim_order
 from symdim.algebra.polynomials import powers_of, terms_of, unit_of
 from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var
-from symdim.store.constraints import Bounds, Divisible, SizeEqual
-from symdim.store.errors import INDIVISIBLE, OUT_OF_RANGE, UNEQUAL, kind_of
+from symdim.errors import SymdimError
+from symdim.store.constraints import (
+    INDIVISIBLE,
+    OUT_OF_RANGE,
+    UNEQUAL,
+    Bounds,
+    Divisible,
+    SizeEqual,
+    WindowCount,
+    kind_of,
+)
+from symdim.store.contents import variables_in
 from symdim.store.intervals import narrow_within, root_below
-from symdim.store.mentions import variables_in
 from symdim.store.solution import MOST_NAMES
 
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim
-    from symdim.store.propagation import Propagation
+    from symdim.store.state import State
 
 
-def equal(p: Propagation, fact: SizeEqual) -> bool:
+def equal(p: State, fact: SizeEqual) -> bool:
     """Solve a == b for a variable that occurs with coefficient 1 or -1, or narrow intervals."""
     if fact.law != "elements" and fact not in p.pending:
         p.unite((*variables_in(fact.a), *variables_in(fact.b)), fact)
@@ -58,7 +68,7 @@ def equal(p: Propagation, fact: SizeEqual) -> bool:
     return False
 
 
-def _atoms_equal(p: Propagation, fact: SizeEqual, a: int | Var, b: int | Var) -> bool:
+def _atoms_equal(p: State, fact: SizeEqual, a: int | Var, b: int | Var) -> bool:
     if isinstance(a, int) or (isinstance(b, Var) and p.preference(a) < p.preference(b)):
         a, b = b, a  # a is the one to replace
     if isinstance(a, int):
@@ -67,7 +77,7 @@ def _atoms_equal(p: Propagation, fact: SizeEqual, a: int | Var, b: int | Var) ->
     return True
 
 
-def _violated(p: Propagation, fact: SizeEqual, situation: int, a: Dim, b: Dim) -> Exception:
+def _violated(p: State, fact: SizeEqual, situation: int, a: Dim, b: Dim) -> Exception:
     kind = kind_of(fact.law, situation)
     if fact.kernel is not None and variables_in(p.size(fact.kernel)):
         kind = "kernel_mismatch"
@@ -78,7 +88,7 @@ def _violated(p: Propagation, fact: SizeEqual, situation: int, a: Dim, b: Dim) -
     return p.contradiction(kind, f"{fact}, but {a!r} {because} {b!r}", fact)
 
 
-def _without_common_factor(p: Propagation, dim: Dim) -> Dim:
+def _without_common_factor(p: State, dim: Dim) -> Dim:
     """A sum divided by the atoms that all its terms share, if these are not 0."""
     terms, const = terms_of(dim)
     if const or len(terms) < 2:
@@ -87,7 +97,7 @@ def _without_common_factor(p: Propagation, dim: Dim) -> Dim:
     return divided(terms, 0, 1, unit_of(common)) if common else dim
 
 
-def _unknown(p: Propagation, terms: dict[Expr, int]) -> Var | None:
+def _unknown(p: State, terms: dict[Expr, int]) -> Var | None:
     """The variable to solve a sum for: a generated one, or a given one with a simple expression for it."""
     inside = {v for unit in terms if not isinstance(unit, Var) for v in variables_in(unit)}
     candidates = [v for v, k in terms.items() if isinstance(v, Var) and abs(k) == 1 and v not in inside]
@@ -102,18 +112,18 @@ def _reads_well(terms: dict[Expr, int], v: Var) -> bool:
     return all((k > 0) != (terms[v] > 0) for unit, k in terms.items() if unit is not v)
 
 
-def _unit_equal(p: Propagation, fact: SizeEqual, unit: Expr, value: int) -> bool:
+def _unit_equal(p: State, fact: SizeEqual, unit: Expr, value: int) -> bool:
     """unit == value for a product, a division, a maximum or a minimum."""
     if isinstance(unit, FloorDiv):
-        n, d = unit.parts
+        n, d = unit._parts
         if isinstance(d, int):
             p.push(Bounds(fact.origin, (fact,), fact.law, n, *numerator((value, value), d)))
             return True
     elif isinstance(unit, Extremum):
         limits = (None, value) if isinstance(unit, Max) else (value, None)
-        for part in unit.parts:
+        for part in unit._parts:
             p.push(Bounds(fact.origin, (fact,), fact.law, part, *limits))
-        able = [part for part in unit.parts if not p.excludes(part, value)]
+        able = [part for part in unit._parts if not p.excludes(part, value)]
         if len(able) == 1:
             p.equate(able[0], value, fact, fact.law)
             return True
@@ -122,7 +132,7 @@ def _unit_equal(p: Propagation, fact: SizeEqual, unit: Expr, value: int) -> bool
     return False
 
 
-def _product_equal(p: Propagation, fact: SizeEqual, powers: dict[Expr, int], value: int) -> bool:
+def _product_equal(p: State, fact: SizeEqual, powers: dict[Expr, int], value: int) -> bool:
     """The rule for a product of sizes >= 0 with a known value."""
     if value < 1 or any(lo is None or lo < 0 for lo, _ in map(p.bounds, powers)):
         return False
@@ -142,7 +152,7 @@ def _product_equal(p: Propagation, fact: SizeEqual, powers: dict[Expr, int], val
     return False
 
 
-def bounds(p: Propagation, fact: Bounds) -> bool:
+def bounds(p: State, fact: Bounds) -> bool:
     """Narrow the interval of the variable in lo <= dim <= hi."""
     dim = p.size(fact.dim)
     known, wanted = p.bounds(dim), (fact.lo, fact.hi)
@@ -157,14 +167,14 @@ def bounds(p: Propagation, fact: Bounds) -> bool:
         if isinstance(unit, Var):
             p.narrow(unit, *ends, fact)
             return contains(ends, p.bounds(p.size(unit)))
-        if isinstance(unit, FloorDiv) and unit.terms is None and isinstance(d := unit.parts[1], int):
-            p.push(Bounds(fact.origin, (fact,), fact.law, unit.parts[0], *numerator(ends, d)))
+        if isinstance(unit, FloorDiv) and unit._terms is None and isinstance(d := unit._parts[1], int):
+            p.push(Bounds(fact.origin, (fact,), fact.law, unit._parts[0], *numerator(ends, d)))
             return True
     narrow_within(p, fact, dim, wanted)
     return False
 
 
-def divisible(p: Propagation, fact: Divisible) -> bool:
+def divisible(p: State, fact: Divisible) -> bool:
     """Check a divisibility, and round the ends of the interval to multiples."""
     dim, by = p.size(fact.dim), p.size(fact.by)
     if by == 0:
@@ -189,3 +199,75 @@ def divisible(p: Propagation, fact: Divisible) -> bool:
             least = None if lo is None else lo + (residue - lo) % step
             p.narrow(v, least, None if hi is None else hi - (hi - residue) % step, fact)
     return False
+
+
+# windows
+
+AUTO_PADS = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
+
+
+def affine_size(over: Dim, stride: int, kernel: Dim | None, dilation: int, padding: bool) -> Dim:
+    """The size of an axis with reads at stride*i + dilation*j, for i < over and j < kernel.
+
+        stride*over                                       without a kernel, or with padding that keeps the size
+        stride*(over - 1) + 1 + (kernel - 1)*dilation     otherwise
+
+    >>> affine_size(3, 2, 3, 1, False), affine_size(3, 2, None, 1, True)
+    (7, 6)
+    """
+    over = checked(over)
+    if kernel is None or padding:
+        return stride * over
+    return stride * (over - 1) + 1 + (kernel - 1) * dilation
+
+
+def windows(
+    size: Dim,
+    kernel: Dim,
+    stride: int = 1,
+    dilation: int = 1,
+    pads: tuple[int, int] = (0, 0),
+    auto_pad: str = "NOTSET",
+    ceil: bool = False,
+) -> Dim | None:
+    """The number of windows in an axis as ONNX counts it; None if it is not an expression.
+
+        span     dilation*(kernel - 1) + 1
+        SAME     ceil(size / stride)
+        floor    (size + pads - span) // stride + 1
+        ceil     the same rounded up, without a last window that would begin beyond the input and its left padding
+
+    >>> windows(6, 3, 2), windows(6, 3, 2, ceil=True), windows(2, 1, 2, ceil=True)
+    (2, 3, 1)
+    """
+    size, kernel = checked(size), checked(kernel)
+    if auto_pad not in AUTO_PADS or stride < 1 or dilation < 1:
+        raise SymdimError(f"a window cannot have stride {stride}, dilation {dilation} and auto_pad {auto_pad!r}")
+    if auto_pad.startswith("SAME"):
+        return ceildiv(size, stride)
+    before, after = (0, 0) if auto_pad == "VALID" else pads
+    room = free_room(size, kernel, dilation, before + after)
+    if not ceil:
+        return room // stride + 1
+    if isinstance(room, int) and isinstance(size, int):
+        count = ceildiv(room, stride) + 1
+        return count - 1 if (count - 1) * stride >= size + before else count
+    if after and not (isinstance(kernel, int) and after < (kernel - 1) * dilation + 1):
+        return None  # more than one window may begin beyond the input
+    # the minimum of ceil(room / stride) + 1 and ceil((size + before) / stride), the windows that begin before the end
+    return (size + before + stride - 1 + minimum(room - size - before + stride, 0)) // stride
+
+
+def free_room(size: Dim, kernel: Dim, dilation: int, padding: int) -> Dim:
+    """The size of the padded axis minus that of a window; negative if no window fits."""
+    return size + padding - ((kernel - 1) * dilation + 1)
+
+
+def window_count(p: State, fact: WindowCount) -> bool:
+    """Equate the number of windows as soon as it is an expression."""
+    size, kernel = p.size(fact.size), p.size(fact.kernel)
+    number = windows(size, kernel, fact.stride, fact.dilation, fact.pads, ceil=fact.ceil)
+    if number is None:
+        return False
+    p.push(SizeEqual(fact.origin, (fact,), fact.law, fact.out, number, fact.kernel))
+    return True

@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symdim.algebra.canonical import product, total
+from symdim.algebra.constructors.arithmetic import checked
 from symdim.algebra.intervals import meet
 from symdim.notebook import html_table
+from symdim.relations.relation import SIGNS, Relation
 from symdim.rows import Row, RowVar
 from symdim.store.answers import Answers, Guard, Known
 from symdim.store.constraints import (
     NOWHERE,
     Bounds,
     Constraint,
+    Contradiction,
     Divisible,
     Label,
     Origin,
@@ -24,17 +27,12 @@ from symdim.store.constraints import (
     SizeEqual,
     SizeRefines,
     WindowCount,
-    checked_fact,
-    listed,
     origin_of,
 )
-from symdim.store.copying import copied
-from symdim.store.errors import LONGEST_CHAIN, Contradiction
-from symdim.store.mentions import variables_in
-from symdim.store.ordering import in_order
-from symdim.store.propagation import Propagation
-from symdim.store.rules import RULES
-from symdim.store.windows import affine_size, free_room, windows
+from symdim.store.contents import checked_fact, checked_row, in_order, listed, variables_in
+from symdim.store.propagation import run
+from symdim.store.sizes import affine_size, free_room, windows
+from symdim.store.state import State
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -46,6 +44,9 @@ if TYPE_CHECKING:
 
 class Store:
     """Constraints on sizes and rows, each with its origin.
+
+    A constraint is stated by its name: `eq`, `refine`, `bcast`, `bounds`, `divisible`, `rank` and so on. Questions are
+    `value`, `row`, `interval`, `candidates`, `equal`, `check`, `guards` and `explain`.
 
     Constraints take effect together at the next question, in a fixed order. So the order in which they are stated does
     not matter, neither for answers nor for the kind of an error. Once the constraints cannot hold together, every
@@ -61,11 +62,11 @@ class Store:
 
     def __init__(self, *, least: int = 0) -> None:
         self._facts: list[Constraint] = []  # everything that was stated
-        self._known = Known(Propagation(RULES, least), 0, None)
+        self._known = Known(State(least), 0, None)
         self._contradiction: Contradiction | None = None
 
     @property
-    def _state(self) -> Propagation:
+    def _state(self) -> State:
         return self._known.state
 
     def _learn(self, fact: Constraint) -> None:
@@ -127,10 +128,7 @@ class Store:
         self._learn(SizeRefines(origin_of(origin), (), "size", result, operand))
 
     def refine_row(self, result: Row, operand: Row, *, origin: Origin | str = NOWHERE) -> None:
-        """The operand broadcasts to the result; axes that it lacks are inserted at its gap.
-
-        The gap of an open row is to the left of its variable.
-        """
+        """The operand broadcasts to the result. Axes that it lacks are inserted at its gap, left of a row variable."""
         self._learn(RowRefines(origin_of(origin), (), "size", result, operand))
 
     def bcast_to(self, target: Row, operand: Row, *, origin: Origin | str = NOWHERE) -> None:
@@ -148,7 +146,7 @@ class Store:
         self, rows: Iterable[Row], count: Dim, divided_by: Iterable[Dim] = (), *, origin: Origin | str = NOWHERE
     ) -> None:
         """The rows together have count / (product of divided_by) elements."""
-        counts, divisors = [self._state.count(row) for row in rows], list(divided_by)
+        counts, divisors = [self.count(row) for row in rows], list(divided_by)
         if divisors:
             waiting = tuple(v for dim in divisors for v in variables_in(dim))
             self._state.numerators.update(dict.fromkeys(variables_in(count), waiting))
@@ -156,7 +154,7 @@ class Store:
 
     def count(self, row: Row) -> Dim:
         """The number of elements of a row, with a variable for the count of its unknown part."""
-        return self._state.count(row)
+        return self._state.count(checked_row(row))
 
     def window(
         self,
@@ -205,7 +203,7 @@ class Store:
 
     def rank(self, row: Row, at_least: int = 0, at_most: int | None = None, *, origin: Origin | str = NOWHERE) -> None:
         """The number of axes is in at_least..at_most."""
-        where, known = origin_of(origin), row.least_rank
+        where, known = origin_of(origin), checked_row(row).least_rank
         self._learn(RankEdge(where, (), "rank", row.variable, None, at_least - known))
         if at_most is not None:
             self._learn(RankEdge(where, (), "rank", None, row.variable, known - at_most))
@@ -227,11 +225,11 @@ class Store:
         state, done, answers = self._known
         if answers is not None and done == len(self._facts) and not state.queued:
             return answers
-        state, count = copied(state), len(self._facts)
+        state, count = state.copied(), len(self._facts)
         try:
             for fact in in_order(self._facts[done:count]):
                 state.push(fact)
-            state.run()
+            run(state)
             state.check_divisors()
             answers = Answers(state)
         except Contradiction as error:
@@ -242,23 +240,24 @@ class Store:
 
     def value(self, dim: Dim) -> Dim:
         """The size as an expression of given sizes, as far as it is known."""
-        return self.propagate().value(dim)
+        return self.propagate().value(checked(dim))
 
     def row(self, row: Row) -> Row:
         """The row as far as it is known, its sizes as expressions of given ones."""
         answers = self.propagate()
-        return self._state.splice(row).map(answers.value)
+        return self._state.splice(checked_row(row)).map(answers.value)
 
     def rank_bounds(self, row: Row) -> tuple[int, int | None]:
         """The interval of the number of axes."""
         self.propagate()
-        row = self._state.splice(row)
+        row = self._state.splice(checked_row(row))
         least, most = self._state.ranks.bounds(row.variable)
         return least + row.least_rank, None if most is None else most + row.least_rank
 
     def interval(self, dim: Dim) -> Interval:
         """The interval of a size."""
         self.propagate()
+        dim = checked(dim)
         return meet(self._state.bounds(dim), self._state.bounds(self._state.size(dim)))
 
     def candidates(self, dim: Dim) -> tuple[int, ...] | None:
@@ -270,7 +269,7 @@ class Store:
         >>> store.candidates(x)
         (5, 6)
         """
-        return self.propagate().candidates(dim)
+        return self.propagate().candidates(checked(dim))
 
     def label_of(self, dim: Var) -> str | None:
         """The denotation of the axis with this size."""
@@ -292,11 +291,11 @@ class Store:
         """Whether `a relation b` (== != >= > <= <). True: in every solution, False: in none, None: not known."""
         from symdim import prove
 
-        first, second, facts = self.value(a), self.value(b), self.propagate().facts()
-        negated = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}[relation]
-        if prove.explain(first, relation, second, facts).answer:
-            return True
-        return False if prove.explain(first, negated, second, facts).answer else None
+        asked, facts = Relation.of(self.value(a), relation, self.value(b)), self.propagate().facts()
+        for answer, (kind, left, right, _) in ((True, asked), (False, asked.negated())):
+            if prove.explain(left, SIGNS[kind], right, facts).answer:
+                return answer
+        return None
 
     def guards(self) -> list[Guard]:
         """The conditions on given sizes that remain after propagation."""
@@ -332,7 +331,7 @@ class Store:
         from symdim.store.closing import Closing
 
         self.propagate()
-        state = copied(self._state)
+        state = self._state.copied()
         try:
             chosen = Closing(state, leaves, params, late or {}, may_be_empty, others, without).run()
         except Contradiction as error:
@@ -344,7 +343,7 @@ class Store:
     def explain(self, about: Dim | Row) -> tuple[str, ...]:
         """The stated constraints behind a size or a row, the nearest first, each with its origin."""
         self.propagate()
-        row = about if isinstance(about, Row) else Row((), None, (about,))
+        row = about if isinstance(about, Row) else Row((), None, (checked(about),))
         sizes = [v for dim in row.dims for v in variables_in(dim)]
-        chain = self._state.chain(None, *sizes, *filter(None, [row.variable]))[:LONGEST_CHAIN]
+        chain = self._state.chain(None, *sizes, *filter(None, [row.variable]))
         return tuple(f"{fact}" + (f" ({fact.origin})" if str(fact.origin) else "") for fact in chain)

@@ -17,8 +17,9 @@ from onnx_infer import SymTensor, materialize
 from onnx_infer.operators.registration import registry
 from onnx_infer.protobuf.specialize import specialize
 from onnx_infer.tools.transforms.draft import count_nodes
-from symdim import DivisionByZero, Expr, UnboundName, UnsupportedDynamicShape
+from symdim import DivisionByZero, Expr, UnboundName
 from symdim.algebra.dims import variables_of
+from symdim.errors import UnsupportedDynamicShape
 from tests.fuzz.growing import captured, value_info
 from tests.fuzz.runtime import CRASHED, TOO_LARGE
 from tests.fuzz.subject import PLANNING

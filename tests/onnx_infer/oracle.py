@@ -106,7 +106,7 @@ def _known(claimed: Any, sizes: Mapping[str, int]) -> Any:
 
 def _is_beyond_limit(claimed: Expr, known: float) -> bool:
     """Whether an element is beyond int64 because a product of sizes is beyond 2**31, against what inference assumes."""
-    factor = max(map(abs, claimed.terms.values())) if claimed.terms else 1
+    factor = max(map(abs, claimed._terms.values())) if claimed._terms else 1
     return abs(known) >= 1 << 63 and abs(known) >= factor << 31
 
 

@@ -14,7 +14,8 @@ from onnx_infer import InferenceResult, infer, infer_shapes
 from onnx_infer.bidirectional import model_facts
 from onnx_infer.constraints import forms
 from onnx_infer.laws.readable import MOST_LEAVES_OF_A_CHOICE
-from symdim import ParseError, leaf_count
+from symdim import ParseError
+from symdim.algebra.texts.written import leaf_count
 from tests.onnx_infer import models
 from tests.onnx_infer.oracle import contradictions
 from tests.onnx_infer.test_models import SIZES, feeds, run

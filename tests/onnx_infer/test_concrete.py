@@ -159,7 +159,7 @@ def test_renaming_commutes_with_inferring(model: onnx.ModelProto, names: list[st
 
 def are_equal_nests(a: int | Expr, b: int | Expr) -> bool:
     """Whether sizes with maxima of maxima are equal at many points: names may decide on the form of such a nest."""
-    if not isinstance(a, Expr) or not isinstance(b, Expr) or min(a.height, b.height) < 3:
+    if not isinstance(a, Expr) or not isinstance(b, Expr) or min(a._height, b._height) < 3:
         return False
     variables, random = sorted({*a.variables(), *b.variables()}, key=lambda v: v.name), Random(1)
     for _ in range(500):

@@ -18,8 +18,7 @@ from onnx_infer.operators.lookup import bind
 from onnx_infer.values.tensor import SymTensor, substitute
 from symdim import Expr
 from symdim.rows import Row
-from symdim.store import Store
-from symdim.store.errors import Contradiction
+from symdim.store import Contradiction, Store
 from tests.counting import calls_of
 from tests.onnx_infer.test_cases import CASES, lines
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from onnx_infer import infer
-from symdim import guarantee_of
+from symdim.guarantee import guarantee_of
 
 from .oracle import at
 from .sessions import REFUSED, VERSION, all_sizes, run, session_of, shape_at

@@ -65,6 +65,23 @@ def test_public_names_are_listed_before_they_load(package: str) -> None:
     assert package in loaded_by(code)
 
 
+def test_parsing_printing_and_proving_load_no_constraints_and_no_plans() -> None:
+    steps = [
+        "from symdim import Facts, equal, parse, simplify",
+        "e = parse('(H + 1)//2 + max(H, 3)'); str(e); equal(e, e + 1); simplify(e, Facts())",
+    ]
+    loaded = loaded_by("; ".join(steps))
+    assert "symdim.prove" in loaded
+    assert not {name for name in loaded if name.startswith(("symdim.store", "symdim.einsum"))}
+
+
+def test_constraints_load_no_guesses_and_equations_no_plans() -> None:
+    assert "symdim.store.closing" not in loaded_by("from symdim import Row, Store; Store().row(Row.unknown())")
+    code = "from symdim.einsum.constraints import state; from symdim.einsum.reader import parse_subscripts"
+    einsum = {name.removeprefix("symdim.einsum.") for name in loaded_by(code) if name.startswith("symdim.einsum.")}
+    assert einsum == {"constraints", "reader", "spec"}
+
+
 def test_inference_loads_only_what_the_model_needs() -> None:
     model = """<ir_version: 8, opset_import: ["": 18]> g (float[N, 3] x) => (float[N, 3] y) { y = Relu(x) }"""
     steps = [

@@ -14,8 +14,9 @@ from onnx import TensorProto, helper
 from onnx_infer import infer
 from onnx_infer.result import InferenceResult
 from onnx_infer.tools.materialization import Materialized, materialize
-from symdim import Expr, UnsupportedDynamicShape, Var, maximum, minimum
+from symdim import Expr, Var, maximum, minimum
 from symdim.algebra.origin import Computed, ValueOf
+from symdim.errors import UnsupportedDynamicShape
 from tests.symdim import strategies
 
 from . import models

@@ -15,27 +15,10 @@ from onnx_infer.elements.scaling import scaled
 from onnx_infer.results.guarantees import guarantees, with_values
 from onnx_infer.testing import run_case
 from onnx_infer.tools.materialization import materialize
-from symdim import (
-    BoundsError,
-    Computed,
-    Declared,
-    DivisionByZero,
-    Expr,
-    Facts,
-    InputDim,
-    NegativeSize,
-    Shape,
-    SizeOverflow,
-    UnboundName,
-    UnsupportedDynamicShape,
-    ValueOf,
-    Var,
-    equal,
-    minimum,
-    require_exact,
-    require_exact_shape,
-    require_rank,
-)
+from symdim import BoundsError, DivisionByZero, Expr, Facts, Shape, UnboundName, Var, equal, minimum
+from symdim.algebra.origin import Computed, Declared, InputDim, ValueOf
+from symdim.errors import NegativeSize, SizeOverflow, UnsupportedDynamicShape
+from symdim.guarantee import require_exact, require_exact_shape, require_rank
 
 
 def model(text: str) -> onnx.ModelProto:

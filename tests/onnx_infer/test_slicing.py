@@ -42,7 +42,7 @@ def agreed(end: int, step: int) -> bool:
 def test_known_bounds(step: int) -> None:
     for low, (start, end) in itertools.product((0, 1), itertools.product(BOUNDS, BOUNDS)):
         if agreed(end, step):
-            length = slice_length(Var.fresh("n", lo=low), start, end, step)
+            length = slice_length(Var.fresh("n", min=low), start, end, step)
             for size in range(low, 8):
                 value = (
                     length if isinstance(length, int) else length.substitute(dict.fromkeys(length.variables(), size))
@@ -63,7 +63,7 @@ def test_positions(step: int) -> None:
 
 @pytest.mark.parametrize("step", [-2, -1, 1, 3])
 def test_bounds_of_unknown_sign(step: int) -> None:
-    size, b, empty = Var("size"), Var("b"), Var.fresh("empty", lo=0)
+    size, b, empty = Var("size"), Var("b"), Var.fresh("empty", min=0)
     for shape, other in itertools.product((5, size, empty), (0, -1, 2, FAR, b - 4)):
         for start, end in ((b - 3, other), (other, b - size), (2 - b, other), (b - 3, b + 2), (b - size, b)):
             if not isinstance(end, Expr) and not agreed(end, step):

@@ -92,7 +92,7 @@ def test_a_trip_count_that_is_not_known() -> None:
 def test_the_bound_of_a_turn() -> None:
     """The turn of a loop has the bound of its trip count: its condition may be clear by that alone."""
     for most in (0, 1, 4):
-        turn = Var.fresh("turn", hi=most)
+        turn = Var.fresh("turn", max=most)
         assert how_often(most + 1, True, positive(minimum(P - turn, 3)), turn, endless=False).number == minimum(
             maximum(P, 0) + 1, most + 1
         )
@@ -131,7 +131,7 @@ def test_windows_add_up(step: Expr, count: int) -> None:
 
 
 def test_a_size_without_a_turn_stays_as_it_is() -> None:
-    turn = Var.fresh("turn", lo=0)
+    turn = Var.fresh("turn", min=0)
     size = minimum(maximum(N, turn) - turn, 1)
     assert in_time(size, turn, 0) is size
     assert in_time(size, turn, None) is size

@@ -6,14 +6,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from symdim.einsum.codegen import Plan
-from symdim.einsum.coverage import is_injective
-from symdim.einsum.discardable import discardable
-from symdim.einsum.index import Affine, Concat, Fixed, Index, Iterator
 from symdim.einsum.inference import Shaped, axes_of
-from symdim.einsum.operations import plan_batch_slice, plan_compose, plan_pointwise, plan_transpose
-from symdim.einsum.planning import plan
+from symdim.einsum.loopnest import is_injective
+from symdim.einsum.planning import plan, plan_batch_slice, plan_compose, plan_pointwise, plan_transpose
+from symdim.einsum.projection import Affine, Concat, Fixed, Index, Iterator
 from symdim.einsum.reader import parse_spec
-from symdim.einsum.spec import AffineIndex, Axis, Concatenation, FixedIndex, Label, RowSpec, ShapeSpec, Spec, in_storage
+from symdim.einsum.spec import (
+    AffineIndex,
+    Axis,
+    Concatenation,
+    FixedIndex,
+    Label,
+    RowSpec,
+    ShapeSpec,
+    Spec,
+    discardable,
+    in_storage,
+)
 from symdim.errors import SymdimError
 from tests.symdim.row_cases import kind_of
 from tests.symdim.row_cases import solve as solve_rows

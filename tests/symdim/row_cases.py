@@ -214,8 +214,8 @@ class Case:
 
     def _einsum(self, operation: Data, axes: list[Axes], names: list[str], node: str, single: bool) -> None:
         from symdim.einsum.constraints import state
-        from symdim.einsum.discardable import discardable
         from symdim.einsum.reader import parse_spec
+        from symdim.einsum.spec import discardable
 
         spec = parse_spec(operation["spec"])
         may_be_empty = discardable(spec)

@@ -14,7 +14,7 @@ from symdim.algebra.polynomials import divides, exact_quotient, has_sum_factor, 
 from symdim.algebra.variable import make_variable
 from symdim.dialects.languages import literal
 from symdim.einsum import EinsumSpec
-from symdim.einsum.coverage import covers
+from symdim.einsum.loopnest import covers
 from symdim.einsum.projection import Projections
 from symdim.einsum.reader import NameClash, parse_spec
 from symdim.parser.rational import MAX_DENOMINATORS, Rational, over_positive, work_of_product
@@ -26,9 +26,9 @@ from symdim.prover.witness import _landmarks, translated, witness
 from symdim.relations.relation import Relation
 from symdim.rows import row_name
 from symdim.store import Contradiction
+from symdim.store.broadcasting import _without
+from symdim.store.contents import is_linear
 from symdim.store.intervals import root_above
-from symdim.store.mentions import is_linear
-from symdim.store.refinement import _without
 
 N, M, X = Var("N"), Var("M"), Var("x")
 

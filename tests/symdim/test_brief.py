@@ -10,7 +10,7 @@ from symdim import Expr, Facts, ParseError, Scope, Shape, Store, Var, check, max
 from symdim.algebra.texts.printing import MOST_CHARACTERS, MOST_NAMES, brief, shortened
 from symdim.errors import BoundsError, DivisionByZero, ReshapeError, SymdimError
 from symdim.relations.relation import Relation
-from symdim.store.errors import Contradiction
+from symdim.store import Contradiction
 
 SHORT = MOST_CHARACTERS + 50
 

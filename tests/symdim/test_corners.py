@@ -63,7 +63,7 @@ def test_random_sums_of_products(seed: int) -> None:
             for _ in range(random.randint(1, 3)):
                 term = term * random.choice(names)
             e = e + term
-        if not isinstance(e, Expr) or e.terms is None or not corners.is_correlated(e.terms):
+        if not isinstance(e, Expr) or e._terms is None or not corners.is_correlated(e._terms):
             continue
         found += 1
         lo, hi = e.bounds()

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symdim import EinsumSpec, Row, Store, Var
-from symdim.einsum import SpecError, parse_spec, parse_subscripts, plan
+from symdim import Row, Store, Var
+from symdim.einsum import EinsumSpec, SpecError, parse_spec, parse_subscripts, plan
 from symdim.einsum.constraints import state
-from symdim.store.errors import Contradiction
+from symdim.store import Contradiction
 from tests.counting import calls_of
 
 N, H = Var("N"), Var("H")

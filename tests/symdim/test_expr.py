@@ -191,7 +191,7 @@ def test_variables_and_scopes():
     assert Var("N", 1) is N
     left, right = Scope(), Scope()
     a, b = left.var("a", 2, 9), right.var("a", 2, 9)
-    assert a is left.var("a") is left.var("a", 2) is left.var("a", hi=9)
+    assert a is left.var("a") is left.var("a", 2) is left.var("a", max=9)
     for lo, hi in ((1, 9), (2, 8), (None, 8), (3, None)):
         with pytest.raises(BoundsError, match=r"'a' is in 2..9 in this scope, not .*: give it another scope"):
             left.var("a", lo, hi)

@@ -110,6 +110,14 @@ def test_dim_is_public() -> None:
     assert "Dim" in symdim.__all__
 
 
+def test_the_top_and_an_expression_have_few_names() -> None:
+    assert len(symdim.__all__) == len(set(symdim.__all__)) <= 45
+    assert {name for name in dir(N + 1) if not name.startswith("_")} == {
+        "as_exact", "bound_expr", "bounds", "evaluate", "free_symbols", "guarantee", "max", "min", "substitute",
+        "to_int", "tree", "variables",
+    }  # fmt: skip
+
+
 def test_a_size_of_no_name_is_refused() -> None:
     with pytest.raises(SymdimError, match="empty"):
         Var("")

@@ -8,35 +8,21 @@ from itertools import product as grid
 
 import pytest
 
-from symdim import (
-    BoundsError,
-    Computed,
-    Declared,
-    Expr,
-    InputDim,
-    RankError,
-    Scope,
-    Shape,
-    UnsupportedDynamicShape,
-    ValueOf,
-    Var,
+from symdim import BoundsError, Expr, Scope, Shape, Var, guarantee, guarantee_of, maximum, minimum, total
+from symdim.algebra.origin import Computed, Declared, InputDim, ValueOf, is_data_dependent
+from symdim.algebra.pickling import limits_first
+from symdim.algebra.variable import make_variable
+from symdim.errors import RankError, UnsupportedDynamicShape
+from symdim.guarantee import (
+    UpperBounds,
     as_exact,
     bound_expr,
     bound_shape,
     exact_shape,
-    guarantee,
-    guarantee_of,
-    maximum,
-    minimum,
     require_exact,
     require_exact_shape,
     require_rank,
-    total,
 )
-from symdim.algebra.origin import is_data_dependent
-from symdim.algebra.pickling import limits_first
-from symdim.algebra.variable import make_variable
-from symdim.guarantee import UpperBounds
 
 N, M = Var("N"), Var("M")
 

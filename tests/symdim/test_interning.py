@@ -48,7 +48,7 @@ def test_nodes_die_with_their_last_holder():
 
     nodes = [made(i) for i in range(500)]
     references = [ref(node) for three in nodes for node in three]
-    places = {node.fingerprint for three in nodes for node in three}
+    places = {node._fingerprint for three in nodes for node in three}
     held = [product for _, _, product in nodes]
     assert held[7].evaluate(die7=1, dies7=3) == 3
     del nodes

@@ -201,7 +201,7 @@ def test_maxima_of_many_variables_are_one():
     for extremum in (maximum, minimum):
         joined = extremum(extremum(*variables[:70]), extremum(*variables[70:]), variables[3])
         assert joined is extremum(*variables)
-        assert len(joined.parts) == 140
+        assert len(joined._parts) == 140
 
 
 def test_bounds_drop_variables_of_a_maximum_of_many():

@@ -7,12 +7,20 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from symdim import Row, SymdimError, Var, maximum, plan
-from symdim.einsum import Padding, SpecError, padding_of, plan_batch_slice, plan_compose, plan_pointwise, plan_transpose
-from symdim.einsum.index import Affine, Concat, Fixed, Iterator, Static
-from symdim.einsum.projection import Projections
+from symdim import Row, SymdimError, Var, maximum
+from symdim.einsum import (
+    Padding,
+    SpecError,
+    padding_of,
+    plan,
+    plan_batch_slice,
+    plan_compose,
+    plan_pointwise,
+    plan_transpose,
+)
+from symdim.einsum.projection import Affine, Concat, Fixed, Iterator, Projections, Static
 from symdim.rows import Axes
-from symdim.store.errors import Contradiction
+from symdim.store import Contradiction
 from tests.symdim.einsum_cases import solve
 from tests.symdim.plan_runs import numbers, run
 

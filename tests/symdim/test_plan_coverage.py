@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symdim import Var
-from symdim.einsum.coverage import _groups, covers, is_injective, is_onto
+from symdim.einsum.loopnest import _groups, covers, is_injective, is_onto
 from tests.symdim.einsum_cases import solve
 
 N, M = Var("N"), Var("M")

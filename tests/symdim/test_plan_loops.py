@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from symdim import Var, maximum, plan
-from symdim.einsum import parse_subscripts, plan_pointwise
+from symdim import Var, maximum
+from symdim.einsum import parse_subscripts, plan, plan_pointwise
 from tests.symdim.plan_runs import numbers, run
 
 LETTERS = "abcd"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from symdim import Var
-from symdim.einsum.index import Concat, Fixed, iterators_of, terms_of
-from symdim.einsum.projection import Projections
+from symdim.einsum.projection import Concat, Fixed, Projections, iterators_of, terms_of
 from symdim.einsum.spec import SpecError
 
 N, M = Var("N"), Var("M")

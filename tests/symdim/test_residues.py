@@ -22,7 +22,7 @@ def test_no_division_is_left_after_the_split(dim):
     k = Var.fresh("k")
     for r in range(m):
         value = dim.substitute({x: m * k + r})
-        assert isinstance(value, int) or not any(a.height for a in atoms_of([value])), (dim, m, r, value)
+        assert isinstance(value, int) or not any(a._height for a in atoms_of([value])), (dim, m, r, value)
 
 
 @pytest.mark.parametrize(("dim", "period"), [(x // 4, 4), (x % 8 // 3, 8), ((x // 8) % 3, 24), ((4 * x) // 6, 3)])

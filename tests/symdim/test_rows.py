@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symdim import Axes, ParseError, Row, RowVar, Shape, SymdimError
+from symdim import ParseError, Row, Shape, SymdimError
+from symdim.rows import Axes, RowVar
 
 NAMES = st.sampled_from(["N", "S", "seq len", "a.b", "x,y", "2*N + 1"])
 SIZES = st.one_of(st.integers(0, 9), NAMES)

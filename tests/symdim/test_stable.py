@@ -55,11 +55,11 @@ def test_texts_and_parts_make_the_same_object(text):
     dim = parse(text, SYMBOLS)
     assert parse(str(dim), SYMBOLS) is dim
     for node in postorder(dim):
-        if isinstance(node, FloorDiv) and node.terms is None:
-            n, d = node.parts
+        if isinstance(node, FloorDiv) and node._terms is None:
+            n, d = node._parts
             assert n // d is node
         elif isinstance(node, Extremum):
-            assert (maximum if isinstance(node, Max) else minimum)(*node.parts) is node
+            assert (maximum if isinstance(node, Max) else minimum)(*node._parts) is node
 
 
 def test_the_text_of_a_rest_does_not_need_that_of_the_sum():

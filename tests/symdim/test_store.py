@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from itertools import permutations
 
+import numpy as np
 import pytest
 
-from symdim import Row, RowVar, Store, Var
-from symdim.store import Origin
+from symdim import Row, Store, Var
+from symdim.rows import RowVar
+from symdim.store import Contradiction, Origin
 from symdim.store.constraints import RowRefines, SizeEqual
-from symdim.store.errors import Contradiction
-from symdim.store.mentions import mentioned_in
-from symdim.store.ordering import in_order
+from symdim.store.contents import in_order, mentioned_in
 from tests.symdim.row_cases import solve
 
 N, M, H, W = Var("N"), Var("M"), Var("H"), Var("W")
@@ -344,3 +344,26 @@ def test_4_53_what_is_not_used_is_not_closed():
     assert str(store.row(live)) == "[3]"
     assert store.row(dead).rank is None
     assert store.guards() == []
+
+
+@pytest.mark.parametrize("question", ["value", "interval", "candidates", "explain"])
+def test_what_is_no_size_is_refused_where_it_is_given(question: str) -> None:
+    with pytest.raises(TypeError, match=r"write Var\('N'\)"):
+        getattr(Store(), question)("N")
+
+
+@pytest.mark.parametrize("question", ["row", "rank_bounds", "count", "rank"])
+def test_what_is_no_row_is_refused_where_it_is_given(question: str) -> None:
+    with pytest.raises(TypeError, match=r"write Row.parse\('\[N\]'\)"):
+        getattr(Store(), question)("[N]")
+
+
+def test_integers_of_numpy_are_sizes_in_questions() -> None:
+    store, n = Store(), Var("N")
+    store.eq(n, np.int64(3))
+    three = np.int64(3)
+    assert store.value(three) == 3
+    assert store.interval(three) == (3, 3)
+    assert store.equal(n, three) is True
+    with pytest.raises(ValueError, match="a relation is one of"):
+        store.check(n, "~", three)

@@ -6,7 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from symdim import Axes, Row, RowVar, Store, Var
+from symdim import Row, Store, Var
+from symdim.rows import Axes, RowVar
 from symdim.store import Contradiction
 from symdim.store.closing import STAGES
 from tests.counting import calls_of

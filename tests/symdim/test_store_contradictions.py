@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from symdim import Row, RowVar, Store, Var, maximum, minimum
-from symdim.store import Origin
-from symdim.store.errors import Contradiction
+from symdim import Row, Store, Var, maximum, minimum
+from symdim.rows import RowVar
+from symdim.store import Contradiction, Origin
 
 
 def test_4_44_contradictions_tell_where_they_come_from():

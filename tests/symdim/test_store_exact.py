@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from symdim import Dim, Row, RowVar, Store, Var
+from symdim import Dim, Row, Store, Var
+from symdim.rows import RowVar
 from symdim.store import Contradiction
 
 if TYPE_CHECKING:

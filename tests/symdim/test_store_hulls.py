@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from symdim import Dim, Row, RowVar, Scope, Store, Var, maximum, minimum
+from symdim import Dim, Row, Scope, Store, Var, maximum, minimum
 from symdim.algebra.expr import Expr
+from symdim.rows import RowVar
 from symdim.store import Contradiction, Origin
 from symdim.store.constraints import RankEdge
 from symdim.store.ranks import RankGraph

@@ -12,8 +12,9 @@ from itertools import permutations
 
 import pytest
 
-from symdim import Row, RowVar, Scope, Store, Var
-from symdim.store import Contradiction, ordering
+from symdim import Row, Scope, Store, Var
+from symdim.rows import RowVar
+from symdim.store import Contradiction, contents
 from tests.symdim.row_cases import Case, solve
 from tests.symdim.row_models import models
 from tests.symdim.store_systems import NAMES, systems
@@ -183,5 +184,5 @@ def test_contents_are_compared_only_where_kind_and_law_do_not_decide(monkeypatch
     store.eq(a, 2 * b)
     store.eq(a, b + 3, law="stride")
     store.divisible(a, 3)
-    monkeypatch.setattr(ordering, "_part", None)  # reading contents would fail
+    monkeypatch.setattr(contents, "_part", None)  # reading contents would fail
     assert store.value(a) == 6

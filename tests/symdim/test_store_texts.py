@@ -7,10 +7,10 @@ from itertools import product
 
 import pytest
 
-from symdim import Row, RowVar, Store, Var
+from symdim import Row, Store, Var
 from symdim.algebra.intervals import unscaled
-from symdim.store import Origin
-from symdim.store.errors import Contradiction
+from symdim.rows import RowVar
+from symdim.store import Contradiction, Origin
 
 N, M, H, W = Var("N"), Var("M"), Var("H"), Var("W")
 
@@ -35,7 +35,7 @@ def test_facts_are_written_as_they_are_meant():
         "N == M",
         "N == H + M",
         "[..r..] ++ [7] ++ [..q..] == [3, 7]",
-        "M in (1, N)",
+        "M in (N, 1)",
         "[..q..] broadcasts to [..r..]",
         "[4] broadcasts to [..r..]",
         "[..r..] == broadcast([..q..], [4])",

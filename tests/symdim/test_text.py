@@ -151,7 +151,7 @@ def test_a_product_of_high_sums_prints_as_one():
         return size
 
     rows, columns = high(H) + 5, high(N) + 7
-    assert rows.height > 4
+    assert rows._height > 4
     assert str(rows * columns) == f"({rows})*({columns})"
     assert str(-3 * rows * columns) == f"-3*({rows})*({columns})"
     assert parse(str(rows * columns), {"H": H, "N": N, "S": S}) is rows * columns

@@ -44,7 +44,7 @@ def test_a_question_about_a_nest_takes_its_steps():
 
 
 def test_what_is_built_is_paid():
-    (deep,) = nest(4).terms
+    (deep,) = nest(4)._terms
     with pytest.raises(OutOfBudget):
         Budget(50).build(deep)
     assert not Budget(50).affords([deep])

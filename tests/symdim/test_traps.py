@@ -10,13 +10,11 @@ import pytest
 
 from symdim import (
     Bindings,
-    EinsumSpec,
     Facts,
     Row,
     Shape,
     Store,
     Var,
-    bound_shape,
     broadcast_shapes,
     ceildiv,
     compile_shape,
@@ -27,6 +25,8 @@ from symdim import (
     prove,
     total,
 )
+from symdim.einsum import EinsumSpec
+from symdim.guarantee import bound_shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,7 +114,7 @@ def test_what_is_no_integer_is_no_size(wrong: object) -> None:
     calls: list[Callable[[], Any]] = [
         lambda: maximum(N, wrong),
         lambda: N.evaluate(N=wrong),
-        lambda: Var("Q", hi=wrong),
+        lambda: Var("Q", max=wrong),
     ]
     for call in calls if wrong is not None else calls[:1]:
         with pytest.raises(TypeError):

@@ -11,7 +11,8 @@ from onnx import helper
 
 from onnx_infer.tools.materialization import Names, SizeNodes, unreadable
 from onnx_infer.values.tensor import Dim, SymTensor, Value
-from symdim import Expr, UnsupportedDynamicShape
+from symdim import Expr
+from symdim.errors import UnsupportedDynamicShape
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -41,21 +41,21 @@ def sum_of(terms: Terms, const: int, fingerprint: int | None = None) -> Dim:
         return const
     if const == 0 and len(terms) == 1:
         ((unit, coefficient),) = terms.items()
-        if coefficient == 1 and not unit.flags & OPPOSITE:
+        if coefficient == 1 and not unit._flags & OPPOSITE:
             return unit
     if fingerprint is None:
         fingerprint = const
         for unit, coefficient in terms.items():
-            fingerprint += coefficient * unit.fingerprint
+            fingerprint += coefficient * unit._fingerprint
         fingerprint %= PRIME
     found = find_sum(fingerprint, terms, const)
     if found is not None:
         return found
     height = flags = 0
     for unit in terms:
-        if unit.height > height:
-            height = unit.height
-        flags |= unit.flags
+        if unit._height > height:
+            height = unit._height
+        flags |= unit._flags
     if flags & LAWFUL and (const or len(terms) > 1 or flags & OPPOSITE):
         return sum_as_it_stands(*shortening.settled(terms, const))
     return new_sum(terms, const, fingerprint, height)
@@ -68,18 +68,18 @@ def add(a: Dim, b: Dim) -> Dim:
             return a + b
         if b == 0:
             return a
-        terms = {a: 1} if a.terms is None else dict(a.terms)
-        return sum_of(terms, a.const + b, (a.fingerprint + b) % PRIME)
+        terms = {a: 1} if a._terms is None else dict(a._terms)
+        return sum_of(terms, a._const + b, (a._fingerprint + b) % PRIME)
     if isinstance(a, int):
         return add(b, a)
-    terms = {a: 1} if a.terms is None else dict(a.terms)
-    for unit, coefficient in ((b, 1),) if b.terms is None else b.terms.items():
+    terms = {a: 1} if a._terms is None else dict(a._terms)
+    for unit, coefficient in ((b, 1),) if b._terms is None else b._terms.items():
         value = terms.get(unit, 0) + coefficient
         if value:
             terms[unit] = value
         else:
             del terms[unit]
-    return sum_of(terms, a.const + b.const, (a.fingerprint + b.fingerprint) % PRIME)
+    return sum_of(terms, a._const + b._const, (a._fingerprint + b._fingerprint) % PRIME)
 
 
 def subtract(a: Dim, b: Dim) -> Dim:
@@ -101,8 +101,8 @@ def scale(a: Dim, k: int) -> Dim:
         return 0
     if k == 1:
         return a
-    terms = {a: k} if a.terms is None else {unit: k * c for unit, c in a.terms.items()}
-    return sum_of(terms, k * a.const, k * a.fingerprint % PRIME)
+    terms = {a: k} if a._terms is None else {unit: k * c for unit, c in a._terms.items()}
+    return sum_of(terms, k * a._const, k * a._fingerprint % PRIME)
 
 
 def total(dims: Iterable[Dim]) -> Dim:
@@ -139,10 +139,10 @@ def multiply(a: Dim, b: Dim) -> Dim:
         return scale(a, b)
     if isinstance(a, int):
         return scale(b, a)
-    if a.terms is None and b.terms is None:
+    if a._terms is None and b._terms is None:
         unit = times(a, b)
         assert unit is not None
-        return sum_of({unit: 1}, 0) if unit.flags & OPPOSITE else unit
+        return sum_of({unit: 1}, 0) if unit._flags & OPPOSITE else unit
     a_terms, a_const = terms_of(a)
     b_terms, b_const = terms_of(b)
     a_size, b_size = len(a_terms) + (a_const != 0), len(b_terms) + (b_const != 0)
@@ -162,7 +162,7 @@ def multiply(a: Dim, b: Dim) -> Dim:
         accumulate(terms, b_terms, a_const)
     if len(terms) > MAX_TERMS and a_size > 1 and b_size > 1:
         return _factored(a, b)
-    return sum_of(terms, a_const * b_const, a.fingerprint * b.fingerprint % PRIME)
+    return sum_of(terms, a_const * b_const, a._fingerprint * b._fingerprint % PRIME)
 
 
 def _primitive(a: Expr) -> tuple[int, Expr]:
@@ -191,7 +191,7 @@ def _factored(*dims: Expr) -> Dim:
 
 
 def _is_single(a: Dim) -> TypeGuard[Expr]:
-    return isinstance(a, Expr) and (a.terms is None or (len(a.terms) == 1 and a.const == 0))
+    return isinstance(a, Expr) and (a._terms is None or (len(a._terms) == 1 and a._const == 0))
 
 
 def power(a: Dim, k: int) -> Dim:
@@ -228,7 +228,7 @@ def _least_terms(a: Expr, k: int) -> int:
     terms, const = terms_of(a)
     count = len(terms) + (const != 0)
     signs = {c > 0 for c in (*terms.values(), const) if c}
-    if (len(signs) > 1 and count > 2) or any(unit.flags & LAWFUL for unit in terms):
+    if (len(signs) > 1 and count > 2) or any(unit._flags & LAWFUL for unit in terms):
         return 0
     return k * (count - 1) + 1 - (const != 0)
 
@@ -252,11 +252,11 @@ def product(dims: Iterable[Dim]) -> Dim:
             coefficient *= dim
             continue
         unit = dim
-        if dim.terms is not None:
-            if dim.const or len(dim.terms) > 1:
+        if dim._terms is not None:
+            if dim._const or len(dim._terms) > 1:
                 sums.append(dim)
                 continue
-            ((unit, number),) = dim.terms.items()
+            ((unit, number),) = dim._terms.items()
             coefficient *= number
         if type(unit) is Mul:
             for atom, exponent in powers_of(unit).items():

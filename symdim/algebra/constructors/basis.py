@@ -57,7 +57,7 @@ def polynomial(terms: Terms, const: int) -> Polynomial:
 def in_basis(terms: Terms, const: int) -> Sum:
     """The basis of a sum."""
     for unit in terms:
-        if unit.flags & LAWFUL:
+        if unit._flags & LAWFUL:
             break
     else:
         return terms, const
@@ -70,23 +70,23 @@ def part_in_basis(sums: Polynomial, keep: int) -> Polynomial:
     """The basis of a polynomial, except for units with the flag `keep`, which stay."""
     total: Polynomial = {}
     for unit, k in sums.items():
-        law = unit is not None and unit.flags & LAWFUL and not unit.flags & keep
+        law = unit is not None and unit._flags & LAWFUL and not unit._flags & keep
         accumulate(total, _basis_of(unit) if law else {unit: 1}, k)  # type: ignore[arg-type, dict-item]
     return total
 
 
 def split(unit: Expr) -> tuple[Unit, Expr]:
     """(the other factors, the atom) of a unit with one atom that the laws concern."""
-    if not isinstance(unit.parts, dict):
+    if not isinstance(unit._parts, dict):
         return None, unit
-    atom = next(atom for atom in powers_of(unit) if atom.flags & LAWFUL)
+    atom = next(atom for atom in powers_of(unit) if atom._flags & LAWFUL)
     return exact_quotient(unit, atom), atom
 
 
 def both_of(atom: Expr) -> Polynomial:
     """The sum of an atom and its twin, in the basis."""
-    if atom.flags & TWIN:
-        return polynomial(*in_basis(terms_of(atom.parts[0])[0], 0))  # type: ignore[index]
+    if atom._flags & TWIN:
+        return polynomial(*in_basis(terms_of(atom._parts[0])[0], 0))  # type: ignore[index]
     total: Polynomial = {}
     for part in lattice.two_leaves(atom):
         accumulate(total, polynomial(*in_basis(*terms_of(part))))  # type: ignore[arg-type]
@@ -95,8 +95,8 @@ def both_of(atom: Expr) -> Polynomial:
 
 def twin_of(atom: Expr) -> Polynomial:
     """The twin of an atom: the minimum for a maximum of two, the maximum for a minimum, the other half for a half."""
-    if atom.flags & TWIN:
-        terms, const = terms_of(atom.parts[0])  # type: ignore[index]
+    if atom._flags & TWIN:
+        terms, const = terms_of(atom._parts[0])  # type: ignore[index]
         return {floordiv.quotient_atom(arithmetic.sum_of(dict(terms), 1 - const), 2): 1}
     return _of_leaves(lattice.OTHER[lattice.kind_of(atom)], atom)
 
@@ -105,7 +105,7 @@ def twin_of(atom: Expr) -> Polynomial:
 def _of_leaves(kind: type[Extremum], atom: Expr) -> Polynomial:
     """The maximum or minimum of the two leaves of an atom."""
     if type(atom) is not FloorDiv:
-        return {extrema.extremum_atom(kind, atom.parts): 1}  # type: ignore[arg-type]
+        return {extrema.extremum_atom(kind, atom._parts): 1}  # type: ignore[arg-type]
     return polynomial(*extrema.raw(kind, list(lattice.two_leaves(atom))))
 
 
@@ -123,7 +123,7 @@ def _basis_of(unit: Expr) -> Polynomial:
         if not waiting:
             break
         some, k = waiting.popitem()
-        law = None if some is None or not some.flags & LAWFUL else _to_basis(some)
+        law = None if some is None or not some._flags & LAWFUL else _to_basis(some)
         if law is None:
             accumulate(found, {some: k})  # type: ignore[arg-type, dict-item]
         else:
@@ -135,16 +135,16 @@ def _basis_of(unit: Expr) -> Polynomial:
 
 def _to_basis(unit: Expr) -> tuple[Unit, Polynomial] | None:
     """(factor, sum) whose product equals a unit, by the laws from left to right; None for a unit in the basis."""
-    if unit.flags & OPPOSITE:
+    if unit._flags & OPPOSITE:
         greatest, smallest = opposites(powers_of(unit))  # type: ignore[misc]
-        a, b = greatest.parts  # type: ignore[misc]
+        a, b = greatest._parts  # type: ignore[misc]
         return exact_quotient(unit, times(greatest, smallest)), _product(a, b)
     for atom in powers_of(unit):
-        if atom.flags & CLAMP:
+        if atom._flags & CLAMP:
             return exact_quotient(unit, atom), clamp_basis(atom)
-        if atom.flags & TWIN and terms_of(atom.parts[0])[1]:  # type: ignore[index]
+        if atom._flags & TWIN and terms_of(atom._parts[0])[1]:  # type: ignore[index]
             return exact_quotient(unit, atom), less(both_of(atom), twin_of(atom))
-        if atom.flags & PAIR:
+        if atom._flags & PAIR:
             maximum = _of_leaves(Max, atom)
             if maximum != {atom: 1}:
                 by = dict(maximum) if lattice.kind_of(atom) is Max else less(both_of(atom), maximum)
@@ -187,9 +187,9 @@ def clamp_basis(atom: Expr) -> Polynomial:
 
 def flags_of(atom: Extremum) -> int:
     """The flags of the laws that concern a maximum or minimum."""
-    if len(atom.parts) != 2:
+    if len(atom._parts) != 2:
         return 0
-    if all(split_unit(part) is None for part in atom.parts):
+    if all(split_unit(part) is None for part in atom._parts):
         return PAIR
     return CLAMP if type(atom) is Min and limits(lattice.of_unit(Min, atom)) is not None else 0
 

@@ -40,7 +40,7 @@ class Scaled:
         first, *others = [basis.in_basis(*terms_of(dim))[0] for dim in dims]
         common: Terms = {}
         for unit, k in first.items():
-            if unit.flags & (SPLIT | NESTED):
+            if unit._flags & (SPLIT | NESTED):
                 found = [k, *[terms.get(unit, 0) for terms in others]]
                 if min(found) > 0 or max(found) < 0:
                     common[unit] = min(found, key=abs)
@@ -98,7 +98,7 @@ def _parted(first: Dim, second: Dim) -> tuple[Sum, list[Dim]]:
     """
     (ones, const), (others, other_const) = terms_of(first), terms_of(second)
     for unit in (*ones, *others):
-        if unit.flags:
+        if unit._flags:
             break
     else:  # no law can make the difference shorter
         terms = dict(ones)
@@ -112,7 +112,7 @@ def _parted(first: Dim, second: Dim) -> tuple[Sum, list[Dim]]:
             arithmetic.sum_of(minus, ahead - const + other_const),
         ]
     apart, beside = [
-        arithmetic.sum_of({unit: k for unit, k in terms_of(dim)[0].items() if unit.flags & (SPLIT | NESTED)}, 0)
+        arithmetic.sum_of({unit: k for unit, k in terms_of(dim)[0].items() if unit._flags & (SPLIT | NESTED)}, 0)
         for dim in (first, second)
     ]
     one, other = arithmetic.subtract(first, apart), arithmetic.subtract(second, beside)
@@ -142,4 +142,4 @@ def _ahead(offset: int, first: bool, second: bool) -> int:
 def _is_negative(dim: Dim) -> bool:
     """Whether a sum in the basis is negative in its first term; less nested terms come first."""
     terms, _ = basis.in_basis(*terms_of(dim))
-    return bool(terms) and terms[min(terms, key=lambda unit: (unit.height, order(unit)))] < 0
+    return bool(terms) and terms[min(terms, key=lambda unit: (unit._height, order(unit)))] < 0

@@ -116,7 +116,7 @@ def once(kind: Kind, dims: list[Dim]) -> Sum:
 
 def _is_whole(dim: Dim) -> bool:
     """Whether a dimension has several maxima or minima, so that it is one leaf."""
-    return sum([bool(unit.flags & SPLIT) for unit in terms_of(dim)[0]]) > 1
+    return sum([bool(unit._flags & SPLIT) for unit in terms_of(dim)[0]]) > 1
 
 
 def of_clauses(kind: Kind, clauses: list[Clause]) -> Sum | None:
@@ -206,7 +206,7 @@ def _flattened(kind: Kind, dims: list[Dim]) -> list[Dim]:
         unit = split_unit(dim)
         terms, const = terms_of(dim)
         if unit is not None and type(unit) is (kind if terms[unit] > 0 else lattice.OTHER[kind]):
-            parts: tuple[Dim, ...] = unit.parts
+            parts: tuple[Dim, ...] = unit._parts
             if len(parts) * (len(terms) - 1) <= _COPIED:
                 rest = arithmetic.sum_of({u: k for u, k in terms.items() if u is not unit}, const)
                 flat += [arithmetic.add(arithmetic.scale(part, terms[unit]), rest) for part in parts]
@@ -222,13 +222,13 @@ def extremum_atom(kind: Kind, parts: tuple[Dim, ...]) -> Expr:
     if found is not None:
         return found
     node: Extremum = object.__new__(kind)
-    node.terms = None
-    node.const = 0
-    node.parts = parts
-    node.fingerprint = fingerprint
-    node.height = 1 + max([height_of(part) for part in parts])
-    node.flags = EXTREMUM | SPLIT
-    node.flags |= basis.flags_of(node)
+    node._terms = None
+    node._const = 0
+    node._parts = parts
+    node._fingerprint = fingerprint
+    node._height = 1 + max([height_of(part) for part in parts])
+    node._flags = EXTREMUM | SPLIT
+    node._flags |= basis.flags_of(node)
     ranges = [bounds_of(part) for part in parts]
     node._bounds = greatest(ranges) if kind is Max else smallest(ranges)
     node._names = merged_names(parts)

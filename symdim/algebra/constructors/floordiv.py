@@ -121,7 +121,7 @@ def _by_number(terms: Terms, const: int, c: int) -> Sum:
                 r -= c
             if r:
                 rest[unit] = r
-                height = height or unit.height
+                height = height or unit._height
             if k != r:
                 accumulate(whole, {unit: sign * (k - r) // c})
         q, const = divmod(const, c)
@@ -151,20 +151,20 @@ def _by_number(terms: Terms, const: int, c: int) -> Sum:
         if inner is not None and given.get(inner, 0) < 0:
             core = {**core, inner: -core[inner]}  # 1 and -1 are one modulo 2, but -(m//a) is merged as (a - 1 - m)//a
         core, const, offset = _shortened(whole, rest, core, const, offset, sign, c)
-        composed = sum([bool(unit.flags & (SPLIT | NESTED)) for unit in core]) == 1
+        composed = sum([bool(unit._flags & (SPLIT | NESTED)) for unit in core]) == 1
         if composed:
             within = rounding.inside(arithmetic.sum_of(dict(core), const), c)
             if within is not None:
                 return _plus((whole, offset), within, sign)
         inner = _merging(core, rest, c) if divisions else None
         if inner is None and c > 2 and numerators.is_reflected(rest, c):
-            known = _constant(arithmetic.sum_of(dict(core), const), c) if any(unit.height for unit in core) else None
+            known = _constant(arithmetic.sum_of(dict(core), const), c) if any(unit._height for unit in core) else None
             if known is not None:
                 return whole, offset + sign * known
             terms, const, sign = {unit: -k for unit, k in core.items()}, c - 1 - const, -sign
             continue
         if inner is not None:
-            a = inner.parts[1]
+            a = inner._parts[1]
             if not isinstance(a, int):
                 n, a = numerators.merged(core, const, inner)
                 return _plus((whole, offset), _by_expression(n, arithmetic.scale(a, c)), sign)
@@ -295,19 +295,19 @@ def _atom(n: Dim, d: Dim) -> Expr:
     if found is not None:
         return found
     node: FloorDiv = object.__new__(FloorDiv)
-    node.terms = None
-    node.const = 0
-    node.parts = parts
-    node.fingerprint = fingerprint
-    node.height = 1 + max(height_of(n), height_of(d))
+    node._terms = None
+    node._const = 0
+    node._parts = parts
+    node._fingerprint = fingerprint
+    node._height = 1 + max(height_of(n), height_of(d))
     node._bounds = quotient(bounds_of(n), bounds_of(d))
     several = isinstance(d, int) and split_unit(n) is not None
     node._names = names_of(n) if isinstance(d, int) else merged_names(parts)
     node._order = node._named = node._text = None
     if several:
-        node.flags = SPLIT | basis.flags_of_quotient(node)
+        node._flags = SPLIT | basis.flags_of_quotient(node)
     else:
-        node.flags = TWIN if d == 2 and _has_other_half(n) else 0
+        node._flags = TWIN if d == 2 and _has_other_half(n) else 0
     return publish(node)
 
 

@@ -83,16 +83,16 @@ def _of_dim(kind: Kind, dim: Dim) -> list[Clause] | None:
 @remembered(4096)
 def of_unit(kind: Kind, unit: Expr) -> list[Clause] | None:
     """The clauses of a maximum or minimum, or of a division of one; None beyond the budget."""
-    if unit.height > _HEIGHT:
+    if unit._height > _HEIGHT:
         return None
     found: list[Clause] | None = None
     if isinstance(unit, FloorDiv):
-        n, d = unit.parts
+        n, d = unit._parts
         inner = distributed(kind, [(n,)])
         if inner is not None and all(split_unit(leaf) is None for clause in inner for leaf in clause):
             found = [tuple([floordiv.floordiv(leaf, d) for leaf in clause]) for clause in inner]
     else:
-        parts: tuple[Dim, ...] = unit.parts  # type: ignore[assignment]
+        parts: tuple[Dim, ...] = unit._parts  # type: ignore[assignment]
         found = distributed(kind, [(p,) for p in parts] if type(unit) is kind else [parts])
     if found is not None:
         found = irredundant(kind, found)
@@ -104,9 +104,9 @@ def of_unit(kind: Kind, unit: Expr) -> list[Clause] | None:
 def kind_of(unit: Expr) -> Kind:
     """Whether a maximum or minimum, or a division of one, is the greatest or the least of its leaves."""
     while isinstance(unit, FloorDiv):
-        n = unit.parts[0]
+        n = unit._parts[0]
         unit, outer = split_unit(n), unit  # type: ignore[assignment]
-        if terms_of(outer.parts[0])[0][unit] < 0:
+        if terms_of(outer._parts[0])[0][unit] < 0:
             return OTHER[kind_of(unit)]
     return type(unit)  # type: ignore[return-value]
 
@@ -119,24 +119,24 @@ def as_extremum(unit: Expr) -> tuple[Kind, Clause] | None:
     (<class 'symdim.algebra.expr.Max'>, (N//3, 2))
     """
     if isinstance(unit, Extremum):
-        return type(unit), unit.parts
-    if not isinstance(unit, FloorDiv) or not unit.flags & SPLIT:
+        return type(unit), unit._parts
+    if not isinstance(unit, FloorDiv) or not unit._flags & SPLIT:
         return None
-    n, d = unit.parts
+    n, d = unit._parts
     terms, const = terms_of(n)
     inner = split_unit(n)
     if not isinstance(inner, Extremum):
         return None
     rest, k = {u: c for u, c in terms.items() if u is not inner}, terms[inner]
     beside = arithmetic.sum_of(rest, const)
-    parts = tuple([floordiv.floordiv(arithmetic.add(arithmetic.scale(part, k), beside), d) for part in inner.parts])
+    parts = tuple([floordiv.floordiv(arithmetic.add(arithmetic.scale(part, k), beside), d) for part in inner._parts])
     return type(inner) if k > 0 else OTHER[type(inner)], parts
 
 
 def two_leaves(unit: Expr) -> Clause:
     """The two leaves of a maximum or minimum, or of a division of one; an empty tuple if it has more."""
     if not isinstance(unit, FloorDiv):
-        return unit.parts  # type: ignore[return-value]
+        return unit._parts  # type: ignore[return-value]
     clauses = of_unit(kind_of(unit), unit)
     if clauses is None or len(clauses) != 2 or any(len(c) != 1 or split_unit(c[0]) is not None for c in clauses):
         return ()
@@ -218,7 +218,7 @@ def _difference(a: Dim, b: Dim) -> Interval:
     (terms, const), (others, other_const) = terms_of(a), terms_of(b)
     terms = dict(terms)
     accumulate(terms, others, -1)
-    if any(unit.height for unit in terms) or corners.is_correlated(terms):
+    if any(unit._height for unit in terms) or corners.is_correlated(terms):
         return bounds_of(arithmetic.sum_of(terms, const - other_const))
     return linear_bounds(terms, const - other_const)
 

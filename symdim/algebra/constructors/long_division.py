@@ -130,9 +130,9 @@ def divided(terms: Terms, const: int, g: int, factor: Expr | None = None) -> Dim
         left = exact_quotient(unit, factor)
         if left is None:
             const += k // g
-        elif left.terms is None:
+        elif left._terms is None:
             result[left] = k // g
         else:  # a sum that was a factor
-            accumulate(result, left.terms, k // g)
-            const += k // g * left.const
+            accumulate(result, left._terms, k // g)
+            const += k // g * left._const
     return arithmetic.sum_of(result, const)

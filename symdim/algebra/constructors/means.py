@@ -90,10 +90,10 @@ def _slopes(dim: Dim) -> tuple[Terms, int]:
     """(terms, s): the sum without rounding is `terms/s` and a constant."""
     terms, scale = dict(terms_of(dim)[0]), 1
     for _ in range(_STEPS):
-        division = next((unit for unit in terms if type(unit) is FloorDiv and type(unit.parts[1]) is int), None)
+        division = next((unit for unit in terms if type(unit) is FloorDiv and type(unit._parts[1]) is int), None)
         if division is None:
             break
-        n, c = division.parts
+        n, c = division._parts
         assert isinstance(c, int)
         k = terms.pop(division)
         terms = {unit: c * slope for unit, slope in terms.items()}

@@ -104,7 +104,7 @@ def _without_remainders(terms: Terms, const: int, c: int) -> tuple[Terms, int, i
 
 def _as_multiple(atom: FloorDiv, terms: Terms, const: int, g: int) -> tuple[Terms, int] | None:
     """floor((terms + const)/g) as a sum, where it is the atom, the other half or -1 - atom, and a number; else None."""
-    inner, m = terms_of(atom.parts[0]), atom.parts[1]
+    inner, m = terms_of(atom._parts[0]), atom._parts[1]
     content = gcd(g, *terms.values())
     if g // content != m or len(terms) != len(inner[0]):
         return None
@@ -153,7 +153,7 @@ def mergeable(terms: Terms) -> FloorDiv | None:
     found: list[FloorDiv] = []
     for unit, k in terms.items():
         if type(unit) is FloorDiv and (k == 1 or k == -1):
-            d = unit.parts[1]
+            d = unit._parts[1]
             lo = d if isinstance(d, int) else bounds_of(d)[0]
             if lo is not None and lo >= 0:
                 found.append(unit)
@@ -164,13 +164,13 @@ def mergeable(terms: Terms) -> FloorDiv | None:
 
 def numerator_of(inner: FloorDiv, a: int, k: int) -> tuple[Terms, int]:
     """m with floor(m/a) == k * inner for k = 1 or -1, since -floor(m/a) = floor((a - 1 - m)/a)."""
-    terms, const = terms_of(inner.parts[0])
+    terms, const = terms_of(inner._parts[0])
     return (dict(terms), const) if k == 1 else ({unit: -c for unit, c in terms.items()}, a - 1 - const)
 
 
 def merged(terms: Terms, const: int, inner: FloorDiv) -> tuple[Dim, Dim]:
     """(n, a) with floor((terms + const)/d) == floor(n/(a*d)) for all d >= 1. The division `inner` is gone from n."""
-    numerator, a = inner.parts
+    numerator, a = inner._parts
     if terms[inner] == -1:
         numerator = arithmetic.subtract(arithmetic.subtract(a, 1), numerator)
     rest = arithmetic.sum_of({unit: k for unit, k in terms.items() if unit is not inner}, const)
@@ -180,9 +180,9 @@ def merged(terms: Terms, const: int, inner: FloorDiv) -> tuple[Dim, Dim]:
 def as_nested(terms: Terms, const: int, c: int) -> tuple[Terms, int, int] | None:
     """(m, r, a*c) with floor((floor(m/a) + const)/c) == floor((m + r)/(a*c)); None for any other numerator."""
     ((unit, k),) = terms.items()
-    if k != 1 or type(unit) is not FloorDiv or unit.flags & SPLIT:
+    if k != 1 or type(unit) is not FloorDiv or unit._flags & SPLIT:
         return None
-    m, a = unit.parts
+    m, a = unit._parts
     if type(a) is not int:
         return None
     inner, added = terms_of(m)
@@ -197,8 +197,8 @@ def is_whole(unit: Expr, k: int, rest: Terms, c: int) -> bool:
 
 def remainder_in(rest: Terms, divisions: list[FloorDiv], c: int) -> tuple[bool, Terms] | None:
     """(False, terms) if `rest` is, modulo c, the terms of a remainder m % a; (True, terms) if `-rest` is; else None."""
-    for unit in sorted(divisions, key=lambda u: (-u.height, order(u))) if len(divisions) > 1 else divisions:
-        m, a = unit.parts
+    for unit in sorted(divisions, key=lambda u: (-u._height, order(u))) if len(divisions) > 1 else divisions:
+        m, a = unit._parts
         if isinstance(a, int) and len(rest) > 1:
             core, _ = basis.in_basis(*terms_of(m))
             core = dict(core)
@@ -224,7 +224,7 @@ def without_multiples(n: Dim, d: Expr) -> tuple[Dim, Dim]:
         if r == 0 or not has_laws(n):
             return q, r
     divisor = basis.in_basis(*terms_of(d))
-    lawful = {unit: k for unit, k in divisor[0].items() if unit.flags & LAWFUL}
+    lawful = {unit: k for unit, k in divisor[0].items() if unit._flags & LAWFUL}
     lead = leading(lawful or divisor[0])
     q, r = long_division.divided_by_lead(basis.in_basis(*terms_of(n)), divisor, lead)
     found = [
@@ -241,7 +241,7 @@ def _with_twins(r: Dim, divisor: Sum, lead: Expr) -> Iterator[tuple[Dim, Dim]]:
     """The same for r in forms with one other twin: `y - max(x, y)` is `min(x, y) - x`."""
     terms, const = basis.in_basis(*terms_of(r))
     for unit in terms:
-        if unit.flags & (PAIR | TWIN):
+        if unit._flags & (PAIR | TWIN):
             turned = shortening.with_twin(basis.polynomial(terms, const), unit)
             offset = turned.pop(None, 0)
             yield long_division.divided_by_lead((turned, offset), divisor, lead)  # type: ignore[arg-type]

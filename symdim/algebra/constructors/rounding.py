@@ -33,9 +33,9 @@ def outside(leaves: list[Dim]) -> Outside | None:
             continue
         terms, const = terms_of(leaf)
         floors = [unit for unit in terms if type(unit) is FloorDiv]
-        if len(floors) != 1 or abs(terms[floors[0]]) != 1 or any(unit.flags & SPLIT for unit in terms):
+        if len(floors) != 1 or abs(terms[floors[0]]) != 1 or any(unit._flags & SPLIT for unit in terms):
             return None  # a leaf with several maxima would get another division when its numerator is made
-        n, d = floors[0].parts
+        n, d = floors[0]._parts
         if not isinstance(d, int) or d != (divisor or d):
             return None
         divisor = d
@@ -83,7 +83,7 @@ def divided(n: Dim, d: int) -> Sum | None:
     """
     unit = split_unit(n)
     if unit is None:
-        return None if any(u.flags & (SPLIT | NESTED) for u in terms_of(n)[0]) else terms_of(floordiv.floordiv(n, d))
+        return None if any(u._flags & (SPLIT | NESTED) for u in terms_of(n)[0]) else terms_of(floordiv.floordiv(n, d))
     terms, const = terms_of(n)
     if abs(terms[unit]) >= d:
         return None

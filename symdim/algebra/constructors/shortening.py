@@ -39,13 +39,13 @@ _settled = shared_cache(8192)
 
 def settled(terms: Terms, const: int) -> Sum:
     """The canonical form of a sum with units that the laws concern; `terms` itself if it has this form."""
-    lawful = [unit for unit in terms if unit.flags & LAWFUL]
-    if len(lawful) == 1 and type(half := lawful[0]) is FloorDiv and half.flags & TWIN:
-        numerator, _ = terms_of(half.parts[0])
-        if not any(unit in terms or unit.flags & LAWFUL for unit in numerator):
+    lawful = [unit for unit in terms if unit._flags & LAWFUL]
+    if len(lawful) == 1 and type(half := lawful[0]) is FloorDiv and half._flags & TWIN:
+        numerator, _ = terms_of(half._parts[0])
+        if not any(unit in terms or unit._flags & LAWFUL for unit in numerator):
             return terms, const  # with the other half in its place, the sum has these terms besides
     given = basis.polynomial(*basis.in_basis(terms, const))
-    fingerprint = sum([k * (1 if unit is None else unit.fingerprint) for unit, k in given.items()]) % PRIME
+    fingerprint = sum([k * (1 if unit is None else unit._fingerprint) for unit, k in given.items()]) % PRIME
     known = _settled.get(fingerprint)
     if known is None or known[0] != given:
         known = _settled[fingerprint] = given, _shortened(given)
@@ -56,7 +56,7 @@ def settled(terms: Terms, const: int) -> Sum:
 
 def shortened_modulo(terms: Terms, c: int) -> Terms:
     """A short form, modulo c, of a sum in the basis without a constant."""
-    if not any(unit.flags & LAWFUL for unit in terms):
+    if not any(unit._flags & LAWFUL for unit in terms):
         return terms
     found = _shortened(dict(terms), c)  # type: ignore[arg-type]
     found.pop(None, None)
@@ -94,7 +94,7 @@ def _is_gain(sums: Polynomial, unit: Expr, c: int) -> bool:
             new = 0 if u is None else numerators.nearest_residue(new, c)
         longer += bool(new) - bool(old)
         negative += (new < 0) - (old < 0)
-    return longer < 0 or (longer == 0 and negative < 0 and not unit.flags & TWIN)
+    return longer < 0 or (longer == 0 and negative < 0 and not unit._flags & TWIN)
 
 
 def _negatives(sums: Polynomial) -> int:
@@ -110,17 +110,17 @@ def _modulo(sums: Polynomial, c: int) -> Polynomial:
 
 def _depth_first(unit: Expr) -> tuple[object, ...]:
     _, atom = basis.split(unit)
-    return -atom.height, order(atom), order(unit)
+    return -atom._height, order(atom), order(unit)
 
 
 def _shortened(sums: Polynomial, c: int = 0) -> Polynomial:
     """The short form of a sum in the basis, modulo c unless c is 0: with clamps, and the better twin in each unit."""
-    singles = [unit for unit in sums if unit is not None and unit.flags & (PAIR | TWIN)]
+    singles = [unit for unit in sums if unit is not None and unit._flags & (PAIR | TWIN)]
     if not singles:
         return sums
     singles.sort(key=_depth_first)
     best = sums
-    maxima = [unit for unit in singles if unit.flags & PAIR]
+    maxima = [unit for unit in singles if unit._flags & PAIR]
     for i, first in enumerate(maxima if len(maxima) <= PAIRS else ()):
         for second in maxima[i + 1 :]:
             best = _clamped(best, first, second, c)
@@ -165,7 +165,7 @@ def _clamped(sums: Polynomial, first: Expr, second: Expr, c: int) -> Polynomial:
 def _brings_extrema(leaf: Dim) -> bool:
     """Whether the basis of a leaf has a maximum or minimum: that of `(max(a, b) + 1)//2` has `max(a, b)`."""
     terms, _ = basis.in_basis(*terms_of(leaf))
-    return has_extrema(leaf) or any(unit.flags & (EXTREMUM | SPLIT | NESTED) for unit in terms)
+    return has_extrema(leaf) or any(unit._flags & (EXTREMUM | SPLIT | NESTED) for unit in terms)
 
 
 @remembered(2048)

@@ -41,14 +41,14 @@ def stable(found: Sum, given: tuple[Dim, ...]) -> Sum:
 
 def _may_change(unit: Expr, given: tuple[Dim, ...]) -> TypeGuard[FloorDiv | Extremum]:
     """Not a polynomial, a maximum or minimum of two polynomials, a clamp, or one of these divided by a number."""
-    if not isinstance(unit, (FloorDiv, Extremum)) or unit.parts == given:
+    if not isinstance(unit, (FloorDiv, Extremum)) or unit._parts == given:
         return False
-    if unit.height <= 1:
-        return isinstance(unit, Extremum) and len(unit.parts) > 2
-    flags, height = unit.flags, unit.height
+    if unit._height <= 1:
+        return isinstance(unit, Extremum) and len(unit._parts) > 2
+    flags, height = unit._flags, unit._height
     if isinstance(unit, FloorDiv):
-        inner = split_unit(unit.parts[0])
-        flags, height = flags & (0 if inner is None else inner.flags), height - 1
+        inner = split_unit(unit._parts[0])
+        flags, height = flags & (0 if inner is None else inner._flags), height - 1
     return height > (2 if flags & CLAMP else 1 if flags & PAIR else 0)
 
 
@@ -56,5 +56,5 @@ def _may_change(unit: Expr, given: tuple[Dim, ...]) -> TypeGuard[FloorDiv | Extr
 def _made_again(atom: FloorDiv | Extremum) -> Sum:
     """What one pass of its constructor makes of the parts of an atom."""
     if isinstance(atom, FloorDiv):
-        return floordiv.once(*atom.parts)
-    return extrema.once(type(atom), list(atom.parts))
+        return floordiv.once(*atom._parts)
+    return extrema.once(type(atom), list(atom._parts))

@@ -55,14 +55,14 @@ def _shown(node: Expr) -> tuple[Tree, str | None]:
     if not isinstance(best, Sum):
         return best, None
     factors = factored(node)
-    if node.height > _SHALLOW:  # a text would be much work
+    if node._height > _SHALLOW:  # a text would be much work
         if factors is None:
             return best, None
         product = _product(factors)
         names = sum([leaf_count(value_of(base)) * exponent for base, exponent in product.powers])
         return (product if names < leaf_count(node) else best), None
     others: list[Tree] = [] if factors is None else [_product(factors)]
-    if node.height:
+    if node._height:
         size = leaf_count(node)  # the tree of a longer rest may need that of this node
         forms = [form for form in inward_forms(node) if all(part is not node for part in form[1].operands)]
         others += [_beside(*form) for form in forms if leaf_count(form[2]) < size]
@@ -117,7 +117,7 @@ def piece(part: Part, place: int) -> Piece:
         return quoted(part.name)
     if isinstance(part, Operation):
         text, tree = _text_of_tree(part), part
-    elif part.height > _SHALLOW:
+    elif part._height > _SHALLOW:
         return part, place
     else:
         text, tree = _text_of(part), tree_of(part)  # type: ignore[assignment]

@@ -103,7 +103,7 @@ def sums_in(node: Expr) -> list[Expr]:
         part = pending.pop()
         terms, const = terms_of(part)
         split = None
-        if 2 < len(terms) + (const != 0) <= _TERMS and part.height == 0:
+        if 2 < len(terms) + (const != 0) <= _TERMS and part._height == 0:
             split = next((s for v in part.variables() if (s := _split_at(part, terms, v)) is not None), None)
         if split is None:
             found.append(part)

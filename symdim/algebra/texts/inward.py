@@ -65,7 +65,7 @@ def _at(unit: Extremum | FloorDiv, k: int, terms: Terms, const: int) -> Iterator
         return  # a short form of the rest may be long: then one form might lead to another without an end
     inside = sum_of({u: c // k for u, c in taken.items()}, const // k if joins else 0)
     if isinstance(unit, FloorDiv):
-        n, d = unit.parts
+        n, d = unit._parts
         assert isinstance(d, int)  # nothing joins another division
         n = add(n, scale(inside, d))
         yield k, Operation("//", (n, d)), rest
@@ -73,7 +73,7 @@ def _at(unit: Extremum | FloorDiv, k: int, terms: Terms, const: int) -> Iterator
             yield -k, Operation("//", (subtract(d - 1, n), d)), rest
     else:
         operator: Operator = "max" if isinstance(unit, Max) else "min"
-        parts = [add(part, inside) for part in unit.parts]
+        parts = [add(part, inside) for part in unit._parts]
         yield k, Operation(operator, tuple(sorted(parts, key=dim_order))), rest
         if k < 0:
             parts = [scale(part, -1) for part in parts]
@@ -82,7 +82,7 @@ def _at(unit: Extremum | FloorDiv, k: int, terms: Terms, const: int) -> Iterator
 
 def _has_constant(unit: Extremum | FloorDiv) -> bool:
     """Whether it is a division by a number whose numerator has a constant, so that another one beside it may join."""
-    return isinstance(unit, FloorDiv) and isinstance(unit.parts[1], int) and terms_of(unit.parts[0])[1] != 0
+    return isinstance(unit, FloorDiv) and isinstance(unit._parts[1], int) and terms_of(unit._parts[0])[1] != 0
 
 
 def _remainders(node: Expr) -> Iterator[Form]:
@@ -92,7 +92,7 @@ def _remainders(node: Expr) -> Iterator[Form]:
     for k, d in [(k, c // k) for k in sizes for c in sizes if c > k and c % k == 0]:
         undivided = {u: c for u, c in terms.items() if c % (k * d)}
         quotient = {u: c for u, c in terms.items() if u not in undivided}
-        if not any(u.height for u in quotient):  # n//d has a division or an extremum
+        if not any(u._height for u in quotient):  # n//d has a division or an extremum
             continue
         parts: list[Terms] = [undivided]
         if len(undivided) > 1:
@@ -118,7 +118,7 @@ def _taken(unit: Extremum | FloorDiv, k: int, terms: Terms) -> Terms:
     others = {u: c for u, c in terms.items() if u is not unit and c % k == 0}
     if isinstance(unit, Extremum):
         return {u: c for u, c in others.items() if _cancels(unit, u, c // k)}
-    n, d = unit.parts
+    n, d = unit._parts
     if not isinstance(d, int):
         return {}
     mine, _ = terms_of(n)
@@ -135,4 +135,4 @@ def _taken(unit: Extremum | FloorDiv, k: int, terms: Terms) -> Terms:
 
 
 def _cancels(unit: Extremum, u: Expr, k: int) -> bool:
-    return any(terms_of(part)[0].get(u) == -k for part in unit.parts)
+    return any(terms_of(part)[0].get(u) == -k for part in unit._parts)

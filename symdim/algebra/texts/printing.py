@@ -124,8 +124,8 @@ def is_too_long(dim: Expr) -> bool:
 
     So is that of one with several variables of one name that is much work to build, because it is built once more.
     """
-    if dim.height == 0 and dim.terms is not None and len(dim.terms) < 99 and not dim.const.bit_length() >> 6:
-        return any(k.bit_length() > MOST_BITS for k in dim.terms.values())
+    if dim._height == 0 and dim._terms is not None and len(dim._terms) < 99 and not dim._const.bit_length() >> 6:
+        return any(k.bit_length() > MOST_BITS for k in dim._terms.values())
     written = Written()
     if written.length(dim) > MOST_NAMES or written.longest_number > MOST_BITS:
         return True

@@ -80,12 +80,12 @@ class Remainder:
 def remainders_in(node: Expr) -> tuple[list[Remainder], Terms, int]:
     """Disjoint remainders in a sum, and the terms and the constant that are left. Callers must not change them."""
     terms, const = terms_of(node)
-    units = [u for u, k in terms.items() if u.height and any(_may_remain(atom, k) for atom in powers_of(u))]
+    units = [u for u, k in terms.items() if u._height and any(_may_remain(atom, k) for atom in powers_of(u))]
     if not units:
         return [], terms, const
     found: list[Remainder] = []
     rest = dict(terms)
-    for unit in sorted(units, key=lambda u: (-u.height, order(u))):
+    for unit in sorted(units, key=lambda u: (-u._height, order(u))):
         first = _first_at(unit, rest, const)
         if first is not None:
             accumulate(rest, first.terms, -1)
@@ -102,7 +102,7 @@ def as_remainder(dim: Dim) -> tuple[Dim, Dim] | None:
     >>> as_remainder(N - N // 4 * 4), as_remainder(N % 4 + 1)
     ((N, 4), None)
     """
-    if isinstance(dim, int) or not dim.height or dim.terms is None:
+    if isinstance(dim, int) or not dim._height or dim._terms is None:
         return None
     found, rest, const = remainders_in(dim)
     is_bare = len(found) == 1 and not (rest or const) and found[0].unit is None and found[0].coefficient == 1
@@ -113,7 +113,7 @@ def _may_remain(atom: Expr, coefficient: int) -> TypeGuard[FloorDiv]:
     """Whether `coefficient*atom` may be a term of a multiple of `n % d`, or of `(n//e) % (d//e)` with e < d."""
     if type(atom) is not FloorDiv:
         return False
-    divisor = atom.parts[1]
+    divisor = atom._parts[1]
     return type(divisor) is not int or gcd(coefficient, divisor) > 1
 
 
@@ -142,7 +142,7 @@ def _of_division(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms) -> 
 
     x is n, or -1 - n, because floor((-1 - n)/d) == -1 - floor(n/d); for a number d it is d - 1 - n, with no -1.
     """
-    (n_terms, n_const), (d_terms, d_const) = n, d = [terms_of(part) for part in atom.parts]
+    (n_terms, n_const), (d_terms, d_const) = n, d = [terms_of(part) for part in atom._parts]
     outer, scale = exact_quotient(unit, atom), d_const
     if d_terms:
         lead = leading(d_terms)
@@ -174,27 +174,27 @@ def _is_mirrored(atom: FloorDiv, n_terms: Terms, scale: int) -> bool:
     For a number d it does, except for halves of a maximum or minimum. For an expression it does if d >= 1 and no
     coefficient of n is half of that of d: such a coefficient would keep its sign.
     """
-    divisor = atom.parts[1]
+    divisor = atom._parts[1]
     if isinstance(divisor, int):
-        return divisor != 2 or not atom.flags & SPLIT
+        return divisor != 2 or not atom._flags & SPLIT
     lo, _ = bounds_of(divisor)
     return lo is not None and lo >= 1 and all(2 * abs(k) != abs(scale) for k in n_terms.values())
 
 
 def _of_quotients(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms) -> Iterator[Remainder]:
     """Candidates for `k*w*((n//e) % (d//e))`, for numbers: e divides d, `atom` is n//d, and n//e occurs in the sum."""
-    numerator, d = atom.parts
+    numerator, d = atom._parts
     outer = exact_quotient(unit, atom)
     if not isinstance(d, int):
         return
     n_terms, n_const = terms_of(numerator)
     for other in terms:
-        if other.height != atom.height or not divides(outer, other):
+        if other._height != atom._height or not divides(outer, other):
             continue
         inner = exact_quotient(other, outer)
         if type(inner) is not FloorDiv or inner is atom:
             continue
-        inside, e = inner.parts
+        inside, e = inner._parts
         if not isinstance(e, int) or e >= d or d % e or (coefficient * e) % d:
             continue
         inner_terms, inner_const = terms_of(inside)

@@ -81,12 +81,12 @@ def stored_tree(node: Expr) -> Tree:
     if isinstance(node, Var):
         return node
     if isinstance(node, FloorDiv):
-        n, d = node.parts
+        n, d = node._parts
         opposite = isinstance(d, Expr) and is_opposite(d)
         return Operation("//", (scale(n, -1), scale(d, -1)) if opposite else (n, d))
     if isinstance(node, Extremum):
-        return Operation("max" if isinstance(node, Max) else "min", node.parts)
-    terms, const = node.terms, node.const
+        return Operation("max" if isinstance(node, Max) else "min", node._parts)
+    terms, const = node._terms, node._const
     if terms is None:
         return Product(1, factors_of(node))
     if not terms:
@@ -98,8 +98,8 @@ def stored_tree(node: Expr) -> Tree:
 
 def plain_tree(node: Expr) -> Tree:
     """The tree of the stored form with its remainders: `x % 4`."""
-    terms, const = node.terms, node.const
-    if not node.height or terms is None or (len(terms) == 1 and const == 0):
+    terms, const = node._terms, node._const
+    if not node._height or terms is None or (len(terms) == 1 and const == 0):
         return stored_tree(node)
     found, rest, const = remainders_in(node)
     if not found:
@@ -130,11 +130,11 @@ def _product(remainder: Remainder) -> Product:
 
 def factors_of(unit: Expr | None) -> tuple[tuple[Expr, int], ...]:
     """The factors of a unit. Long sums come first: multiplied in this order they stay factored."""
-    if type(unit) is not Mul or unit.terms is not None:
+    if type(unit) is not Mul or unit._terms is not None:
         return () if unit is None else ((unit, 1),)
     powers = powers_of(unit).items()
     if len(powers) > 1:
-        return tuple(sorted(powers, key=lambda p: (-len(p[0].terms or ()), dim_order(p[0]))))
+        return tuple(sorted(powers, key=lambda p: (-len(p[0]._terms or ()), dim_order(p[0]))))
     return tuple(powers)
 
 

@@ -85,32 +85,32 @@ def _parts_read(node: Expr) -> list[Expr]:
 
 def _numbers(node: Expr) -> Collection[int]:
     """The numbers in a node, without those in its parts; a power makes one of as many bits as its exponent."""
-    if isinstance(node.parts, dict):
-        return [1 << min(exponent, _LONGEST) - 1 for exponent in node.parts.values() if exponent >= 64]
-    if node.terms is not None:
-        return [node.const, *node.terms.values()]
-    return [p for p in node.parts if isinstance(p, int)] if isinstance(node, FloorDiv | Extremum) else ()
+    if isinstance(node._parts, dict):
+        return [1 << min(exponent, _LONGEST) - 1 for exponent in node._parts.values() if exponent >= 64]
+    if node._terms is not None:
+        return [node._const, *node._terms.values()]
+    return [p for p in node._parts if isinstance(p, int)] if isinstance(node, FloorDiv | Extremum) else ()
 
 
 def steps_of(node: Expr) -> int:
     """About how many steps it takes to make a node from its parts; of a nest a usual number."""
-    if node.terms is not None:
-        size = len(node.terms)
-        divisions = [unit for unit in node.terms if unit.height and isinstance(unit, FloorDiv | Mul)]
+    if node._terms is not None:
+        size = len(node._terms)
+        divisions = [unit for unit in node._terms if unit._height and isinstance(unit, FloorDiv | Mul)]
         return size + size * len(divisions) // _DIVISIONS
-    if isinstance(node.parts, dict):
-        return 2 * len(node.parts)
+    if isinstance(node._parts, dict):
+        return 2 * len(node._parts)
     if not isinstance(node, FloorDiv | Extremum):
         return 0
     if is_nest(node):
         return _LATTICE
-    units = [unit for part in node.parts for unit in terms_of(part)[0]]
+    units = [unit for part in node._parts for unit in terms_of(part)[0]]
     if isinstance(node, Extremum):
         return _COMPARED * len(units)
-    divisor = node.parts[1]
-    return len(units) + (_LONG if isinstance(divisor, Expr) and divisor.terms is not None else 0)
+    divisor = node._parts[1]
+    return len(units) + (_LONG if isinstance(divisor, Expr) and divisor._terms is not None else 0)
 
 
 def is_nest(atom: FloorDiv | Extremum) -> bool:
     """Whether it is a maximum, minimum or half with others inside."""
-    return bool(atom.flags) and any(unit.flags for part in atom.parts for unit in terms_of(part)[0])
+    return bool(atom._flags) and any(unit._flags for part in atom._parts for unit in terms_of(part)[0])
