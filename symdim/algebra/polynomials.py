@@ -9,7 +9,7 @@ from __future__ import annotations
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.expr import CACHE_SIZE, Add, Expr, FloorDiv, Max, Min, Mul
 from symdim.algebra.interning import PRIME, find_sum, find_unit, publish
-from symdim.algebra.order import names_of, sorted_units
+from symdim.algebra.order import sorted_units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,7 +74,6 @@ def _new_unit(powers: Powers, fingerprint: int) -> Expr:
     height = 0
     for atom in powers:
         if atom.terms is not None:
-            names_of(atom)
             height = max(height, 1 + atom.height)
         elif atom.height > height:
             height = atom.height
@@ -162,6 +161,11 @@ def terms_of(dim: Dim) -> tuple[dict[Expr, int], int]:
     if isinstance(dim, int):
         return {}, dim
     return ({dim: 1}, 0) if dim.terms is None else (dim.terms, dim.const)
+
+
+def height_of(node: Dim) -> int:
+    """The nesting depth of divisions, maxima and minima in a dimension; 0 for a polynomial in variables."""
+    return 0 if isinstance(node, int) else node.height
 
 
 def split_unit(dim: Dim) -> Expr | None:

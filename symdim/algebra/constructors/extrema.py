@@ -17,12 +17,12 @@ from __future__ import annotations
 
 from symdim.algebra.bounds import bounds_of
 from symdim.algebra.caches import shared_cache
-from symdim.algebra.constructors import arithmetic, basis, common_parts, lattice, rounding, stable
+from symdim.algebra.constructors import arithmetic, basis, common_parts, lattice, rounding
 from symdim.algebra.expr import CACHE_SIZE, Extremum, Max, Min
 from symdim.algebra.interning import find_unit, publish, sequence_fingerprint
 from symdim.algebra.intervals import greatest, smallest
-from symdim.algebra.order import dim_order, height_of, merged_names
-from symdim.algebra.polynomials import EXTREMUM, SPLIT, split_unit, terms_of
+from symdim.algebra.order import dim_order
+from symdim.algebra.polynomials import EXTREMUM, SPLIT, height_of, split_unit, terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def raw(kind: Kind, dims: list[Dim]) -> Sum:
     key = (kind, *dims)
     found: Sum | None = _raw.get(key)
     if found is None:
-        found = _raw[key] = stable.stable(once(kind, dims), key[1:])  # type: ignore[arg-type]
+        found = _raw[key] = arithmetic.stable(once(kind, dims), key[1:])  # type: ignore[arg-type]
     return found
 
 
@@ -166,7 +166,7 @@ def _outside(kind: Kind, clauses: list[Clause], leaves: Iterable[Dim]) -> Sum | 
     sign, d, numerators = found
     kind = kind if sign > 0 else lattice.OTHER[kind]
     n = of_clauses(kind, [tuple([numerators[leaf] for leaf in clause]) for clause in clauses])
-    divided = None if n is None else rounding.divided(arithmetic.sum_of(*stable.stable(n, ())), d)
+    divided = None if n is None else rounding.divided(arithmetic.sum_of(*arithmetic.stable(n, ())), d)
     if divided is None:
         return None
     terms, const = divided
@@ -231,6 +231,5 @@ def extremum_atom(kind: Kind, parts: tuple[Dim, ...]) -> Expr:
     node.flags |= basis.flags_of(node)
     ranges = [bounds_of(part) for part in parts]
     node._bounds = greatest(ranges) if kind is Max else smallest(ranges)
-    node._names = merged_names(parts)
-    node._order = node._named = node._text = None
+    node._names = node._order = node._named = node._text = None
     return publish(node)

@@ -29,7 +29,7 @@ from symdim.algebra.bounds import bounds_of, linear_bounds
 from symdim.algebra.constructors import arithmetic, basis, long_division, shortening
 from symdim.algebra.expr import FloorDiv
 from symdim.algebra.order import leading, order
-from symdim.algebra.polynomials import LAWFUL, PAIR, SPLIT, TWIN, accumulate, divides, has_laws, terms_of
+from symdim.algebra.polynomials import LAWFUL, PAIR, TWIN, accumulate, divides, has_laws, terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -175,18 +175,6 @@ def merged(terms: Terms, const: int, inner: FloorDiv) -> tuple[Dim, Dim]:
         numerator = arithmetic.subtract(arithmetic.subtract(a, 1), numerator)
     rest = arithmetic.sum_of({unit: k for unit, k in terms.items() if unit is not inner}, const)
     return arithmetic.add(numerator, arithmetic.multiply(a, rest)), a
-
-
-def as_nested(terms: Terms, const: int, c: int) -> tuple[Terms, int, int] | None:
-    """(m, r, a*c) with floor((floor(m/a) + const)/c) == floor((m + r)/(a*c)); None for any other numerator."""
-    ((unit, k),) = terms.items()
-    if k != 1 or type(unit) is not FloorDiv or unit.flags & SPLIT:
-        return None
-    m, a = unit.parts
-    if type(a) is not int:
-        return None
-    inner, added = terms_of(m)
-    return inner, added + a * const, a * c
 
 
 def is_whole(unit: Expr, k: int, rest: Terms, c: int) -> bool:
