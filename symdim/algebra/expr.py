@@ -64,7 +64,7 @@ def _operator(name: str) -> Operator:
     An int operand comes first in the key, so (e, 1.0) never finds (1, e).
     """
     results = shared_cache(CACHE_SIZE)
-    look_up = results.get
+    look_up, put = results.get, dict.__setitem__  # faster than the method of `Cache`, which these calls would feel
 
     def computed(self: Expr, other: Dim) -> Dim:
         key = (other, self) if type(other) is int else (self, other)
@@ -78,7 +78,9 @@ def _operator(name: str) -> Operator:
                 return NotImplemented  # type: ignore[no-any-return]
             found = getattr(canonical, name)(self, number)
             if number is other:  # the key has no other type than int, which could equal floats
-                results[key] = found
+                if len(results) >= CACHE_SIZE:
+                    results.clear()
+                put(results, key, found)
         return found
 
     return computed
