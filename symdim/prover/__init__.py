@@ -6,5 +6,7 @@
     witness.py       the search for an example                      halves.py      upper halves as lower halves
     search.py        all of these in turn                           simplification.py   `simplify(expr, facts)`
 
+    work.py          the work of constructors, for budgets
+
 The room uses `algebra`, `relations` and `parsing`. Begin with `search.py`.
 """
