@@ -164,7 +164,7 @@ class Expr(Symbolic):
     parts: object  # the parts of a unit, see each class; None for a sum
     fingerprint: int  # value of the polynomial at a fixed pseudo-random point, modulo a prime (interning.py)
     height: int  # nesting depth of divisions, maxima and minima; 0 for a polynomial in variables
-    flags: int  # the flags of the laws that concern a unit (monomial.py)
+    flags: int  # the flags of the laws that concern a unit (polynomials.py)
     _bounds: Interval | None
     _named: int | None  # the fingerprint in which variables of one name count as one (order.py)
     _names: tuple[str, ...] | None

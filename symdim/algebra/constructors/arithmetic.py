@@ -14,7 +14,7 @@ from symdim.algebra.interning import PRIME, find_sum
 from symdim.algebra.order import dim_order, leading
 from symdim.algebra.polynomials import (
     CLAMP,
-    LAWFUL,
+    HAS_LAWS,
     OPPOSITE,
     PAIR,
     accumulate,
@@ -61,8 +61,8 @@ def sum_of(terms: Terms, const: int, fingerprint: int | None = None) -> Dim:
         if unit.height > height:
             height = unit.height
         flags |= unit.flags
-    if flags & LAWFUL and (const or len(terms) > 1 or flags & OPPOSITE):
-        return sum_as_it_stands(*shortening.settled(terms, const))
+    if flags & HAS_LAWS and (const or len(terms) > 1 or flags & OPPOSITE):
+        return sum_as_it_stands(*shortening.short_form(terms, const))
     return new_sum(terms, const, fingerprint, height)
 
 
@@ -233,7 +233,7 @@ def _least_terms(a: Expr, k: int) -> int:
     terms, const = terms_of(a)
     count = len(terms) + (const != 0)
     signs = {c > 0 for c in (*terms.values(), const) if c}
-    if (len(signs) > 1 and count > 2) or any(unit.flags & LAWFUL for unit in terms):
+    if (len(signs) > 1 and count > 2) or any(unit.flags & HAS_LAWS for unit in terms):
         return 0
     return k * (count - 1) + 1 - (const != 0)
 
@@ -320,5 +320,5 @@ def _may_change(unit: Expr, given: tuple[Dim, ...]) -> TypeGuard[FloorDiv | Extr
 def _made_again(atom: FloorDiv | Extremum) -> Sum:
     """What one pass of its constructor makes of the parts of an atom."""
     if isinstance(atom, FloorDiv):
-        return floordiv.once(*atom.parts)
-    return extrema.once(type(atom), list(atom.parts))
+        return floordiv.one_pass(*atom.parts)
+    return extrema.one_pass(type(atom), list(atom.parts))

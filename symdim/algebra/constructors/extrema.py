@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from symdim.algebra.expr import Dim, Expr, Sum
 
 _known = shared_cache(CACHE_SIZE)
-_raw = shared_cache(8192)  # one element is asked for as an atom, as a twin, in a clamp, in a numerator
+_sums = shared_cache(8192)  # one element is asked for as an atom, as a twin, in a clamp, in a numerator
 
 _COPIED = 8  # beyond the budget, the most terms that the merging of one maximum into another one copies
 _ROUNDS = 12  # changes of form; fewer were enough in every test
@@ -72,24 +72,24 @@ def _remembered(kind: Kind, dims: tuple[Dim, ...]) -> Dim:
 
 def extremum_of(kind: Kind, dims: list[Dim]) -> Dim:
     """The maximum or minimum of some dimensions."""
-    terms, const = raw(kind, dims)
+    terms, const = as_sum(kind, dims)
     return arithmetic.sum_of(dict(terms), const)
 
 
-def raw(kind: Kind, dims: list[Dim]) -> Sum:
+def as_sum(kind: Kind, dims: list[Dim]) -> Sum:
     """The maximum or minimum of dimensions, as a sum. With two arguments its atom is of this kind.
 
     Callers must not change the result.
     """
     key = (kind, *dims)
-    found: Sum | None = _raw.get(key)
+    found: Sum | None = _sums.get(key)
     if found is None:
-        found = _raw[key] = arithmetic.stable(once(kind, dims), key[1:])  # type: ignore[arg-type]
+        found = _sums[key] = arithmetic.stable(one_pass(kind, dims), key[1:])  # type: ignore[arg-type]
     return found
 
 
-def once(kind: Kind, dims: list[Dim]) -> Sum:
-    """The same by one pass of stable.py."""
+def one_pass(kind: Kind, dims: list[Dim]) -> Sum:
+    """The same, not yet made again from its parts (`arithmetic.stable`)."""
     total = common_parts.Scaled()
     dims = list(dict.fromkeys(dims))
     if any(map(_is_whole, dims)):  # before parts of one argument are taken out of the others

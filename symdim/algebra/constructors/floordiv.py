@@ -16,22 +16,15 @@ from __future__ import annotations
 from math import gcd
 
 from symdim.algebra.bounds import bounds_of
-from symdim.algebra.constructors import (
-    arithmetic,
-    basis,
-    by_expression,
-    numerators,
-    rounding,
-    shortening,
-)
+from symdim.algebra.constructors import arithmetic, basis, by_expression, numerators, rounding, shortening
 from symdim.algebra.expr import FloorDiv
 from symdim.algebra.interning import find_unit, publish, sequence_fingerprint
 from symdim.algebra.intervals import quotient
 from symdim.algebra.polynomials import (
-    LAWFUL,
+    HALF,
+    HAS_LAWS,
     NESTED,
     SPLIT,
-    TWIN,
     accumulate,
     has_laws,
     height_of,
@@ -62,11 +55,11 @@ def floordiv(n: Dim, d: Dim) -> Dim:
             n, d = arithmetic.scale(n, -1), -d
         if isinstance(n, int) or d == 1:
             return n
-    return arithmetic.sum_of(*arithmetic.stable(once(n, d), (n, d)))
+    return arithmetic.sum_of(*arithmetic.stable(one_pass(n, d), (n, d)))
 
 
-def once(n: Dim, d: Dim) -> Sum:
-    """floor(n / d) for a number d >= 2 or an expression, as a sum that is not canonical yet; a pass of stable.py."""
+def one_pass(n: Dim, d: Dim) -> Sum:
+    """floor(n / d) for a number d >= 2 or an expression, not yet made again from its parts."""
     if not isinstance(d, int):
         return by_expression.quotient_of(n, d)
     unit = split_unit(n)
@@ -137,7 +130,7 @@ class _ByNumber:
         if len(terms) == 1 and (nested := _as_nested(terms, const, c)) is not None:
             terms, const, c = nested
         self.given = terms
-        if any(unit.flags & LAWFUL for unit in terms):
+        if any(unit.flags & HAS_LAWS for unit in terms):
             terms, const = basis.in_basis(terms, const)
         while len(terms) > 1 and (simpler := numerators.without_small_parts(terms, const, c)) is not None:
             terms, const, g = simpler
@@ -306,7 +299,7 @@ def quotient_atom(n: Dim, d: Dim) -> Expr:
     if several:
         node.flags = SPLIT | basis.flags_of_quotient(node)
     else:
-        node.flags = TWIN if d == 2 and _has_other_half(n) else 0
+        node.flags = HALF if d == 2 and _has_other_half(n) else 0
     return publish(node)
 
 
