@@ -14,6 +14,7 @@ from symdim.algebra.interning import PRIME, find_sum
 from symdim.algebra.order import dim_order, leading
 from symdim.algebra.polynomials import (
     CLAMP,
+    HALF,
     HAS_LAWS,
     OPPOSITE,
     PAIR,
@@ -61,9 +62,21 @@ def sum_of(terms: Terms, const: int, fingerprint: int | None = None) -> Dim:
         if unit.height > height:
             height = unit.height
         flags |= unit.flags
-    if flags & HAS_LAWS and (const or len(terms) > 1 or flags & OPPOSITE):
+    if flags & HAS_LAWS and (const or len(terms) > 1 or flags & OPPOSITE) and not _is_of_one_half(terms):
         return sum_as_it_stands(*shortening.short_form(terms, const))
     return new_sum(terms, const, fingerprint, height)
+
+
+def _is_of_one_half(terms: Terms) -> bool:
+    """Whether no law concerns a sum but that of one half, and the other half would only bring terms in."""
+    found: FloorDiv | None = None
+    for unit in terms:
+        if unit.flags & HAS_LAWS:
+            if found is not None or type(unit) is not FloorDiv or not unit.flags & HALF:
+                return False
+            found = unit
+    assert found is not None
+    return not any(unit in terms or unit.flags & HAS_LAWS for unit in terms_of(found.parts[0])[0])
 
 
 def add(a: Dim, b: Dim) -> Dim:

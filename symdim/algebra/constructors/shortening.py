@@ -11,7 +11,7 @@ from itertools import combinations, permutations
 
 from symdim.algebra.caches import remembered, shared_cache
 from symdim.algebra.constructors import arithmetic, basis, extrema, lattice, numerators
-from symdim.algebra.expr import FloorDiv, Max, Min
+from symdim.algebra.expr import Max, Min
 from symdim.algebra.interning import PRIME
 from symdim.algebra.order import order
 from symdim.algebra.polynomials import (
@@ -38,12 +38,7 @@ _short_forms = shared_cache(8192)
 
 
 def short_form(terms: Terms, const: int) -> Sum:
-    """The canonical form of a sum with units that the laws concern; `terms` itself if it has this form."""
-    with_laws = [unit for unit in terms if unit.flags & HAS_LAWS]
-    if len(with_laws) == 1 and type(half := with_laws[0]) is FloorDiv and half.flags & HALF:
-        numerator, _ = terms_of(half.parts[0])
-        if not any(unit in terms or unit.flags & HAS_LAWS for unit in numerator):
-            return terms, const  # with the other half in its place, the sum has these terms besides
+    """The canonical form of a sum with units that the laws concern."""
     given = basis.polynomial(*basis.in_basis(terms, const))
     fingerprint = sum([k * (1 if unit is None else unit.fingerprint) for unit, k in given.items()]) % PRIME
     known = _short_forms.get(fingerprint)
