@@ -1,6 +1,7 @@
 """The order of the rooms: which folder may import which, and that no two files import each other.
 
-Every import counts: at the top of a file, inside of functions, for type checkers only, and by `import_module`.
+Every import counts: at the top of a file, inside of functions, for type checkers only, and by `import_module`. In the
+algebra those for type checkers do not: nodes name types of every room there.
 """
 
 from __future__ import annotations
@@ -32,6 +33,19 @@ ROOMS = {
         "store rows",
         "einsum",
         "__main__",
+    ],
+    "symdim.algebra": [
+        "caches origin intervals",
+        "expr",
+        "interning order",
+        "polynomials",
+        "corners pieces bounds",
+        "variable",
+        "constructors",
+        "evaluate",
+        "bindings dims pickling",
+        "texts",
+        "canonical",
     ],
     "onnx_infer": [
         "errors options",
@@ -65,11 +79,10 @@ ROOMS = {
 }
 """Each room imports only those above it and itself. Files of one line are one room. A top imports any room."""
 
-FREE = {"symdim", "onnx_infer"}
-"""Files of no room: the tops give names of every room, and any room may ask a top for them."""
+FREE = {"symdim", "onnx_infer", "symdim.algebra"}
+"""Files of no room: tops give names of every room, and any room may ask them. That of the algebra binds operators."""
 
 EXCEPTIONS = {
-    ("symdim.algebra.expr", "symdim.guarantee"): "`Expr.guarantee` is a method for users, read when it is first called",
     ("symdim.shape", "symdim.guarantee"): "`Shape.guarantees`, likewise",
     ("onnx_infer.api", "onnx_infer.integrations.onnx_ir"): "`infer_symbolic_shapes` takes a model of either front end",
     ("onnx_infer.operators.registration", "onnx_infer.ops"): "the families register themselves at a look-up",
@@ -107,11 +120,12 @@ def graph() -> dict[str, frozenset[str]]:
     texts = {**sources("symdim"), **sources("onnx_infer")}
     known = set(texts)
     # a package that a file lies in is imported before the file, so this is no choice of the file
+    texts.update({m: without_types(text) for m, text in texts.items() if m.startswith("symdim.algebra.")})
     return {m: frozenset(imports(text, known) - {m, m.rpartition(".")[0]}) for m, text in texts.items()}
 
 
 def floor(module: str) -> tuple[bool, int, int]:
-    """The place of a module's room in the order: symdim first. In `tools/`, the folders are rooms, too."""
+    """The place of a module's room in the order: symdim first. In `tools/` and the algebra, there are rooms, too."""
 
     def place(package: str) -> int:
         room = module.removeprefix(f"{package}.").partition(".")[0]
@@ -119,8 +133,18 @@ def floor(module: str) -> tuple[bool, int, int]:
         return number
 
     package = module.partition(".")[0]
-    in_tools = module.startswith("onnx_infer.tools.")
-    return package == "onnx_infer", place(package), place("onnx_infer.tools") if in_tools else -1
+    inner = next((p for p in ("onnx_infer.tools", "symdim.algebra") if module.startswith(f"{p}.")), "")
+    return package == "onnx_infer", place(package), place(inner) if inner else -1
+
+
+def without_types(text: str) -> str:
+    """A source without what it imports for type checkers only."""
+    kept = [
+        node
+        for node in ast.parse(text).body
+        if not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test))
+    ]
+    return "\n".join(map(ast.unparse, kept))
 
 
 def in_core(module: str) -> bool:
@@ -188,6 +212,25 @@ def test_an_import_turned_round_is_found(graph: dict[str, frozenset[str]]) -> No
     assert "onnx_infer.values.tensor" in graph["onnx_infer.laws.sizes"]
     edges = {**graph, "onnx_infer.values.tensor": graph["onnx_infer.values.tensor"] | {"onnx_infer.laws.sizes"}}
     assert ("onnx_infer.values.tensor", "onnx_infer.laws.sizes") in upward(edges)
+
+
+def test_the_circle_of_the_constructors_stays_small(graph: dict[str, frozenset[str]]) -> None:
+    edges = {module: others for module, others in graph.items() if module.startswith("symdim.algebra.")}
+    (circle,) = circles({module: others & set(edges) for module, others in edges.items()})
+    assert {module.rpartition(".")[0] for module in circle} == {"symdim.algebra.constructors"}
+    assert len(circle) <= 12
+
+
+CORE = "algebra parser parsing dialects"
+
+
+def test_the_core_uses_nothing_else_and_stays_small() -> None:
+    """An embedder can take the algebra, the parser and the dialects alone."""
+    texts = sources("symdim")
+    core = {m: text for m, text in texts.items() if m.partition(".")[2].partition(".")[0] in CORE.split()}
+    found = {(m, other) for m, text in core.items() for other in imports(without_types(text), set(texts))}
+    assert [pair for pair in sorted(found) if pair[1] not in core and pair[1] not in {"symdim", "symdim.errors"}] == []
+    assert sum(len(text.splitlines()) for text in core.values()) <= 7850
 
 
 def test_no_files_import_each_other_outside_the_algebra(graph: dict[str, frozenset[str]]) -> None:

@@ -1,19 +1,18 @@
 """Expressions in canonical form, and the constructors. Equal expressions are one object.
 
-    expr.py         the nodes and their operators         canonical.py    the constructors: the one way to build
-    variable.py     variables and their scopes            interning.py    one object for each expression
-    origin.py       where a variable comes from           order.py        the order of terms
-    evaluate.py     values and substitution               dims.py         questions about ints and expressions
-    pickling.py     expressions as flat programs          caches.py       bounded caches
-    bindings.py     sizes given for variables             work.py         the work to build them, for budgets
-    refusals.py     what an expression is not: true, a number
+    canonical.py    the constructors: the one way to build    dims.py         questions about ints and expressions
+    texts/          the printed form and its parts            pickling.py     expressions as flat programs
+    evaluate.py     values and substitution                   bindings.py     sizes given for variables
+    constructors/   sums, products, divisions, maxima and minima
+    bounds.py       the interval of an expression             corners.py, pieces.py   of products, of maxima of one unit
+    polynomials.py  products of atoms, and sums as they stand
+    variable.py     variables and their scopes                interning.py    one object for each expression
+    expr.py         the nodes and their operators             order.py        the order of terms
+    origin.py       where a variable comes from               intervals.py    arithmetic of intervals
+    caches.py       bounded caches
 
-    sums/         sums and products                       divisions/     floor division and remainders
-    minmax/       minima and maxima                       forms/         one form for equal sums, the short form
-    bounds/       intervals                               texts/         the printed form and its parts
-
-The files of this room and of its inner rooms import one another in circles, because every constructor needs every
-other one. Of other files they use only `symdim.errors`. Begin with `expr.py`, then `canonical.py`.
+Each line uses only the lines below it, and of other rooms only `symdim.errors`. Operators call the constructors above
+them, which are bound here. Begin with `expr.py`, then `canonical.py`.
 """
 
 from symdim.algebra import canonical, expr, texts

@@ -175,7 +175,9 @@ def _without_divisions(terms: Terms, const: int) -> Iterator[Relaxed]:
         places = [place for unit in total if unit._height and (place := _division_in(unit, total)) is not None]
         if not places:
             break
-        unit, atom, factor = max(places, key=lambda place: (place[1]._height, named_fingerprint(place[0])))
+        if len(places) > 1:
+            places.sort(key=lambda place: (place[1]._height, named_fingerprint(place[0])))
+        unit, atom, factor = places[-1]
         n, d = atom._parts
         d_terms, d_const = terms_of(d)
         by = d_terms[leading(d_terms)] if d_terms else d_const
@@ -198,6 +200,8 @@ def _division_in(unit: Expr, terms: Terms) -> tuple[Expr, FloorDiv, Expr | None]
     A divisor that is never negative counts as positive. If it is an expression, all its terms must stand in the sum,
     and beside another factor, a term of the numerator.
     """
+    if type(unit) is FloorDiv and type(unit._parts[1]) is int:
+        return unit, unit, None
     for atom in powers_of(unit):
         if not isinstance(atom, FloorDiv):
             continue

@@ -1,12 +1,7 @@
-"""The constructors. Only they build expressions, and these are canonical and interned.
+"""The constructors, and what else the operators and methods of a node call. Expressions are built only here.
 
-    sums and products       polynomial.py    over units from monomial.py
-    // and %                floordiv.py      with polynomial division from long_division.py
-    max and min             extrema.py, lattice.py
-    table of live nodes     interning.py
-
-Equal canonical forms are one object. Constructors use intervals of variables (`max(N, 1)` is `N` where N >= 1)
-but never search for a proof, so each costs microseconds.
+Constructors use intervals of variables (`max(N, 1)` is `N` where N >= 1) but never search for a proof. So sums,
+products and divisions cost microseconds. A nest of maxima and minima costs up to 30 milliseconds (prover/work.py).
 """
 
 from __future__ import annotations

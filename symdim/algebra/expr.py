@@ -18,7 +18,6 @@ from __future__ import annotations
 from operator import index
 
 from symdim.algebra.caches import shared_cache
-from symdim.algebra.refusals import Symbolic
 from symdim.errors import SymdimError
 
 TYPE_CHECKING = False
@@ -64,7 +63,7 @@ def _operator(name: str) -> Operator:
     An int operand comes first in the key, so (e, 1.0) never finds (1, e).
     """
     results = shared_cache(CACHE_SIZE)
-    look_up = results.get
+    look_up, put = results.get, dict.__setitem__  # faster than the method of `Cache`, which these calls would feel
 
     def computed(self: Expr, other: Dim) -> Dim:
         key = (other, self) if type(other) is int else (self, other)
@@ -78,7 +77,9 @@ def _operator(name: str) -> Operator:
                 return NotImplemented  # type: ignore[no-any-return]
             found = getattr(canonical, name)(self, number)
             if number is other:  # the key has no other type than int, which could equal floats
-                results[key] = found
+                if len(results) >= CACHE_SIZE:
+                    results.clear()
+                put(results, key, found)
         return found
 
     return computed
@@ -92,6 +93,44 @@ def _reflected(name: str) -> Operator:
         return NotImplemented if left is None else getattr(canonical, name)(left, self)
 
     return computed
+
+
+class Symbolic:
+    """What an expression is not: a truth value, a number, a member of an order, a quotient with a remainder.
+
+    Python would answer some of these in silence: every object without a length is true. So each of them raises
+    `TypeError` with the call that answers the question. Most of them do not exist for type checkers.
+    """
+
+    __slots__ = ()
+
+    def _unordered(self, other: object) -> bool:
+        raise TypeError("sizes have no < or >: ask symdim.at_least(a, b), and write symdim.maximum for max")
+
+    __lt__ = __le__ = __gt__ = __ge__ = _unordered
+
+    if not TYPE_CHECKING:
+
+        def __bool__(self):
+            raise TypeError(
+                f"{self!r} is true or false only at given sizes: ask symdim.equal({self!r}, 0), which is True, False "
+                "or None (not known); `a is b` tells whether two expressions are the same, `is None` that there is none"
+            )
+
+        def _no_number(self, *ignored):
+            names = ", ".join(f"{name}=..." for name in sorted(self.free_symbols())[:4] if name.isidentifier())
+            raise TypeError(f"{self!r} is a number only at given sizes: write .to_int({names or '{name: size}'})")
+
+        __int__ = __float__ = __complex__ = __index__ = __round__ = _no_number
+
+        def __truediv__(self, other):
+            if not isinstance(other, Symbolic) and not hasattr(other, "__index__"):
+                return NotImplemented
+            raise TypeError(
+                f"{self!r} is an integer, so / is not defined: use // (rounded down) or symdim.ceildiv (up)"
+            )
+
+        __rtruediv__ = __truediv__
 
 
 class Expr(Symbolic):
@@ -139,11 +178,11 @@ class Expr(Symbolic):
         """What a reader sees: a variable, an int, or a tuple `Operation`, `Product` or `Sum` of further dimensions.
 
         >>> from symdim import Var
-        >>> N, x = Var("N"), Var("x")
+        >>> K, M, N = Var("K"), Var("M"), Var("N")
         >>> (N % 4).tree()
         Operation(operator='%', operands=(N, 4))
-        >>> (2 * N * (x + 1) * (x + 3)).tree()
-        Product(coefficient=2, powers=((N, 1), (x + 1, 1), (x + 3, 1)))
+        >>> (2 * N * (M + 1) * (K + 3)).tree()
+        Product(coefficient=2, powers=((N, 1), (K + 3, 1), (M + 1, 1)))
         """
         return texts.tree_of(self)
 

@@ -26,19 +26,17 @@ def names_of(node: Dim) -> tuple[str, ...]:
     """The first variable names of a dimension in alphabetical order."""
     if isinstance(node, int):
         return ()
-    if node._names is None:
-        node._names = merged_names(node._parts if node._terms is None else node._terms)  # type: ignore[arg-type]
-    return node._names
-
-
-def merged_names(nodes: Collection[Dim]) -> tuple[str, ...]:
-    """The first names of several dimensions together."""
-    if len(nodes) == 1:
-        return names_of(next(iter(nodes)))
-    names: set[str] = set()
-    for node in nodes:
-        names.update(names_of(node))
-    return tuple(sorted(names)[:_NAMES])
+    stack = [] if node._names is not None else [node]
+    while stack:
+        inner: Collection[Dim] = stack[-1]._parts if stack[-1]._terms is None else stack[-1]._terms  # type: ignore[assignment]
+        parts = [part for part in inner if not isinstance(part, int)]
+        missing = [part for part in parts if part._names is None]
+        if missing:
+            stack += missing
+        else:
+            names = {name for part in parts for name in part._names or ()}
+            stack.pop()._names = tuple(sorted(names)[:_NAMES])
+    return node._names  # type: ignore[return-value]
 
 
 def named_fingerprint(node: Expr) -> int:
@@ -69,11 +67,6 @@ def named_fingerprint(node: Expr) -> int:
 def kind_number(atom: Expr) -> int:
     """The number of an atom's kind in its fingerprint: 1 for a division, 2 for a maximum, 3 for a minimum."""
     return 1 if isinstance(atom, FloorDiv) else 2 if isinstance(atom, Max) else 3
-
-
-def height_of(node: Dim) -> int:
-    """The nesting depth of divisions, maxima and minima in a dimension; 0 for a polynomial in variables."""
-    return 0 if isinstance(node, int) else node._height
 
 
 def _atom_order(atom: Expr) -> tuple[object, ...]:

@@ -48,7 +48,7 @@ def least(terms: Terms, x: Expr, known: Interval) -> int | None:
     >>> from symdim import Var, maximum, minimum
     >>> x = Var.fresh("x", 1)
     >>> e = 2 * minimum(x, 5) - 9 * minimum(maximum(x, 5), 6) + minimum(maximum(x, 6), 15)
-    >>> least(e._terms, x, x.bounds())
+    >>> least(e._terms, x, x.bounds()) + e._const
     -38
     """
     first, last = known

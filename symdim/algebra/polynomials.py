@@ -9,7 +9,7 @@ from __future__ import annotations
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.expr import CACHE_SIZE, Add, Expr, FloorDiv, Max, Min, Mul
 from symdim.algebra.interning import PRIME, find_sum, find_unit, publish
-from symdim.algebra.order import names_of, sorted_units
+from symdim.algebra.order import sorted_units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
     Powers = dict[Expr, int]
 
-EXTREMUM, SPLIT, NESTED, PAIR, CLAMP, TWIN, OPPOSITE = 1, 2, 4, 8, 16, 32, 64
+EXTREMUM, SPLIT, NESTED, PAIR, CLAMP, HALF, OPPOSITE = 1, 2, 4, 8, 16, 32, 64
 """The `flags` of a unit: which laws concern it.
 
 | flag     | the unit                                                    | laws of      |
 |----------|-------------------------------------------------------------|--------------|
-| EXTREMUM | has a maximum or minimum as a factor                        | choices.py   |
+| EXTREMUM | has a maximum or minimum as a factor                        | bounds.py    |
 | SPLIT    | is a maximum or minimum, or a division of one, by a number  | lattice.py   |
 | NESTED   | is a product with a factor that is SPLIT                    | lattice.py   |
 | PAIR     | has one maximum or minimum of two arguments                 | basis.py     |
 | CLAMP    | has one clamp                                               | basis.py     |
-| TWIN     | has one half                                                | basis.py     |
+| HALF     | has one half                                                | basis.py     |
 | OPPOSITE | is a multiple of `max(a, b)*min(a, b)`                      | basis.py     |
 
-No law but that of OPPOSITE concerns a product of several atoms that are PAIR, CLAMP or TWIN.
+No law but that of OPPOSITE concerns a product of several atoms that are PAIR, CLAMP or HALF.
 """
-LAWFUL = PAIR | CLAMP | TWIN | OPPOSITE
+HAS_LAWS = PAIR | CLAMP | HALF | OPPOSITE
 
 _products = shared_cache(CACHE_SIZE)
 
@@ -74,7 +74,6 @@ def _new_unit(powers: Powers, fingerprint: int) -> Expr:
     height = 0
     for atom in powers:
         if atom._terms is not None:
-            names_of(atom)
             height = max(height, 1 + atom._height)
         elif atom._height > height:
             height = atom._height
@@ -87,14 +86,14 @@ def _new_unit(powers: Powers, fingerprint: int) -> Expr:
 def _flags_of(powers: Powers) -> int:
     """The flags of a product, by the flags of its atoms."""
     extremum = 0
-    lawful: list[Expr] = []
+    with_laws: list[Expr] = []
     for atom in powers:
         extremum |= atom._flags & EXTREMUM | (NESTED if atom._flags & SPLIT else 0)
-        if atom._flags & LAWFUL:
-            lawful.append(atom)
-    if len(lawful) == 1 and powers[lawful[0]] == 1:
-        return extremum | lawful[0]._flags & LAWFUL
-    return extremum | (OPPOSITE if opposites(lawful) else 0)
+        if atom._flags & HAS_LAWS:
+            with_laws.append(atom)
+    if len(with_laws) == 1 and powers[with_laws[0]] == 1:
+        return extremum | with_laws[0]._flags & HAS_LAWS
+    return extremum | (OPPOSITE if opposites(with_laws) else 0)
 
 
 def opposites(atoms: Iterable[Expr]) -> tuple[Expr, Expr] | None:
@@ -164,6 +163,11 @@ def terms_of(dim: Dim) -> tuple[dict[Expr, int], int]:
     return ({dim: 1}, 0) if dim._terms is None else (dim._terms, dim._const)
 
 
+def height_of(node: Dim) -> int:
+    """The nesting depth of divisions, maxima and minima in a dimension; 0 for a polynomial in variables."""
+    return 0 if isinstance(node, int) else node._height
+
+
 def split_unit(dim: Dim) -> Expr | None:
     """The only unit of a sum that has several arguments, whatever products stand beside it; None for none or more."""
     if isinstance(dim, int):
@@ -181,7 +185,7 @@ def has_extrema(dim: Dim) -> bool:
 
 def has_laws(dim: Dim) -> bool:
     """Whether the laws of basis.py concern a term of a sum."""
-    return any(unit._flags & LAWFUL for unit in terms_of(dim)[0])
+    return any(unit._flags & HAS_LAWS for unit in terms_of(dim)[0])
 
 
 def accumulate(total: dict[Expr, int], terms: dict[Expr, int], factor: int = 1, unit: Expr | None = None) -> None:

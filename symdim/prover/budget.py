@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from symdim.algebra.constructors.arithmetic import MAX_TERMS, multiply
 from symdim.algebra.polynomials import terms_of
-from symdim.algebra.work import work_of
+from symdim.prover.work import work_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

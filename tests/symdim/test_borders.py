@@ -9,8 +9,7 @@ import pytest
 from symdim import Expr, Facts, Max, Min, Row, Scope, Store, SymdimError, Var, maximum, minimum, parse, prove, total
 from symdim.algebra.constructors.lattice import exceeds
 from symdim.algebra.constructors.long_division import cancelled
-from symdim.algebra.order import height_of
-from symdim.algebra.polynomials import divides, exact_quotient, has_sum_factor, terms_of
+from symdim.algebra.polynomials import divides, exact_quotient, has_sum_factor, height_of, terms_of
 from symdim.algebra.variable import make_variable
 from symdim.dialects.languages import literal
 from symdim.einsum import EinsumSpec

@@ -110,7 +110,7 @@ def crowded(monkeypatch):
     monkeypatch.setattr(interning, "PRIME", 7)
     for module in (interning, variable):
         monkeypatch.setattr(module, "mixed", lambda x: mixed(x) % 6 + 1)
-    for name in ("sums.polynomial", "sums.monomial"):
+    for name in ("polynomials", "constructors.arithmetic"):
         monkeypatch.setattr(import_module(f"symdim.algebra.{name}"), "PRIME", 7)
     yield
     clear_caches()

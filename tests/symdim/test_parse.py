@@ -149,7 +149,7 @@ def test_any_dim_param_can_be_read(text):
 
 
 def test_the_empty_text_names_nothing():
-    for read in (Var, read_dim_param, Scope().var, Var.fresh):
+    for read in (Var, read_dim_param, Scope().var):
         with pytest.raises(SymdimError, match="the name of a variable is empty"):
             read("")
     for text in ("``", '"" + 1', "N*``"):

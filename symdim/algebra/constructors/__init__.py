@@ -2,11 +2,11 @@
 
     arithmetic.py       sums, products and powers          long_division.py    division of sums by sums
     floordiv.py         floor division and remainders      numerators.py       what is done to a numerator before
+    by_expression.py    divisions by expressions
     extrema.py          maxima and minima                  common_parts.py     what their arguments have in common
     lattice.py          nested maxima and minima           means.py            arguments between two others
     rounding.py         divisions of maxima and minima
     basis.py            one form for equal sums            shortening.py       the short form of a sum
-    stable.py           results that their parts make again
 
 Each constructor needs the others, so these files import one another, as modules, and use them in functions only.
 Begin with `arithmetic.py`, then `floordiv.py` and `extrema.py`.

@@ -19,10 +19,10 @@ from symdim.algebra.constructors import arithmetic, extrema, floordiv, lattice, 
 from symdim.algebra.expr import FloorDiv, Max, Min
 from symdim.algebra.polynomials import (
     CLAMP,
-    LAWFUL,
+    HALF,
+    HAS_LAWS,
     OPPOSITE,
     PAIR,
-    TWIN,
     accumulate,
     exact_quotient,
     has_extrema,
@@ -57,7 +57,7 @@ def polynomial(terms: Terms, const: int) -> Polynomial:
 def in_basis(terms: Terms, const: int) -> Sum:
     """The basis of a sum."""
     for unit in terms:
-        if unit._flags & LAWFUL:
+        if unit._flags & HAS_LAWS:
             break
     else:
         return terms, const
@@ -70,7 +70,7 @@ def part_in_basis(sums: Polynomial, keep: int) -> Polynomial:
     """The basis of a polynomial, except for units with the flag `keep`, which stay."""
     total: Polynomial = {}
     for unit, k in sums.items():
-        law = unit is not None and unit._flags & LAWFUL and not unit._flags & keep
+        law = unit is not None and unit._flags & HAS_LAWS and not unit._flags & keep
         accumulate(total, _basis_of(unit) if law else {unit: 1}, k)  # type: ignore[arg-type, dict-item]
     return total
 
@@ -79,13 +79,13 @@ def split(unit: Expr) -> tuple[Unit, Expr]:
     """(the other factors, the atom) of a unit with one atom that the laws concern."""
     if not isinstance(unit._parts, dict):
         return None, unit
-    atom = next(atom for atom in powers_of(unit) if atom._flags & LAWFUL)
+    atom = next(atom for atom in powers_of(unit) if atom._flags & HAS_LAWS)
     return exact_quotient(unit, atom), atom
 
 
 def both_of(atom: Expr) -> Polynomial:
     """The sum of an atom and its twin, in the basis."""
-    if atom._flags & TWIN:
+    if atom._flags & HALF:
         return polynomial(*in_basis(terms_of(atom._parts[0])[0], 0))  # type: ignore[index]
     total: Polynomial = {}
     for part in lattice.two_leaves(atom):
@@ -95,7 +95,7 @@ def both_of(atom: Expr) -> Polynomial:
 
 def twin_of(atom: Expr) -> Polynomial:
     """The twin of an atom: the minimum for a maximum of two, the maximum for a minimum, the other half for a half."""
-    if atom._flags & TWIN:
+    if atom._flags & HALF:
         terms, const = terms_of(atom._parts[0])  # type: ignore[index]
         return {floordiv.quotient_atom(arithmetic.sum_of(dict(terms), 1 - const), 2): 1}
     return _of_leaves(lattice.OTHER[lattice.kind_of(atom)], atom)
@@ -106,7 +106,7 @@ def _of_leaves(kind: type[Extremum], atom: Expr) -> Polynomial:
     """The maximum or minimum of the two leaves of an atom."""
     if type(atom) is not FloorDiv:
         return {extrema.extremum_atom(kind, atom._parts): 1}  # type: ignore[arg-type]
-    return polynomial(*extrema.raw(kind, list(lattice.two_leaves(atom))))
+    return polynomial(*extrema.as_sum(kind, list(lattice.two_leaves(atom))))
 
 
 def less(a: Polynomial, b: Polynomial) -> Polynomial:
@@ -123,7 +123,7 @@ def _basis_of(unit: Expr) -> Polynomial:
         if not waiting:
             break
         some, k = waiting.popitem()
-        law = None if some is None or not some._flags & LAWFUL else _to_basis(some)
+        law = None if some is None or not some._flags & HAS_LAWS else _to_basis(some)
         if law is None:
             accumulate(found, {some: k})  # type: ignore[arg-type, dict-item]
         else:
@@ -142,7 +142,7 @@ def _to_basis(unit: Expr) -> tuple[Unit, Polynomial] | None:
     for atom in powers_of(unit):
         if atom._flags & CLAMP:
             return exact_quotient(unit, atom), clamp_basis(atom)
-        if atom._flags & TWIN and terms_of(atom._parts[0])[1]:  # type: ignore[index]
+        if atom._flags & HALF and terms_of(atom._parts[0])[1]:  # type: ignore[index]
             return exact_quotient(unit, atom), less(both_of(atom), twin_of(atom))
         if atom._flags & PAIR:
             maximum = _of_leaves(Max, atom)
@@ -179,8 +179,8 @@ def clamp_basis(atom: Expr) -> Polynomial:
     ends = limits(lattice.of_unit(Min, atom))
     assert ends is not None
     c, low, high = ends
-    found = polynomial(*extrema.raw(Max, [c, low]))
-    accumulate(found, polynomial(*extrema.raw(Max, [c, high])), -1)  # type: ignore[arg-type]
+    found = polynomial(*extrema.as_sum(Max, [c, low]))
+    accumulate(found, polynomial(*extrema.as_sum(Max, [c, high])), -1)  # type: ignore[arg-type]
     accumulate(found, polynomial(*terms_of(high)))  # type: ignore[arg-type]
     return found
 

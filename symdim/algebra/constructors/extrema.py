@@ -17,12 +17,12 @@ from __future__ import annotations
 
 from symdim.algebra.bounds import bounds_of
 from symdim.algebra.caches import shared_cache
-from symdim.algebra.constructors import arithmetic, basis, common_parts, lattice, rounding, stable
+from symdim.algebra.constructors import arithmetic, basis, common_parts, lattice, rounding
 from symdim.algebra.expr import CACHE_SIZE, Extremum, Max, Min
 from symdim.algebra.interning import find_unit, publish, sequence_fingerprint
 from symdim.algebra.intervals import greatest, smallest
-from symdim.algebra.order import dim_order, height_of, merged_names
-from symdim.algebra.polynomials import EXTREMUM, SPLIT, split_unit, terms_of
+from symdim.algebra.order import dim_order
+from symdim.algebra.polynomials import EXTREMUM, SPLIT, height_of, split_unit, terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from symdim.algebra.expr import Dim, Expr, Sum
 
 _known = shared_cache(CACHE_SIZE)
-_raw = shared_cache(8192)  # one element is asked for as an atom, as a twin, in a clamp, in a numerator
+_sums = shared_cache(8192)  # one element is asked for as an atom, as a twin, in a clamp, in a numerator
 
 _COPIED = 8  # beyond the budget, the most terms that the merging of one maximum into another one copies
 _ROUNDS = 12  # changes of form; fewer were enough in every test
@@ -72,24 +72,24 @@ def _remembered(kind: Kind, dims: tuple[Dim, ...]) -> Dim:
 
 def extremum_of(kind: Kind, dims: list[Dim]) -> Dim:
     """The maximum or minimum of some dimensions."""
-    terms, const = raw(kind, dims)
+    terms, const = as_sum(kind, dims)
     return arithmetic.sum_of(dict(terms), const)
 
 
-def raw(kind: Kind, dims: list[Dim]) -> Sum:
+def as_sum(kind: Kind, dims: list[Dim]) -> Sum:
     """The maximum or minimum of dimensions, as a sum. With two arguments its atom is of this kind.
 
     Callers must not change the result.
     """
     key = (kind, *dims)
-    found: Sum | None = _raw.get(key)
+    found: Sum | None = _sums.get(key)
     if found is None:
-        found = _raw[key] = stable.stable(once(kind, dims), key[1:])  # type: ignore[arg-type]
+        found = _sums[key] = arithmetic.stable(one_pass(kind, dims), key[1:])  # type: ignore[arg-type]
     return found
 
 
-def once(kind: Kind, dims: list[Dim]) -> Sum:
-    """The same by one pass of stable.py."""
+def one_pass(kind: Kind, dims: list[Dim]) -> Sum:
+    """The same, not yet made again from its parts (`arithmetic.stable`)."""
     total = common_parts.Scaled()
     dims = list(dict.fromkeys(dims))
     if any(map(_is_whole, dims)):  # before parts of one argument are taken out of the others
@@ -166,7 +166,7 @@ def _outside(kind: Kind, clauses: list[Clause], leaves: Iterable[Dim]) -> Sum | 
     sign, d, numerators = found
     kind = kind if sign > 0 else lattice.OTHER[kind]
     n = of_clauses(kind, [tuple([numerators[leaf] for leaf in clause]) for clause in clauses])
-    divided = None if n is None else rounding.divided(arithmetic.sum_of(*stable.stable(n, ())), d)
+    divided = None if n is None else rounding.divided(arithmetic.sum_of(*arithmetic.stable(n, ())), d)
     if divided is None:
         return None
     terms, const = divided
@@ -231,6 +231,5 @@ def extremum_atom(kind: Kind, parts: tuple[Dim, ...]) -> Expr:
     node._flags |= basis.flags_of(node)
     ranges = [bounds_of(part) for part in parts]
     node._bounds = greatest(ranges) if kind is Max else smallest(ranges)
-    node._names = merged_names(parts)
-    node._order = node._named = node._text = None
+    node._names = node._order = node._named = node._text = None
     return publish(node)

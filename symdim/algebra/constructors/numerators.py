@@ -29,7 +29,7 @@ from symdim.algebra.bounds import bounds_of, linear_bounds
 from symdim.algebra.constructors import arithmetic, basis, long_division, shortening
 from symdim.algebra.expr import FloorDiv
 from symdim.algebra.order import leading, order
-from symdim.algebra.polynomials import LAWFUL, PAIR, SPLIT, TWIN, accumulate, divides, has_laws, terms_of
+from symdim.algebra.polynomials import HALF, HAS_LAWS, PAIR, accumulate, divides, has_laws, terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -177,18 +177,6 @@ def merged(terms: Terms, const: int, inner: FloorDiv) -> tuple[Dim, Dim]:
     return arithmetic.add(numerator, arithmetic.multiply(a, rest)), a
 
 
-def as_nested(terms: Terms, const: int, c: int) -> tuple[Terms, int, int] | None:
-    """(m, r, a*c) with floor((floor(m/a) + const)/c) == floor((m + r)/(a*c)); None for any other numerator."""
-    ((unit, k),) = terms.items()
-    if k != 1 or type(unit) is not FloorDiv or unit._flags & SPLIT:
-        return None
-    m, a = unit._parts
-    if type(a) is not int:
-        return None
-    inner, added = terms_of(m)
-    return inner, added + a * const, a * c
-
-
 def is_whole(unit: Expr, k: int, rest: Terms, c: int) -> bool:
     """Whether `rest` has, in the basis and modulo c, the divisions of `k*unit` with the same coefficients."""
     own, _ = basis.in_basis({unit: k}, 0)
@@ -224,15 +212,15 @@ def without_multiples(n: Dim, d: Expr) -> tuple[Dim, Dim]:
         if r == 0 or not has_laws(n):
             return q, r
     divisor = basis.in_basis(*terms_of(d))
-    lawful = {unit: k for unit, k in divisor[0].items() if unit._flags & LAWFUL}
-    lead = leading(lawful or divisor[0])
+    with_laws = {unit: k for unit, k in divisor[0].items() if unit._flags & HAS_LAWS}
+    lead = leading(with_laws or divisor[0])
     q, r = long_division.divided_by_lead(basis.in_basis(*terms_of(n)), divisor, lead)
     found = [
         (q, r),
         (arithmetic.add(q, 1), arithmetic.subtract(r, d)),
         (arithmetic.subtract(q, 1), arithmetic.add(r, d)),
     ]
-    if not lawful:
+    if not with_laws:
         found += [(arithmetic.add(q, f), rest) for f, rest in _with_twins(r, divisor, lead)]
     return min(found, key=lambda some: len(terms_of(some[1])[0]))
 
@@ -241,7 +229,7 @@ def _with_twins(r: Dim, divisor: Sum, lead: Expr) -> Iterator[tuple[Dim, Dim]]:
     """The same for r in forms with one other twin: `y - max(x, y)` is `min(x, y) - x`."""
     terms, const = basis.in_basis(*terms_of(r))
     for unit in terms:
-        if unit._flags & (PAIR | TWIN):
+        if unit._flags & (PAIR | HALF):
             turned = shortening.with_twin(basis.polynomial(terms, const), unit)
             offset = turned.pop(None, 0)
             yield long_division.divided_by_lead((turned, offset), divisor, lead)  # type: ignore[arg-type]

@@ -98,14 +98,6 @@ def divided(n: Dim, d: int) -> Sum | None:
     return whole, offset
 
 
-def with_its_sign(n: Expr, c: int) -> Sum | None:
-    """floor(n / c) for a number c >= 2, if n has one maximum or minimum, with a factor below c; else None."""
-    unit = split_unit(n)
-    if unit is None:
-        return None
-    return inside(n, c) if abs(terms_of(n)[0][unit]) < c else None
-
-
 def _has_multiple(n: Dim, d: Expr) -> bool:
     """Whether the leading term of d divides a term of n."""
     lead = leading(terms_of(d)[0])

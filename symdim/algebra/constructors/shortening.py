@@ -11,17 +11,17 @@ from itertools import combinations, permutations
 
 from symdim.algebra.caches import remembered, shared_cache
 from symdim.algebra.constructors import arithmetic, basis, extrema, lattice, numerators
-from symdim.algebra.expr import FloorDiv, Max, Min
+from symdim.algebra.expr import Max, Min
 from symdim.algebra.interning import PRIME
 from symdim.algebra.order import order
 from symdim.algebra.polynomials import (
     CLAMP,
     EXTREMUM,
-    LAWFUL,
+    HALF,
+    HAS_LAWS,
     NESTED,
     PAIR,
     SPLIT,
-    TWIN,
     accumulate,
     has_extrema,
     terms_of,
@@ -34,21 +34,16 @@ if TYPE_CHECKING:
 
 PAIRS = 8  # the most atoms that are tried in pairs: two maxima as a clamp, two twins at once
 
-_settled = shared_cache(8192)
+_short_forms = shared_cache(8192)
 
 
-def settled(terms: Terms, const: int) -> Sum:
-    """The canonical form of a sum with units that the laws concern; `terms` itself if it has this form."""
-    lawful = [unit for unit in terms if unit._flags & LAWFUL]
-    if len(lawful) == 1 and type(half := lawful[0]) is FloorDiv and half._flags & TWIN:
-        numerator, _ = terms_of(half._parts[0])
-        if not any(unit in terms or unit._flags & LAWFUL for unit in numerator):
-            return terms, const  # with the other half in its place, the sum has these terms besides
+def short_form(terms: Terms, const: int) -> Sum:
+    """The canonical form of a sum with units that the laws concern."""
     given = basis.polynomial(*basis.in_basis(terms, const))
     fingerprint = sum([k * (1 if unit is None else unit._fingerprint) for unit, k in given.items()]) % PRIME
-    known = _settled.get(fingerprint)
+    known = _short_forms.get(fingerprint)
     if known is None or known[0] != given:
-        known = _settled[fingerprint] = given, _shortened(given)
+        known = _short_forms[fingerprint] = given, _shortened(given)
     found = dict(known[1])
     offset = found.pop(None, 0)
     return found, offset
@@ -56,7 +51,7 @@ def settled(terms: Terms, const: int) -> Sum:
 
 def shortened_modulo(terms: Terms, c: int) -> Terms:
     """A short form, modulo c, of a sum in the basis without a constant."""
-    if not any(unit._flags & LAWFUL for unit in terms):
+    if not any(unit._flags & HAS_LAWS for unit in terms):
         return terms
     found = _shortened(dict(terms), c)  # type: ignore[arg-type]
     found.pop(None, None)
@@ -66,12 +61,12 @@ def shortened_modulo(terms: Terms, c: int) -> Terms:
 def with_twin(sums: Polynomial, unit: Expr) -> Polynomial:
     """The sum with `both - twin` in place of a twin in a unit."""
     turned = dict(sums)
-    accumulate(turned, _turning(unit), sums[unit])  # type: ignore[arg-type]
+    accumulate(turned, _twin_difference(unit), sums[unit])  # type: ignore[arg-type]
     return turned
 
 
 @remembered(4096)
-def _turning(unit: Expr) -> Polynomial:
+def _twin_difference(unit: Expr) -> Polynomial:
     """`both - twin - unit`, which is 0."""
     factor, atom = basis.split(unit)
     found: Polynomial = {unit: -1}
@@ -87,14 +82,14 @@ def _is_gain(sums: Polynomial, unit: Expr, c: int) -> bool:
     """
     factor = sums[unit]
     longer = negative = 0
-    for u, k in _turning(unit).items():
+    for u, k in _twin_difference(unit).items():
         old = sums.get(u, 0)
         new = old + factor * k
         if c:
             new = 0 if u is None else numerators.nearest_residue(new, c)
         longer += bool(new) - bool(old)
         negative += (new < 0) - (old < 0)
-    return longer < 0 or (longer == 0 and negative < 0 and not unit._flags & TWIN)
+    return longer < 0 or (longer == 0 and negative < 0 and not unit._flags & HALF)
 
 
 def _negatives(sums: Polynomial) -> int:
@@ -115,7 +110,7 @@ def _depth_first(unit: Expr) -> tuple[object, ...]:
 
 def _shortened(sums: Polynomial, c: int = 0) -> Polynomial:
     """The short form of a sum in the basis, modulo c unless c is 0: with clamps, and the better twin in each unit."""
-    singles = [unit for unit in sums if unit is not None and unit._flags & (PAIR | TWIN)]
+    singles = [unit for unit in sums if unit is not None and unit._flags & (PAIR | HALF)]
     if not singles:
         return sums
     singles.sort(key=_depth_first)
@@ -177,7 +172,7 @@ def _clamps(low: Expr, high: Expr) -> list[tuple[Polynomial, bool]]:
             above, beyond = arithmetic.subtract(b, a), arithmetic.subtract(e, d)
             if lattice.exceeds(Max, beyond, above):  # max(a, b) - max(d, e) = clamp(0, b - a, e - d) + a - e
                 inner = extrema.extremum_of(Max, [0, above])
-                clamp = basis.polynomial(*extrema.raw(Min, [inner, beyond]))
+                clamp = basis.polynomial(*extrema.as_sum(Min, [inner, beyond]))
                 accumulate(clamp, basis.polynomial(*terms_of(arithmetic.subtract(a, e))))  # type: ignore[arg-type]
                 left = basis.part_in_basis(clamp, keep=0)
                 accumulate(left, {low: -1, high: 1})  # type: ignore[arg-type]

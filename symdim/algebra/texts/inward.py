@@ -3,7 +3,7 @@
     shift        k*max(a, b) + k*t = k*max(a + t, b + t)
     multiples    n//d + t = (n + d*t)//d
     mirror       -max(a, b) = min(-a, -b), -(n//d) = (d - 1 - n)//d for a number d
-    remainder    n - d*(n//d) = n % d, where n//d is a maximum (rounding.py) or one division with n inside (merging.py)
+    remainder    n - d*(n//d) = n % d, where n//d is a maximum (rounding.py) or one division with n inside
 
 So `min(w, x + y) - x` prints as `min(w - x, y)`. The expression keeps the term outside, so equal expressions are one
 object. A form is used only if the constructors make the same object of it.
