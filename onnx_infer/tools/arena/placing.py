@@ -174,7 +174,7 @@ def best_layout(spans: Sequence[tuple[int, int]], samples: Sequence[Sequence[int
             if best[0][0] <= _CLOSE:
                 return best[1]
     assert best is not None
-    return _climbed(best, lives, samples, loss, min(effort, max(attempts, 0)))
+    return _climbed(best, lives, samples, peaks, loss, min(effort, max(attempts, 0)))
 
 
 _SEQUENCES: tuple[Callable[[int, tuple[int, int]], object], ...] = (
@@ -189,32 +189,40 @@ def _climbed(
     best: tuple[tuple[float, float], Layout, list[int]],
     lives: Lives,
     samples: Sequence[Sequence[int]],
+    peaks: Sequence[int],
     loss: Callable[[Layout], tuple[float, float]],
     effort: int,
 ) -> Layout:
-    """A better layout by small changes of the sequence: a block at the top, or a neighbour of it, is placed earlier."""
-    least, layout, sequence = best
-    worst = len(samples)
+    """A better layout by small changes of its order.
+
+    At the sample that loses most, a block of the chain that reaches the top goes below one of the blocks under it.
+    """
+    least, layout, _ = best
     for attempt in range(effort):
         if least[0] <= _CLOSE:
             break
-        sizes = samples[attempt % worst]
-        offsets = placed(sequence, lives, sizes)
-        top = extent(offsets, sizes)
-        tops = [i for i in range(len(sizes)) if offsets[i] + sizes[i] == top]
-        place = {block: i for i, block in enumerate(sequence)}
-        moved = tops[attempt // worst % len(tops)]
-        earlier = [place[x] for x in lives.neighbours[moved].tolist() if place[x] < place[moved]]
-        if not earlier:
+        at = [compacted(layout.order, layout.below, sizes) for sizes in samples]
+        ratios = [extent(offsets, sizes) / peak for offsets, sizes, peak in zip(at, samples, peaks, strict=True)]
+        worst = max(range(len(samples)), key=ratios.__getitem__)
+        chain = _chain(layout, at[worst], samples[worst])
+        moved = chain[attempt % len(chain)]
+        rank = {block: i for i, block in enumerate(layout.order)}
+        lower = sorted((x for x in lives.neighbours[moved].tolist() if rank[x] < rank[moved]), key=rank.__getitem__)
+        if not lower:
             continue
-        target = sorted(earlier)[attempt * 7919 % len(earlier)]
-        tried = [x for x in sequence if x != moved]
-        tried.insert(target, moved)
-        offsets = placed(tried, lives, sizes)
-        if extent(offsets, sizes) > top:
-            continue
-        found = layout_of(offsets, lives)
+        target = lower[attempt * 7919 % len(lower)]
+        order = [x for x in layout.order if x != moved]
+        order.insert(rank[target], moved)
+        found = Layout(order, blocks_below(order, lives))
         cost = loss(found)
         if cost <= least:
-            least, layout, sequence = cost, found, tried
+            least, layout = cost, found
     return layout
+
+
+def _chain(layout: Layout, offsets: Sequence[int], sizes: Sequence[int]) -> list[int]:
+    """The blocks that lie one on the other up to the top, the highest first."""
+    chain = [max(range(len(sizes)), key=lambda i: offsets[i] + sizes[i])]
+    while offsets[chain[-1]]:
+        chain.append(next(x for x in layout.below[chain[-1]] if offsets[x] + sizes[x] == offsets[chain[-1]]))
+    return chain
