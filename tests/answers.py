@@ -81,7 +81,7 @@ def algebra() -> str:
         except SymdimError as error:
             lines.append(str(error))
         else:
-            lines += [f"{dim} {dim.bounds()} {dim.args}" if isinstance(dim, Expr) else str(dim)]
+            lines += [f"{dim} {dim.bounds()} {dim.tree()}" if isinstance(dim, Expr) else str(dim)]
     return "\n".join([*lines, str(solve(ROWS))])
 
 

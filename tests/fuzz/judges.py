@@ -213,7 +213,9 @@ def planned(subject: Subject, _: Runtime) -> Iterator[str]:
         if run.succeeded and not subject.failing(run):
             sizes = {v.name: run.sizes[v.name] for v in planner.args}
             plan = planner(**sizes)
-            counted = [memory.peak_at(run.sizes).bytes] if {v.name for v in memory.symbols} <= run.sizes.keys() else []
+            named = {v.name for v in memory.symbols}
+            own = {name: size for name, size in run.sizes.items() if name in named}
+            counted = [memory.peak_at(own).bytes] if named <= own.keys() else []
             for name, actual in subject.outputs(run).items():
                 claimed = plan.shapes.get(name)
                 if claimed is not None and isinstance(actual, np.ndarray) and tuple(claimed) != actual.shape:
