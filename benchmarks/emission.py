@@ -22,8 +22,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from integration_tests.emitted_code import found_languages, run
 from integration_tests.test_emission import MODELS, expected, random_sizes
 from onnx_infer import infer
+from onnx_infer.tools.emission.code import source_of
 from onnx_infer.tools.emission.content import Content, content_of
-from onnx_infer.tools.emission.source import source_of
 
 LARGEST = (3, 16, 300, 5_000, 10**6, 10**9, 10**13)
 

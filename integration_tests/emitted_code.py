@@ -82,6 +82,89 @@ for (const line of readFileSync(0, "utf8").trimEnd().split("\\n")) {
 }
 """
 
+_C_ARENA = """
+#include <inttypes.h>
+#include <stdio.h>
+static int64_t given[SYMBOLS + 1], bytes[PLACES + 1], offsets[PLACES + 1];
+static void show(const int64_t *numbers) {
+  printf("[");
+  for (int i = 0; i < PLACED; i++) printf("%s%" PRId64, i ? ", " : "", numbers[i]);
+  printf("], ");
+}
+int main(void) {
+  char word[64];
+  for (;;) {
+    int64_t size, peak;
+    for (int i = 0; i < SYMBOLS; i++) {
+      if (scanf("%63s", word) != 1) return 0;
+      given[i] = SIZE_NOT_GIVEN;
+      if (word[0] != 'n') sscanf(word, "%" SCNd64, &given[i]);
+    }
+    if (scanf("%63s", word) != 1) return 0;
+    const int refused = model_arena(given, bytes, offsets, &size, &peak);
+    if (refused < 0) printf("[\\"size\\"]\\n");
+    else if (refused > SYMBOLS) printf("[\\"guard\\", %d]\\n", refused - SYMBOLS - 1);
+    else if (refused) printf("[\\"symbol\\", %d]\\n", refused - 1);
+    else {
+      if (model_arena_check(bytes, offsets, size)) return 3;
+#ifdef MODEL_ARENA_AT_MOST
+      static unsigned char arena[MODEL_ARENA_AT_MOST];
+      if (size > (int64_t)sizeof arena) return 4;
+#endif
+      printf("["); show(bytes); show(offsets);
+      printf("%" PRId64 ", %" PRId64 "]\\n", size, peak);
+      for (int i = 0; i < PLACED; i++) {
+        if (model_places[i].root != i || offsets[i] == 0 || bytes[i] == 0) continue;
+        offsets[i] -= ALIGN;
+        if (!model_arena_check(bytes, offsets, size)) return 5;
+        offsets[i] += ALIGN;
+      }
+    }
+  }
+}
+"""
+
+_RUST_ARENA = """
+fn main() {
+    for line in std::io::stdin().lines() {
+        let line = line.unwrap();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let mut given = [None; SYMBOLS.len()];
+        for (slot, word) in given.iter_mut().zip(&words) {
+            *slot = word.parse().ok();
+        }
+        match arena(&given) {
+            Err(Refusal::Symbol(i)) => println!("[\\"symbol\\", {i}]"),
+            Err(Refusal::Guard(i)) => println!("[\\"guard\\", {i}]"),
+            Err(Refusal::Size(_)) => println!("[\\"size\\"]"),
+            Ok(found) => {
+                assert!(arena_check(&found).is_none());
+                let (bytes, offsets) = (&found.bytes[..PLACED], &found.offsets[..PLACED]);
+                println!("[{bytes:?}, {offsets:?}, {}, {}]", found.size, found.peak);
+            }
+        }
+    }
+}
+"""
+
+_JS_ARENA = """
+import { readFileSync } from "node:fs";
+for (const line of readFileSync(0, "utf8").trimEnd().split("\\n")) {
+  const given = line.split(" ").slice(0, symbols.length).map((word) => (word === "n" ? null : BigInt(word)));
+  let text;
+  try {
+    const found = arena(given);
+    if (arenaCheck(found) !== null) throw new Error(`value ${arenaCheck(found)} overlaps`);
+    const show = (numbers) => `[${numbers.slice(0, placed).map(String).join(", ")}]`;
+    text = `[${show(found.bytes)}, ${show(found.offsets)}, ${found.size}, ${found.peak}]`;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    text = error.guard === undefined ? '["refused"]' : `["guard", ${error.guard}]`;
+  }
+  console.log(text);
+}
+"""
+
 
 def found_languages() -> list[str]:
     """The languages that can run here: Python always, the others if their compiler is installed."""
@@ -98,20 +181,34 @@ def run(language: str, text: str, bindings: Sequence[Sequence[int | None]], fold
         namespace: dict[str, Any] = {}
         exec(text, namespace)
         return [_in_python(namespace["sizes"], given) for given in bindings]
+    return _run(language, text + {"c": _C_MAIN, "rust": _RUST_MAIN, "js": _JS_MAIN}[language], bindings, folder)
+
+
+def run_arena(language: str, text: str, bindings: Sequence[Sequence[int | None]], folder: Path) -> list[Any]:
+    """For each list of sizes of the symbols: `[bytes, offsets, size, peak]`, of what lies in the arena, or the refusal.
+
+    A refusal is `["symbol", i]`, `["guard", i]` or `["size"]`, in JavaScript `["refused"]` or `["guard", i]`. Each
+    arena is checked by the emitted check; in C also the check, by offsets that are too small.
+    """
+    return _run(language, text + {"c": _C_ARENA, "rust": _RUST_ARENA, "js": _JS_ARENA}[language], bindings, folder)
+
+
+def _run(language: str, text: str, bindings: Sequence[Sequence[int | None]], folder: Path) -> list[Any]:
+    """The lines that a program prints for these sizes, read as JSON."""
     program = folder / "program"
     if language == "c":
-        (folder / "sizes.c").write_text(text + _C_MAIN)
+        (folder / "sizes.c").write_text(text)
         warnings = "-Wall -Wextra -Werror -Wno-unused-function -Wno-unused-const-variable"
-        checks = "-std=c99 -fsanitize=undefined -fno-sanitize-recover"
+        checks = "-std=c99 -DARENA_CHECK -fsanitize=address,undefined -fno-sanitize-recover"
         command = ["cc", *warnings.split(), *checks.split(), "-o", str(program), str(folder / "sizes.c")]
         _done(command)
         start = [str(program)]
     elif language == "rust":
-        (folder / "sizes.rs").write_text(text + _RUST_MAIN)
+        (folder / "sizes.rs").write_text(text)
         _done(["rustc", "--edition=2021", "-C", "debuginfo=0", "-o", str(program), str(folder / "sizes.rs")])
         start = [str(program)]
     else:
-        (folder / "sizes.mjs").write_text(text + _JS_MAIN)
+        (folder / "sizes.mjs").write_text(text)
         start = ["node", str(folder / "sizes.mjs")]
     lines = "".join(" ".join("n" if size is None else str(size) for size in given) + " .\n" for given in bindings)
     return list(map(json.loads, _done(start, lines).splitlines()))

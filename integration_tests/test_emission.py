@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from onnx_infer import infer
+from onnx_infer.tools.emission.code import source_of
 from onnx_infer.tools.emission.content import Content, content_of
-from onnx_infer.tools.emission.source import source_of
 from symdim import DivisionByZero, Expr, Scope, Var, maximum, minimum
 from symdim.dialects.languages import LanguageName
 from symdim.relations.relation import Relation
-from tests.onnx_infer import models
+from tests.onnx_infer import emitted_arenas, models
 from tests.symdim import strategies
 
-from .emitted_code import found_languages, run
+from .emitted_code import found_languages, run, run_arena
 
 LANGUAGES = found_languages()
 EXACT = [language for language in LANGUAGES if language in ("js", "python")]
@@ -128,3 +128,34 @@ def test_symbols_out_of_bounds_and_hostile_names(language: LanguageName, tmp_pat
     text = source_of(content, language)
     assert run(language, text, bindings, tmp_path) == [[[7] * len(names), []], None, None, None]
     assert text.isascii()
+
+
+COMPILED = [language for language in LANGUAGES if language != "python"]  # the tests of the project run Python
+
+
+@pytest.mark.parametrize("language", COMPILED)
+@pytest.mark.parametrize("name", emitted_arenas.CASES)
+def test_arenas(name: str, language: LanguageName, tmp_path: Path) -> None:
+    case, random = emitted_arenas.case(name), Random(name)
+    bindings = [emitted_arenas.random_sizes(case, random, largest) for largest in (1, 8, 60, 10**4) for _ in range(10)]
+    wanted = [emitted_arenas.wanted(case, given) for given in bindings]
+    if language == "js":
+        wanted = [
+            ["refused"] if found in (["size"], found[:1] and ["symbol", found[-1]]) else found for found in wanted
+        ]
+    assert run_arena(language, source_of(case.content, language), bindings, tmp_path) == wanted
+
+
+@pytest.mark.parametrize("language", BOUNDED)
+def test_what_leaves_64_bits_is_no_arena(language: LanguageName, tmp_path: Path) -> None:
+    """A run is refused, or the arena is right. It is refused if a number is too large."""
+    case = emitted_arenas.case("decoder")
+    bindings: list[list[int | None]] = [[x, y, z] for x in LARGE[1:] for y in LARGE[1:] for z in LARGE[1:]]
+    found = run_arena(language, source_of(case.content, language), bindings, tmp_path)
+    refused = 0
+    for given, arena in zip(bindings, found, strict=True):
+        if arena[0] in ("size", "guard"):
+            refused += 1
+            continue
+        assert arena == (["symbol", arena[1]] if arena[0] == "symbol" else emitted_arenas.wanted(case, given)), given
+    assert 100 < refused < len(bindings)

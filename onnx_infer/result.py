@@ -192,14 +192,22 @@ class InferenceResult(Inferred):
 
         return explain(self, name, None)
 
-    def emit(self, language: LanguageName, *, name: str = "model") -> str:
+    def emit(
+        self,
+        language: LanguageName,
+        *,
+        name: str = "model",
+        arena: ArenaPlan | Mapping[str, Any] | bool = False,
+    ) -> str:
         """The source of one function from the symbols to all sizes and guards, in "c", "rust", "js" or "python".
 
-        It needs no library. In C all public names begin with `name`. docs/emit.md has the interface in each language.
+        With `arena`, a plan of this result or the options of `arena()` (True: the defaults), a second function gives
+        the bytes of the values and their offsets in one block of memory. The code needs no library. In C all public
+        names begin with `name`. docs/emit.md has the interface in each language.
         """
-        from onnx_infer.tools.emission.source import source
+        from onnx_infer.tools.emission.code import source
 
-        return source(self, language, name)
+        return source(self, language, name, arena)
 
     def html(self, title: str = "model", sizes: Mapping[str, int] | None = None) -> str:
         """One page for a browser, without network: all values, with fields for the symbols (docs/report.md).

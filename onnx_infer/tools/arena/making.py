@@ -95,13 +95,14 @@ def arena_plan(result: Inferred, options: Options) -> ArenaPlan:
     order = chosen_order(options.order, flow, tables)
     nodes = [work.nodes[number] for number in order]
     steps = tuple(_step(node, number, sizes) for node, number in zip(nodes, order, strict=True))
-    places, last = _shared(result, work, nodes, steps, views, in_place)
+    places, outside_views, last = _shared(result, work, nodes, steps, views, in_place)
     storages = _storages(places, steps, last)
     slots = list(dict.fromkeys(tuple(slots_of(storages, table, options.align)) for table in tables))
     layout = best_layout([(s.first, s.last) for s in storages], slots, options.effort)
     return ArenaPlan(
         align=options.align, symbols=symbols, steps=steps, outputs=tuple(result.outputs),
-        outside=work.counted.outside, sizes={name: sizes[name] for name in places}, places=places, last=last,
+        outside=work.counted.outside, sizes=sizes, places=places,
+        outside_views=outside_views, last=last,
         storages=_offsets(layout, storages, sizes, options.align), layout=layout.order,
         guards=(*result.guards, *result.data_guards), known=known,
     )  # fmt: skip
@@ -111,7 +112,7 @@ def storages_of(result: Inferred) -> list[Storage]:
     """The storages of a plan in which all that may share storage does, in the order of the file."""
     work = _work(result, Options(inputs="arena"))
     steps = tuple(_step(node, number, work.counted.sizes) for number, node in enumerate(work.nodes))
-    places, last = _shared(result, work, work.nodes, steps, _any, _any)
+    places, _, last = _shared(result, work, work.nodes, steps, _any, _any)
     return _storages(places, steps, last)
 
 
@@ -180,10 +181,9 @@ def _shared(
     steps: Sequence[Step],
     views: Callable[[str], bool],
     in_place: Callable[[str], bool],
-) -> tuple[dict[str, Place], dict[str, int]]:
-    """The place of each value in the arena, in the order of births, and the last step at which each is needed.
-
-    Values that share storage with one outside are outside, too.
+) -> tuple[dict[str, Place], dict[str, Place], dict[str, int]]:
+    """The place of each value in the arena, in the order of births; those of views of values outside, which are
+    outside, too; and the last step at which each value is needed.
     """
     sizes, outside = work.counted.sizes, work.counted.outside
     last = dict.fromkeys(sizes, -1)
@@ -201,13 +201,14 @@ def _shared(
                 sharing.add(name)
         free = {name for name in node.writes if name in sizes and name not in outside}
         sharing.add_outputs(number, node, free, len(steps))
-    places = {}
+    places, outside_views = {}, {}
     for name, place in sharing.places.items():
         if place.root not in outside:
             places[name] = place
         elif name not in outside:
+            outside_views[name] = place
             outside[name] = f"it is a view of {place.root!r}"
-    return places, last
+    return places, outside_views, last
 
 
 def _storages(places: Mapping[str, Place], steps: Sequence[Step], last: Mapping[str, int]) -> list[Storage]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from onnx_infer.errors import ArgumentError
 from onnx_infer.results.guards import refuse_failing
 from onnx_infer.results.inferred import checked_sizes
 from onnx_infer.tools.arena.parts import Buffer, PlacedBuffer, Step, Storage, slots_of
@@ -62,6 +63,7 @@ class ArenaPlan:
         outside: Mapping[str, str],
         sizes: Mapping[str, Dim],
         places: Mapping[str, Place],
+        outside_views: Mapping[str, Place],
         last: Mapping[str, int],
         storages: Sequence[Storage],
         layout: Sequence[int],
@@ -71,10 +73,12 @@ class ArenaPlan:
         self.align, self.symbols, self.steps, self.outputs = align, tuple(symbols), steps, outputs
         self.outside, self.storages = dict(outside), tuple(storages)
         self._sizes, self._places, self._layout = dict(sizes), dict(places), tuple(layout)
+        self._outside_views = dict(outside_views)
         self._guards, self._known = tuple(guards), dict(known)
-        self._last = {name: last[name] for name in places}
+        names = (*places, *outside)
+        self._last = {name: last.get(name, -1) for name in names}
         first = {name: number for number, step in enumerate(steps) for name in step.writes}
-        self._first = {name: first.get(name, -1) for name in places}
+        self._first = {name: first.get(name, -1) for name in names}
 
     def __repr__(self) -> str:
         return f"ArenaPlan({len(self._places)} values in {len(self.storages)} storages, {len(self.outside)} outside)"
@@ -134,13 +138,16 @@ class ArenaPlan:
         """The plan in numbers at these sizes, by name.
 
         Raises UnboundName for missing sizes, UnknownSymbol for names of no symbol, BoundsError for sizes out of bounds,
-        and ArgumentError for sizes at which the model does not run because a required guard fails.
+        and ArgumentError for sizes at which the model does not run because a required guard fails, or at which a value
+        would have less than no bytes.
         """
         given = checked_sizes({**(sizes or {}), **named}, self.symbols, self._known, "arena")
         bound: dict[str | Var, int] = dict(given.items())
         refuse_failing(self._guards, bound, "arena")
         counts, starts = self._function(*(given[v.name] for v in self.symbols))
         table = dict(zip(self._places, counts, strict=True))
+        if negative := [name for name, count in table.items() if count < 0]:
+            raise ArgumentError(f"arena: {negative[0]!r} has no size there: {table[negative[0]]} bytes")
         slots = slots_of(self.storages, table, self.align)
         offsets = compacted(self._layout, [storage.below for storage in self.storages], slots)
         where = {storage.root: offset for storage, offset in zip(self.storages, offsets, strict=True)}

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from onnx_infer.results.inferred import Inferred
+    from onnx_infer.tools.arena.plan import ArenaPlan
+    from onnx_infer.tools.emission.arena_content import ArenaContent
     from symdim import Var
     from symdim.relations.relation import RelationKind
 
@@ -50,11 +52,12 @@ class Content:
     """The sizes, values and guards of a function, and the symbols that they need.
 
     `sizes`: the distinct sizes, numbers too; `place` adds one. `values`: the tensors of known rank. The symbols `given`
-    must be known for a call.
+    must be known for a call. `arena`: the memory of the values, if the code is to plan it.
     """
 
     def __init__(self, given: Sequence[Var]) -> None:
         self._given = dict.fromkeys(given)
+        self.arena: ArenaContent | None = None
         self._places: dict[Dim, int] = {}
         self.values: list[ValueEntry] = []
         self.guards: list[GuardEntry] = []
@@ -71,13 +74,22 @@ class Content:
     @property
     def symbols(self) -> list[Symbol]:
         """The symbols of the input sizes, then the optional ones: sizes and elements that only a run knows."""
-        found = list(self._given | dict.fromkeys(variables_of(self._places)))
+        others = () if self.arena is None else self.arena.variables()
+        found = list(self._given | dict.fromkeys((*variables_of(self._places), *others)))
         return [Symbol(v, str(t), v not in self._given) for v, t in zip(found, told_apart(found), strict=True)]
 
 
-def content_of(result: Inferred, *, values: bool = True) -> Content:
-    """The guards of a result and, with `values`, its tensors of known rank. The sizes of the inputs must be given."""
-    content = Content(variables_of(dim for _, dim in result.sources.axes))
+def content_of(result: Inferred, *, values: bool = True, arena: ArenaPlan | None = None) -> Content:
+    """The guards of a result and, with `values`, its tensors of known rank. The sizes of the inputs must be given.
+
+    Raises ArgumentError for an `arena` of another result.
+    """
+    given = variables_of(dim for _, dim in result.sources.axes)
+    content = Content(given)
+    if arena is not None:
+        from onnx_infer.tools.emission.arena_content import arena_content
+
+        content.arena = arena_content(result, arena, given)
     for name, value in result.types.items() if values else ():
         if isinstance(value, SymTensor) and value.shape is not None and UNKNOWN_SIZE not in value.shape:
             content.values.append(ValueEntry(name, dt.text(value.dtype), tuple(map(content.place, value.shape))))

@@ -9,17 +9,14 @@ from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING
 
-from onnx_infer.errors import ArgumentError
-from onnx_infer.tools.emission.content import Content, content_of
 from symdim import __version__
-from symdim.dialects.languages import LANGUAGES, LanguageName
 from symdim.dialects.straight_code import StraightCode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
-    from onnx_infer.results.inferred import Inferred
     from onnx_infer.tools.emission.content import Content, GuardEntry, Symbol, ValueEntry
+    from symdim import Var
     from symdim.dialects.languages import Language
 
 _LINE = 110
@@ -66,10 +63,6 @@ class SourceText(ABC):
             values.append(self._filled(self.value_entry, value, axes=axes, places=value.axes, rank=rank, first=first))
             first += rank
         guards = [self._filled(self.guard_entry, guard) for guard in self.content.guards]
-        parameters = [
-            self.parameter.format(name=name, i=i, note=self.language.note(symbol.name))
-            for i, (name, symbol) in enumerate(zip(self.names, self.symbols, strict=True))
-        ]
         return {
             "name": self.name,
             "heading": self._heading(),
@@ -82,11 +75,19 @@ class SourceText(ABC):
             "values": self.indented(values),
             "guards": self.indented(guards),
             "names": ", ".join(self.names),
-            "parameters": self.indented(parameters),
+            "parameters": self.indented(self.parameters()),
             "statements": self.indented(self._statements),
-            "sizes": wrapped(self.sizes, self.result_indent),
-            "holds": wrapped(self.guards, self.result_indent),
+            "sizes": self.wrapped(self.sizes, self.result_indent),
+            "holds": self.wrapped(self.guards, self.result_indent),
         }
+
+    def parameters(self, used: Collection[Var] | None = None) -> list[str]:
+        """The lines that name the sizes of the symbols, by default of all."""
+        return [
+            self.parameter.format(name=name, i=i, note=self.language.note(symbol.name))
+            for i, (name, symbol) in enumerate(zip(self.names, self.symbols, strict=True))
+            if used is None or symbol.variable in used
+        ]
 
     @abstractmethod
     def ends(self, symbol: Symbol) -> list[str]:
@@ -101,6 +102,21 @@ class SourceText(ABC):
     def indented(self, lines: Iterable[str]) -> str:
         """Lines under an indent; each ends with a line break."""
         return "".join([f"{' ' * self.indent}{line}\n" for line in lines])
+
+    @staticmethod
+    def wrapped(items: Iterable[str], indent: int) -> str:
+        """Items with commas between them, in lines of some width.
+
+        >>> SourceText.wrapped(["t1", "t2"], 4)
+        '    t1, t2,\\n'
+        """
+        lines: list[str] = []
+        for item in items:
+            if lines and len(lines[-1]) + len(item) + 2 <= _LINE:
+                lines[-1] += f" {item},"
+            else:
+                lines.append(f"{' ' * indent}{item},")
+        return "".join(f"{line}\n" for line in lines)
 
     def _symbol(self, symbol: Symbol) -> str:
         low, high = self.ends(symbol)
@@ -120,21 +136,6 @@ class SourceText(ABC):
         )
 
 
-def wrapped(items: Iterable[str], indent: int) -> str:
-    """Items with commas between them, in lines of some width.
-
-    >>> wrapped(["t1", "t2"], 4)
-    '    t1, t2,\\n'
-    """
-    lines: list[str] = []
-    for item in items:
-        if lines and len(lines[-1]) + len(item) + 2 <= _LINE:
-            lines[-1] += f" {item},"
-        else:
-            lines.append(f"{' ' * indent}{item},")
-    return "".join(f"{line}\n" for line in lines)
-
-
 class C(SourceText):
     """All public names start with the name of the function, because files of C have no names of their own."""
 
@@ -151,7 +152,7 @@ class C(SourceText):
         results = [f"sizes[{i}] = {text};" for i, text in enumerate(self.sizes)] or ["(void)sizes;"]
         results += [f"holds[{i}] = {text};" for i, text in enumerate(self.guards)] or ["(void)holds;"]
         axes = (str(axis) for value in self.content.values for axis in value.axes)
-        return {**super().parts(), "axes": wrapped(axes, 2), "results": self.indented(results)}
+        return {**super().parts(), "axes": self.wrapped(axes, 2), "results": self.indented(results)}
 
 
 class Rust(SourceText):
@@ -195,24 +196,3 @@ class Python(SourceText):
 
     def ends(self, symbol: Symbol) -> list[str]:
         return list(map(str, symbol.variable.bounds()))
-
-
-_TEXTS: dict[LanguageName, type[SourceText]] = {"c": C, "rust": Rust, "js": JavaScript, "python": Python}
-
-
-def source(result: Inferred, language: LanguageName, name: str = "model") -> str:
-    """The source text of one function from the symbols of a result to all its sizes; see docs/emit.md.
-
-    `name` is the start of the public names in C, where files have no names of their own. Raises ArgumentError for
-    another language, and for a name that is no identifier.
-    """
-    if language not in LANGUAGES:
-        raise ArgumentError(f"no code is emitted in {language!r}; choose one of {', '.join(map(repr, LANGUAGES))}")
-    if not (name.isidentifier() and name.isascii()):
-        raise ArgumentError(f"the name {name!r} of the function is no identifier of C")
-    return source_of(content_of(result), language, name)
-
-
-def source_of(content: Content, language: LanguageName, name: str = "model") -> str:
-    """The source text of the function for a content."""
-    return _TEXTS[language](content, LANGUAGES[language], name).source()

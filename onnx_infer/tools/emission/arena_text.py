@@ -1,0 +1,203 @@
+"""The text of the emitted arena. `arena.*.txt` has the text around the parts that are made here."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from string import Template
+from typing import TYPE_CHECKING, NamedTuple
+
+from symdim.dialects.straight_code import StraightCode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from onnx_infer.tools.emission.arena_content import ArenaContent, Demand, PlaceEntry
+    from onnx_infer.tools.emission.source import SourceText
+    from onnx_infer.values.tensor import Dim
+
+
+class ArenaForms(NamedTuple):
+    """How a language writes the arena.
+
+    `place` and `storage`: entries of tables; `kind` writes a kind of storage. `size`: the bytes of a value. `start`
+    moves a view to its first byte. `refusal`: what happens if a guard fails that the run needs. `doubt`: a failing
+    assumption of a node makes later ones doubtful; `no_doubt` is the start. `at_most`: the bytes that are enough for
+    all sizes; `no_bound` if there are none. The rest are parts of conditions.
+    """
+
+    place: str
+    kind: Callable[[str], str]
+    storage: str
+    size: str
+    start: str
+    refusal: str
+    doubt: str
+    no_doubt: str
+    at_most: str
+    no_bound: str
+    is_given: str
+    both: str = " && "
+    either: str = " || "
+    no: str = "!"
+
+
+_FORMS = {
+    "c": ArenaForms(
+        place="{{{name}, {kind}, {root}, {first}, {last}}},",
+        kind=lambda kind: kind.upper().replace(" ", "_"),
+        storage="{{{value}, {count}, below + {start}}}",
+        size="bytes[{i}] = {text};",
+        start="offsets[{i}] = add(offsets[{i}], {text});",
+        refusal="if ({condition}) return SYMBOLS + {number};",
+        doubt="if ({condition}) doubtful = {node};",
+        no_doubt="int doubtful = -1;",
+        at_most="\n/* The arena needs no more than this at any sizes within the bounds of the symbols. */\n"
+        "#define {upper}_ARENA_AT_MOST INT64_C({bound})\n",
+        no_bound="",
+        is_given="has_value({name})",
+    ),
+    "rs": ArenaForms(
+        place="Place {{ name: {name}, kind: Kind::{kind}, root: {root}, first: {first}, last: {last} }},",
+        kind=lambda kind: kind.title().replace(" ", ""),
+        storage="({value}, &[{below}])",
+        size="{text},",
+        start="offsets[{i}] = size_of({i}, add(Ok(offsets[{i}]), {text}))?;",
+        refusal="if {condition} {{ return Err(Refusal::Guard({guard})); }}",
+        doubt="if {condition} {{ doubtful = {node}; }}",
+        no_doubt="let mut doubtful = -1;",
+        at_most="\n/// The arena needs no more than this at any sizes within the bounds of the symbols.\n"
+        "pub const ARENA_AT_MOST: i64 = {bound};\n",
+        no_bound="",
+        is_given="{name}.is_ok()",
+    ),
+    "js": ArenaForms(
+        place="{{ name: {name}, kind: {kind}, root: {root}, first: {first}, last: {last} }},",
+        kind=lambda kind: f'"{kind}"',
+        storage="[{value}, [{below}]]",
+        size="{text},",
+        start="offsets[{i}] += sizeOf({i}, {text});",
+        refusal="if ({condition}) throw refusal({guard});",
+        doubt="if ({condition}) doubtful = {node};",
+        no_doubt="let doubtful = -1;",
+        at_most="const ARENA_AT_MOST = {bound}n;\n",
+        no_bound="const ARENA_AT_MOST = null;\n",
+        is_given="{name} !== null",
+    ),
+    "py": ArenaForms(
+        place="({name}, {kind}, {root}, {first}, {last}),",
+        kind=lambda kind: f'"{kind}"',
+        storage="({value}, [{below}])",
+        size="{text},",
+        start="offsets[{i}] += size_of({i}, {text})",
+        refusal="if {condition}:\n        raise GuardFails({guard})",
+        doubt="if {condition}:\n        doubtful = {node}",
+        no_doubt="doubtful = -1",
+        at_most="ARENA_AT_MOST = {bound}\n",
+        no_bound="ARENA_AT_MOST = None\n",
+        is_given="{name} is not None",
+        both=" and ",
+        either=" or ",
+        no="not ",
+    ),
+}
+
+
+_TOO_LARGE = 1 << 63
+
+
+class ArenaText:
+    """The text of an arena, in the language of the text before it and with the same symbols."""
+
+    def __init__(self, source: SourceText, arena: ArenaContent) -> None:
+        self.source, self.arena, self.language = source, arena, source.language
+        self.forms = _FORMS[source.language.suffix]
+        optional = [symbol.variable for symbol in source.symbols if symbol.optional]
+        self._code = StraightCode(self.language, [symbol.variable for symbol in source.symbols], optional)
+        self._operand = self._code.operand
+
+    def text(self) -> str:
+        """The whole text."""
+        template = files("onnx_infer.tools.emission").joinpath(f"arena.{self.language.suffix}.txt")
+        return Template(template.read_text("utf-8")).substitute(self._parts())
+
+    def _parts(self) -> dict[str, object]:
+        arena, source, number = self.arena, self.source, self.language.number
+        below, storages = list[str](), list[str]()
+        for value, numbers in arena.layout:
+            under = list(map(str, numbers))
+            form = {"value": value, "below": ", ".join(under), "count": len(under), "start": len(below)}
+            storages.append(self.forms.storage.format(**form))
+            below += under
+        sizes = [number(-1) if size is None else self._operand(size) for size in arena.bytes]
+        starts = [self.forms.start.format(i=i, text=self._operand(start)) for i, start in sorted(arena.starts.items())]
+        refusals = list(self._refusals())
+        return {
+            "name": source.name,
+            "symbol_count": len(source.symbols),
+            "place_count": len(arena.places),
+            "placed": arena.placed,
+            "node_count": len(arena.order),
+            "storage_count": len(storages),
+            "change_count": len(arena.changes),
+            "align": arena.align,
+            "at_most": self._at_most(),
+            "places": source.indented(map(self._place, arena.places)),
+            "nodes": source.wrapped(map(str, arena.order), source.indent),
+            "below": source.wrapped(below, source.indent),
+            "storages": source.wrapped(storages, source.indent),
+            "changes": source.wrapped(map(str, arena.changes), source.indent),
+            "names": ", ".join(source.names),
+            "parameters": source.indented(source.parameters(arena.variables())),
+            "statements": source.indented(self._code.statements),
+            "refusals": source.indented(refusals),
+            "sizes": source.wrapped(sizes, source.result_indent),
+            "results": source.indented([self.forms.size.format(i=i, text=text) for i, text in enumerate(sizes)]),
+            "starts": source.indented(starts),
+        }
+
+    def _place(self, place: PlaceEntry) -> str:
+        texts = {"name": self.language.quoted(place.name), "kind": self.forms.kind(place.kind)}
+        return self.forms.place.format(**{**place._asdict(), **texts})
+
+    def _at_most(self) -> str:
+        bound = self.arena.at_most
+        if bound is None or bound >= _TOO_LARGE:
+            return self.forms.no_bound
+        return self.forms.at_most.format(bound=bound, upper=self.source.name.upper())
+
+    def _refusals(self) -> Iterator[str]:
+        """The statements that refuse sizes at which a guard fails that the run needs."""
+        forms = self.forms
+        last = max((demand.guard for demand in self.arena.demands if demand.assumed and demand.filled), default=-1)
+        some_doubt = False
+        for demand in self.arena.demands:
+            fails = self._fails(demand)
+            doubts = demand.assumed and () not in demand.filled and demand.guard < last
+            if doubts and not some_doubt:
+                some_doubt = True
+                yield forms.no_doubt
+            if demand.filled:
+                condition = list(fails)
+                if demand.assumed and some_doubt:
+                    condition.append(self._any(["doubtful < 0", *(f"doubtful == {node}" for node in demand.nodes)]))
+                if () not in demand.filled:
+                    condition.append(self._any(map(self._all_filled, demand.filled)))
+                yield forms.refusal.format(
+                    condition=forms.both.join(condition), guard=demand.guard, number=demand.guard + 1
+                )
+            if doubts:
+                condition = [*fails, "doubtful < 0"]
+                yield forms.doubt.format(condition=forms.both.join(condition), node=demand.nodes[0])
+
+    def _fails(self, demand: Demand) -> list[str]:
+        """The conditions under which a guard is known to fail."""
+        given = [self.forms.is_given.format(name=self._operand(variable)) for variable in demand.optional]
+        holds = f"{demand.relation}({self._operand(demand.lhs)}, {self._operand(demand.rhs)})"
+        return [*given, f"{self.forms.no}{holds}"]
+
+    def _all_filled(self, shape: tuple[Dim, ...]) -> str:
+        tests = [f"at_least({self._operand(size)}, {self.language.number(1)})" for size in shape]
+        return self._any([self.forms.both.join(tests)]) if len(tests) > 1 else tests[0]
+
+    def _any(self, conditions: Iterable[str]) -> str:
+        return f"({self.forms.either.join(conditions)})"
