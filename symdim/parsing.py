@@ -11,7 +11,9 @@ from symdim.algebra.expr import Expr
 from symdim.algebra.texts.written import Written
 from symdim.algebra.variable import Var
 from symdim.errors import ParseError, refuse_text
+from symdim.parser.functions import Function
 from symdim.parser.grammar import Dialect, Lexicon, Reader, is_name, is_number, is_word, lexicon
+from symdim.parser.rational import Value
 
 T = TypeVar("T")
 
@@ -66,6 +68,17 @@ def part_of(
     if is_word(text) and _is_undeclared(text, declared, all_known=bool(names)):
         return variable(text)
     return Reader(text, declared, variable, dialect, written).read()
+
+
+def read_value(text: str, variable: Callable[[str], Var], functions: Mapping[str, Function]) -> Value:
+    """The dimension or exact quotient that a text denotes: "/" is exact everywhere. `functions` are those in it.
+
+    Raises ParseError.
+    """
+    declared = lexicon(frozenset())
+    if text.isidentifier() or (is_word(text) and _is_undeclared(text, declared, all_known=False)):
+        return variable(text)
+    return Reader(text, declared, variable, "exact", None, functions).read_value()
 
 
 def check(text: str, names: Collection[str] = (), *, dialect: Dialect | None = None) -> ParseError | None:

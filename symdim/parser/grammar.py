@@ -29,9 +29,9 @@ remembered from others. In a text of at most `_SHORT` characters nothing is coun
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from operator import add, floordiv, mod, mul, sub
-from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
+from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 from symdim.algebra.caches import remembered
 from symdim.algebra.expr import Expr
@@ -54,6 +54,8 @@ from symdim.parser.rational import (
     work_of_power,
     work_of_product,
 )
+
+V = TypeVar("V", bound="Value")
 
 MAX_LENGTH = 1 << 17
 MAX_WORK = 1 << 19
@@ -152,6 +154,7 @@ class Reader:
         variable: Callable[[str], Expr],
         dialect: Dialect | None,
         written: Written | None = None,
+        functions: Mapping[str, Function] = FUNCTIONS,
     ) -> None:
         if len(text) > MAX_LENGTH:
             raise ParseError(text, MAX_LENGTH, f"longer than {MAX_LENGTH} characters")
@@ -159,6 +162,7 @@ class Reader:
         self.declared = declared
         self.variable = variable
         self.dialect = dialect
+        self.functions = functions
         self.lexemes = [*declared.split(text), _END]
         self.values: list[Value] = []
         self.operators = [_END]
@@ -169,12 +173,19 @@ class Reader:
         self.is_short = len(text) <= _SHORT and not _makes_long_numbers(text)
 
     def read(self) -> int | Expr:
-        """sum"""
+        """sum, which is an integer"""
+        return self._read(exact_integer)
+
+    def read_value(self) -> Value:
+        """sum, which may be a fraction"""
+        return self._read(lambda value: value)
+
+    def _read(self, accepted: Callable[[Value], V]) -> V:
         try:
             self._scan()
             if self.calls:
                 self._refuse(self.places[-1], 'this "(" is never closed')
-            value = exact_integer(self.values[0])
+            value = accepted(self.values[0])
             self._limited(value)
             return value
         except ParseError:
@@ -234,7 +245,7 @@ class Reader:
         self._refuse(place, f'"{lexeme:.40}" is neither a number nor a declared name')
 
     def _function(self, name: str, place: int) -> Function:
-        function = FUNCTIONS.get(name.lower())
+        function = self.functions.get(name.lower())
         if function is None:
             self._refuse(place, f'unknown function "{name:.40}"')
         self.exact += function.exact
