@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from symdim import Expr, Rational, Var, sqrt, to_sympy
 from symdim.algebra.caches import shared_cache
+from symdim.algebra.dims import bounds_of
 from symdim.dialects.applied import MAX_NESTED, applied, names_in, nesting, put_in
 from symdim.dialects.sympy_texts import sympy_text
 from symdim.errors import ParseError
@@ -70,14 +71,14 @@ def _floor(x: Value) -> Value:
     if isinstance(a, int) or isinstance(whole, int) or not isinstance(x, Rational) or nesting(x) >= MAX_NESTED:
         return whole
     terms = a.terms or {a: 1}
-    return applied("floor", x, *whole.bounds()) if all(k < 0 for k in terms.values()) else whole
+    return applied("floor", x, *bounds_of(whole)) if all(k < 0 for k in terms.values()) else whole
 
 
 def _ceiling(x: Value) -> Value:
     """ceiling(x), which stays as it is written."""
     whole = ceil(x)
     is_kept = isinstance(x, Rational) and isinstance(whole, Expr) and nesting(x) < MAX_NESTED
-    return applied("ceiling", x, *whole.bounds()) if is_kept else whole
+    return applied("ceiling", x, *bounds_of(whole)) if is_kept else whole
 
 
 _WRITTEN: dict[str, Callable[[Any], Value]] = {"sqrt": sqrt, "floor": _floor, "ceiling": _ceiling}
@@ -119,6 +120,14 @@ def _quotient(x: Value, y: Value) -> Value:
     return whole if whole * b == a else value
 
 
+def _sympy_expression(text: str) -> Any:
+    try:
+        return ir._core._symbolic_shapes.parse_symbolic_expression(text)
+    except ValueError:  # not a text that onnx_ir reads
+        value = _value_of(text)
+        return to_sympy(put_in(value, {name: Var(name) for name in names_in(value)}, _WRITTEN))
+
+
 _OPERATORS: dict[str, Callable[[Any, Any], Value]] = {
     "add": add,
     "sub": sub,
@@ -147,27 +156,25 @@ class SymbolicDim(ir.SymbolicDim):  # type: ignore[misc]
     __slots__ = ()
 
     def __init__(self, value: object) -> None:
-        self._expr_cache: Any = None
-        if value is None or isinstance(value, str):
-            self._value: str | None = value
-        elif isinstance(value, (Expr, Rational)):
-            self._value = sympy_text(value)
+        expression = None
+        if isinstance(value, (Expr, Rational)):
+            text: str | None = sympy_text(value)
+        elif value is None or isinstance(value, str):
+            text = value
         elif isinstance(value, int):
             raise TypeError("the value of a SymbolicDim is no int: use the int itself in a Shape")
         elif any(base.__module__.startswith("sympy.") for base in type(value).__mro__):
-            self._value, self._expr_cache = str(value), value
+            text, expression = str(value), value
         else:
             raise TypeError(f"a SymbolicDim is made of a text, None or an expression, not {type(value).__name__}")
+        self._value = text  # type: ignore[misc]  # a slot of the base
+        self._expr_cache = expression  # type: ignore[misc]
 
     @property
     def _expr(self) -> Any:
         """The expression of SymPy, with positive symbols; None if nothing is known. Raises ValueError."""
         if self._expr_cache is None and self._value is not None:
-            try:
-                self._expr_cache = ir._core._symbolic_shapes.parse_symbolic_expression(self._value)
-            except ValueError:  # a text that onnx_ir does not read
-                value = _value_of(self._value)
-                self._expr_cache = to_sympy(put_in(value, {name: Var(name) for name in names_in(value)}, _WRITTEN))
+            self._expr_cache = _sympy_expression(self._value)  # type: ignore[misc]
         return self._expr_cache
 
     def __neg__(self) -> Any:

@@ -49,10 +49,7 @@ def sympy_text(value: Value) -> str:
     if isinstance(value, (int, Var)):
         return str(value)
     held: dict[Expr, tuple[int, _Terms]] = {}
-    parts = [part for part in parts_of(value) if isinstance(part, Expr)]
-    apart = dict(zip(parts, told_apart(tuple(parts)), strict=True))
-    numerator, denominator = [_terms(apart.get(part, part), held) for part in parts_of(value)]
-    return _sum_text(_divided(numerator, denominator))
+    return _sum_text(_divided(*(_terms(part, held) for part in told_apart(parts_of(value)))))
 
 
 def _terms(part: Part, held: dict[Expr, tuple[int, _Terms]]) -> _Terms:

@@ -45,7 +45,6 @@ from symdim.parser.rational import (
     Value,
     decimal,
     divide,
-    exact_integer,
     parts_of,
     power,
     product_of,
@@ -172,15 +171,8 @@ class Reader:
         self.written = written
         self.is_short = len(text) <= _SHORT and not _makes_long_numbers(text)
 
-    def read(self) -> int | Expr:
-        """sum, which is an integer"""
-        return self._read(exact_integer)
-
-    def read_value(self) -> Value:
-        """sum, which may be a fraction"""
-        return self._read(lambda value: value)
-
-    def _read(self, accepted: Callable[[Value], V]) -> V:
+    def read(self, accepted: Callable[[Value], V]) -> V:
+        """sum, as a value that is accepted: `exact_integer` refuses fractions"""
         try:
             self._scan()
             if self.calls:
