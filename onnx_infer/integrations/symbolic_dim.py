@@ -70,7 +70,7 @@ def _floor(x: Value) -> Value:
     whole = floor(x)
     if isinstance(a, int) or isinstance(whole, int) or not isinstance(x, Rational) or nesting(x) >= MAX_NESTED:
         return whole
-    terms = a.terms or {a: 1}
+    terms = a._terms or {a: 1}
     return applied("floor", x, *bounds_of(whole)) if all(k < 0 for k in terms.values()) else whole
 
 

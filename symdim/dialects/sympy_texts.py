@@ -60,7 +60,7 @@ def _terms(part: Part, held: dict[Expr, tuple[int, _Terms]]) -> _Terms:
         return _call(part, held)
     if part not in held:
         for node, tree in in_order(part, held):
-            held[node] = node.height, _terms_of_tree(tree, held)
+            held[node] = node._height, _terms_of_tree(tree, held)
     return held[part][1]
 
 

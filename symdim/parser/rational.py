@@ -150,7 +150,7 @@ def _content(x: int | Expr) -> int:
     """A number that divides x: of a sum, what divides all its coefficients."""
     if isinstance(x, int):
         return x
-    return 1 if x.terms is None else gcd(x.const, *x.terms.values())
+    return 1 if x._terms is None else gcd(x._const, *x._terms.values())
 
 
 def decimal(lexeme: str) -> Value:
