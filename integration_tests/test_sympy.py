@@ -7,7 +7,7 @@ from random import Random
 import pytest
 import sympy
 
-from symdim import Expr, SymdimError, Var, maximum, parse
+from symdim import Expr, Rational, SymdimError, Var, maximum, parse, sqrt
 from symdim.dialects.sympy_expressions import from_sympy, to_sympy
 from symdim.dialects.texts import text_in
 from tests.symdim import strategies
@@ -49,6 +49,17 @@ def test_symbols_have_the_signs_of_their_bounds() -> None:
         True, None, True, True,
     )  # fmt: skip
     assert to_sympy(7) == sympy.Integer(7)
+
+
+def test_texts_are_those_of_its_printer() -> None:
+    """One text in 200 differs: SymPy rewrites some remainders by symbols, and moves signs between sums."""
+    dims = [dim for seed in range(8) for dim in strategies.random_expressions(150, seed=seed, leaves=6)]
+    assert sum(text_in(dim, "sympy") != str(to_sympy(dim)) for dim in dims) < len(dims) / 100
+    rounded = [dim for dim in dims if "%" not in str(dim)]
+    assert sum(text_in(dim, "sympy") != str(to_sympy(dim)) for dim in rounded) < len(rounded) / 300
+    half = Rational(H + 1, 2)
+    for value, text in ((half, "H/2 + 1/2"), (Rational(H + 1, 2 * N), "(H + 1)/(2*N)"), (sqrt(H) * 2, "2*sqrt(H)")):
+        assert text_in(value, "sympy") == str(to_sympy(value)) == text
 
 
 def test_sympy_reads_the_text() -> None:

@@ -51,23 +51,25 @@ if TYPE_CHECKING:
     from symdim.algebra.expr import Add, Expr, FloorDiv, Max, Min, Mul
     from symdim.algebra.variable import Scope, Var, dynamic, symbols
     from symdim.compile import compile_shape
+    from symdim.dialects.applied import sqrt
     from symdim.dialects.sympy_expressions import from_sympy, to_sympy
     from symdim.dialects.texts import text_in
     from symdim.facts import Facts
     from symdim.guarantee import Guarantee, guarantee_of
+    from symdim.parser.rational import Rational
     from symdim.parsing import check, parse, read_dim_param
     from symdim.prove import at_least, divides, equal, explain
     from symdim.prover.simplification import simplify
     from symdim.relations.relation import Relation
     from symdim.rows import Row
     from symdim.shape import Dim, Shape, broadcast_shapes
-    from symdim.store import Contradiction, Guard, Store
+    from symdim.store import Store
 
 __all__ = [  # noqa: RUF022  (in groups)
     # sizes, and the kinds of nodes
     "Dim", "Expr", "Scope", "Var", "dynamic", "symbols",
     "Add", "FloorDiv", "Max", "Min", "Mul",
-    "ceildiv", "maximum", "minimum", "product", "total",
+    "Rational", "ceildiv", "maximum", "minimum", "product", "sqrt", "total",
     # texts, and other programs
     "check", "from_sympy", "parse", "read_dim_param", "text_in", "to_sympy",
     # questions, and what is known
@@ -75,7 +77,7 @@ __all__ = [  # noqa: RUF022  (in groups)
     # shapes
     "Bindings", "Row", "Shape", "broadcast_shapes", "compile_shape",
     # constraints
-    "Contradiction", "Guard", "Store",
+    "Store",
     # errors, and memory
     "BoundsError", "DivisionByZero", "ParseError", "SymdimError", "UnboundName", "clear_caches",
 ]  # fmt: skip
@@ -87,17 +89,19 @@ _MODULES = {
     "algebra.expr": "Add Expr FloorDiv Max Min Mul",
     "algebra.variable": "Scope Var dynamic symbols",
     "compile": "compile_shape",
+    "dialects.applied": "sqrt",
     "dialects.sympy_expressions": "to_sympy from_sympy",
     "dialects.texts": "text_in",
     "facts": "Facts",
     "guarantee": "Guarantee guarantee_of",
+    "parser.rational": "Rational",
     "parsing": "parse check read_dim_param",
     "prove": "at_least divides equal explain",
     "prover.simplification": "simplify",
     "relations.relation": "Relation",
     "rows": "Row",
     "shape": "Dim Shape broadcast_shapes",
-    "store": "Contradiction Guard Store",
+    "store": "Store",
 }
 """Module -> the public names in it, which are loaded on first use."""
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}

@@ -11,7 +11,9 @@ from symdim.algebra.expr import Expr
 from symdim.algebra.texts.written import Written
 from symdim.algebra.variable import Var
 from symdim.errors import ParseError, refuse_text
+from symdim.parser.functions import Function
 from symdim.parser.grammar import Dialect, Lexicon, Reader, is_name, is_number, is_word, lexicon
+from symdim.parser.rational import Value, exact_integer
 
 T = TypeVar("T")
 
@@ -65,7 +67,18 @@ def part_of(
     declared = lexicon(frozenset(names))
     if is_word(text) and _is_undeclared(text, declared, all_known=bool(names)):
         return variable(text)
-    return Reader(text, declared, variable, dialect, written).read()
+    return Reader(text, declared, variable, dialect, written).read(exact_integer)
+
+
+def read_value(text: str, variable: Callable[[str], Var], functions: Mapping[str, Function]) -> Value:
+    """The dimension or exact quotient that a text denotes: "/" is exact everywhere. `functions` are those in it.
+
+    Raises ParseError.
+    """
+    declared = lexicon(frozenset())
+    if text.isidentifier() or (is_word(text) and _is_undeclared(text, declared, all_known=False)):
+        return variable(text)
+    return Reader(text, declared, variable, "exact", None, functions).read(lambda value: value)
 
 
 def check(text: str, names: Collection[str] = (), *, dialect: Dialect | None = None) -> ParseError | None:
@@ -135,11 +148,16 @@ def _is_undeclared(word: str, declared: Lexicon, *, all_known: bool) -> bool:
 def sizes_of(given: Iterable[int | Expr | str | None]) -> tuple[int | Expr, ...]:
     """Sizes of any kind as dimensions: texts by `read_dim_param`, with the names among them as declared names.
 
-    None is a new variable.
+    None is a new variable. An `onnx_ir.SymbolicDim` is its text or None.
     """
-    sizes = tuple(items_of(given))
+    sizes = tuple([_written(size) for size in items_of(given)])
     names = frozenset(size for size in sizes if isinstance(size, str) and is_name(size))
     return tuple([read_dim_param(size, names) if isinstance(size, str) else _dim(size) for size in sizes])
+
+
+def _written(size: int | Expr | str | None) -> int | Expr | str | None:
+    text = getattr(size, "value", size) if type(size).__name__ == "SymbolicDim" else size
+    return text
 
 
 def _dim(size: int | Expr | None) -> int | Expr:

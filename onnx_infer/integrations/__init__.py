@@ -4,6 +4,7 @@
     onnx_ir_reader.py   its front end
     onnx_ir_names.py    names for its values
     onnx_ir_folding.py  known values as constants, and folding as a pass
+    symbolic_dim.py     the arithmetic of `onnx_ir.SymbolicDim`, in place of SymPy
     onnxruntime.py      the names and flags of onnxruntime's tool
     onnxscript.py       inference inside onnxscript's optimizer
     torch.py            what torch knows of the sizes of a program

@@ -34,6 +34,7 @@ from onnx_infer.protobuf.specialize import renamed
 from onnx_infer.protobuf.wire import type_field
 from onnx_infer.results.merged_branches import not_written
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, Sparse, SymTensor, Value
+from symdim import Expr
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -195,7 +196,15 @@ def _write_graph(
         known = found.get(names[value])
         if known is not None and type_field(known):  # what is not known stays
             modified |= _set(value, _type(known), _dims(known))
+            _keep_elements(value, known)
     return modified
+
+
+def _keep_elements(value: ir.Value, known: Value) -> None:
+    """Keep the sizes that are the elements of a value, if all are known: a list of ints and `SymbolicDim`s."""
+    elements = known.data if isinstance(known, SymTensor) else None
+    if elements is not None and all(isinstance(x, Expr) or type(x) is int for x in elements):
+        value.meta["symbolic_value"] = [x if isinstance(x, int) else ir.SymbolicDim(str(x)) for x in elements]
 
 
 def _set(value: ir.Value, kind: Any, dims: list[int | str | None] | None) -> bool:

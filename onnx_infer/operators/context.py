@@ -114,12 +114,12 @@ class ShapeInferenceContext:
         return self.set_type(value, SymTensor(dtype, _dims(shape)))
 
     def new_symbolic_dim(
-        self, note: str = "a size that only the data decide", at_most: Dim | None = None, *, prefix: str = "_d"
+        self, prefix: str = "_d", *, note: str = "a size that only the data decide", at_most: Dim | None = None
     ) -> Dim:
         """A fresh size, named `prefix` plus a number. In a model the engine names all fresh sizes `_d0`, `_d1`, ...
 
         >>> ctx = ShapeInferenceContext()
-        >>> ctx.new_symbolic_dim(), ctx.new_symbolic_dim(prefix="nnz")
+        >>> ctx.new_symbolic_dim(), ctx.new_symbolic_dim("nnz")
         (_d0, nnz1)
         """
         self._count += 1

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from symdim.algebra.evaluate import parts_first
 from symdim.algebra.expr import Expr
+from symdim.algebra.origin import Applied
 from symdim.algebra.texts.printing import told_apart
 from symdim.algebra.texts.tree import Operation, terms_in
 from symdim.algebra.variable import Var
 from symdim.dialects.straight_code import in_order
 from symdim.errors import SymdimError
 from symdim.parser.functions import FUNCTIONS
-from symdim.parser.rational import Value, divide, exact_integer, power, product_of, sum_of
+from symdim.parser.rational import Rational, Value, divide, exact_integer, power, product_of, sum_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
     from symdim.algebra.texts.tree import Part, Product
 
 
-def to_sympy(dim: Dim) -> Any:
-    """The SymPy expression of a dimension. Symbols are integers with the signs that the bounds of the variables give.
+def to_sympy(dim: Value) -> Any:
+    """The SymPy expression of a dimension, or of a quotient of dimensions.
+
+    Symbols are integers with the signs that the bounds of the variables give.
 
     `(H + 1)//2` is `floor(H/2 + 1/2)`. Raises ImportError without SymPy.
     """
@@ -30,6 +33,8 @@ def to_sympy(dim: Dim) -> Any:
 
     if isinstance(dim, int):
         return sympy.Integer(dim)
+    if isinstance(dim, Rational):
+        return to_sympy(dim.numerator) / to_sympy(dim.denominator)
     (dim,) = told_apart((dim,))
     assert isinstance(dim, Expr)
     held: dict[Expr, Any] = {}
@@ -49,7 +54,9 @@ def to_sympy(dim: Dim) -> Any:
         return sympy.Mul(product.coefficient, *powers)
 
     for node, tree in in_order(dim, held):
-        if isinstance(tree, Var):
+        if isinstance(tree, Var) and isinstance(tree.origin, Applied):
+            held[node] = getattr(sympy, tree.origin.function)(to_sympy(tree.origin.argument))
+        elif isinstance(tree, Var):
             low = tree.lo
             signs = {"positive": True} if low is not None and low > 0 else {"nonnegative": True} if low == 0 else {}
             held[node] = sympy.Symbol(tree.name, integer=True, **signs)

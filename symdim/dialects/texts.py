@@ -2,7 +2,7 @@
 
 | meaning        | symdim      | jax              | torch             | sympy          |
 |----------------|-------------|------------------|-------------------|----------------|
-| floor division | a//b        | floordiv(a, b)   | FloorDiv(a, b)    | floor((a)/(b)) |
+| floor division | a//b        | floordiv(a, b)   | FloorDiv(a, b)    | floor(a/b)     |
 | remainder      | a % b       | mod(a, b)        | PythonMod(a, b)   | Mod(a, b)      |
 | maximum        | max(a, b, c)| max(max(a, b), c)| Max(a, b, c)      | Max(a, b, c)   |
 | power          | a**2        | a^2              | a**2              | a**2           |
@@ -21,13 +21,15 @@ from symdim.algebra.texts.printing import told_apart
 from symdim.algebra.texts.tree import Operation, terms_in
 from symdim.algebra.variable import Var
 from symdim.dialects.straight_code import in_order
+from symdim.dialects.sympy_texts import sympy_text
 from symdim.errors import SymdimError
+from symdim.parser.rational import Rational
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symdim.algebra.expr import Dim
     from symdim.algebra.texts.tree import Operator, Part, Power, Product, Tree
+    from symdim.parser.rational import Value
 
 Dialect: TypeAlias = Literal["jax", "torch", "sympy"]
 
@@ -45,8 +47,8 @@ class _Text(NamedTuple):
         return self.text if self.level >= level else f"({self.text})"
 
 
-def text_in(dim: Dim, dialect: Dialect) -> str:
-    """The text of a dimension in another dialect.
+def text_in(dim: Value, dialect: Dialect) -> str:
+    """The text of a dimension in another dialect. In SymPy's it is `str(to_sympy(dim))`, also for a quotient.
 
     >>> from symdim import Var, maximum
     >>> H, W = Var("H"), Var("W")
@@ -54,12 +56,16 @@ def text_in(dim: Dim, dialect: Dialect) -> str:
     ...     print(text_in(maximum(H, W, 3) * ((H + 1) // 2) - W**2 + H % 4, dialect))
     floordiv(H + 1, 2)*max(max(H, W), 3) - W^2 + mod(H, 4)
     FloorDiv(H + 1, 2)*Max(H, W, 3) - W**2 + PythonMod(H, 4)
-    floor((H + 1)/2)*Max(H, W, 3) - W**2 + Mod(H, 4)
+    -W**2 + Mod(H, 4) + floor(H/2 + 1/2)*Max(3, H, W)
     """
-    if dialect not in _NAMES:
-        raise SymdimError(f"no dialect is named {dialect!r}; choose one of {', '.join(map(repr, _NAMES))}")
+    if dialect != "sympy" and dialect not in _NAMES:
+        raise SymdimError(f"no dialect is named {dialect!r}; choose one of 'jax', 'torch', 'sympy'")
     if isinstance(dim, (int, Var)):
         return str(dim)
+    if dialect == "sympy":
+        return sympy_text(dim)
+    if isinstance(dim, Rational):
+        raise SymdimError(f"the dialect {dialect!r} has no exact quotients")
     (dim,) = told_apart((dim,))
     held: dict[Expr, _Text] = {}
     assert isinstance(dim, Expr)
@@ -71,7 +77,6 @@ def text_in(dim: Dim, dialect: Dialect) -> str:
 _NAMES: dict[Dialect, dict[Operator, str]] = {
     "jax": {"//": "floordiv", "%": "mod", "max": "max", "min": "min"},
     "torch": {"//": "FloorDiv", "%": "PythonMod", "max": "Max", "min": "Min"},
-    "sympy": {"//": "floor", "%": "Mod", "max": "Max", "min": "Min"},
 }
 
 
@@ -89,11 +94,8 @@ def _part(part: Part, held: dict[Expr, _Text], dialect: Dialect) -> _Text:
 
 def _call(operation: Operation, held: dict[Expr, _Text], dialect: Dialect) -> _Text:
     name = _NAMES[dialect][operation.operator]
-    operands = [_part(operand, held, dialect) for operand in operation.operands]
-    texts = [operand.text for operand in operands]
-    if dialect == "sympy" and operation.operator == "//":
-        text = f"{name}({operands[0].within(_PRODUCT)}/{operands[1].within(_POWER)})"
-    elif dialect == "jax":  # its maxima have two operands
+    texts = [_part(operand, held, dialect).text for operand in operation.operands]
+    if dialect == "jax":  # its maxima have two operands
         text = reduce(lambda left, right: f"{name}({left}, {right})", texts[1:], texts[0])
     else:
         text = f"{name}({', '.join(texts)})"

@@ -29,9 +29,9 @@ remembered from others. In a text of at most `_SHORT` characters nothing is coun
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from operator import add, floordiv, mod, mul, sub
-from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
+from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 from symdim.algebra.caches import remembered
 from symdim.algebra.expr import Expr
@@ -45,7 +45,6 @@ from symdim.parser.rational import (
     Value,
     decimal,
     divide,
-    exact_integer,
     parts_of,
     power,
     product_of,
@@ -54,6 +53,8 @@ from symdim.parser.rational import (
     work_of_power,
     work_of_product,
 )
+
+V = TypeVar("V", bound="Value")
 
 MAX_LENGTH = 1 << 17
 MAX_WORK = 1 << 19
@@ -152,6 +153,7 @@ class Reader:
         variable: Callable[[str], Expr],
         dialect: Dialect | None,
         written: Written | None = None,
+        functions: Mapping[str, Function] = FUNCTIONS,
     ) -> None:
         if len(text) > MAX_LENGTH:
             raise ParseError(text, MAX_LENGTH, f"longer than {MAX_LENGTH} characters")
@@ -159,6 +161,7 @@ class Reader:
         self.declared = declared
         self.variable = variable
         self.dialect = dialect
+        self.functions = functions
         self.lexemes = [*declared.split(text), _END]
         self.values: list[Value] = []
         self.operators = [_END]
@@ -168,13 +171,13 @@ class Reader:
         self.written = written
         self.is_short = len(text) <= _SHORT and not _makes_long_numbers(text)
 
-    def read(self) -> int | Expr:
-        """sum"""
+    def read(self, accepted: Callable[[Value], V]) -> V:
+        """sum, as a value that is accepted: `exact_integer` refuses fractions"""
         try:
             self._scan()
             if self.calls:
                 self._refuse(self.places[-1], 'this "(" is never closed')
-            value = exact_integer(self.values[0])
+            value = accepted(self.values[0])
             self._limited(value)
             return value
         except ParseError:
@@ -234,7 +237,7 @@ class Reader:
         self._refuse(place, f'"{lexeme:.40}" is neither a number nor a declared name')
 
     def _function(self, name: str, place: int) -> Function:
-        function = FUNCTIONS.get(name.lower())
+        function = self.functions.get(name.lower())
         if function is None:
             self._refuse(place, f'unknown function "{name:.40}"')
         self.exact += function.exact

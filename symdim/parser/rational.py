@@ -1,4 +1,4 @@
-"""Exact quotients of dimensions: intermediate values in a dimension text.
+"""Exact quotients of dimensions: `symdim.Rational`, and the intermediate values in a dimension text.
 
 SymPy writes (N - 1)//2 as `floor(N/2 - 1/2)`. With integer division this would be N//2 - 0, one too many for every
 even N. So in floor() and similar functions "/" is exact: numerator and denominator stay separate until a function
@@ -7,13 +7,13 @@ rounds them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import gcd, lcm
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from symdim.algebra import canonical
 from symdim.algebra.constructors.arithmetic import MAX_PAIRS, MAX_TERMS
-from symdim.algebra.dims import bounds_of
+from symdim.algebra.dims import bounds_of, substituted, variables_of
 from symdim.algebra.expr import Expr
 from symdim.errors import DivisionByZero, SymdimError
 
@@ -26,17 +26,66 @@ _STEPS = 4  # for each pair of terms that are multiplied
 
 
 class Rational:
-    """The exact quotient of two dimensions; an integer denominator is at least 2.
+    """The exact quotient of two dimensions, with their arithmetic. What is an integer again is a dimension again.
 
     a/b + c/d = (a*d + c*b)/(b*d), (a/b)*(c/d) = (a*c)/(b*d), x // y = floor(x/y), x % y = x - y*floor(x/y).
-    If a symbolic denominator is 0, the text has no value.
+    If a symbolic denominator is 0, there is no value. Two quotients are equal if a*d == c*b; they have no hash, because
+    equal ones may have different parts.
+
+    >>> from math import ceil, floor
+    >>> from symdim import Rational, Var
+    >>> N = Var("N")
+    >>> half = Rational(N, 2)
+    >>> half, 2 * half, floor(half + Rational(1, 2)), ceil(half), half.evaluate(N=6), half.evaluate(N=7)
+    (N/2, N, (N + 1)//2, (N + 1)//2, 3, 7/2)
     """
 
     __slots__ = ("denominator", "numerator")
+    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, numerator: int | Expr, denominator: int | Expr) -> None:
         self.numerator = numerator
         self.denominator = denominator
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Rational | int | Expr):
+            return NotImplemented
+        (a, b), (c, d) = parts_of(self), parts_of(other)
+        return a * d == c * b
+
+    def __repr__(self) -> str:
+        a, b = [text if text.isalnum() else f"({text})" for text in (repr(self.numerator), repr(self.denominator))]
+        return f"{a}/{b}"
+
+    def free_symbols(self) -> set[str]:
+        """The names of the variables."""
+        return {v.name for v in variables_of([self.numerator, self.denominator])}
+
+    def substitute(self, mapping: Mapping[Any, int | Expr]) -> Value:
+        """The quotient with dimensions in place of variables. Raises DivisionByZero if nothing divides."""
+        return divide(substituted(self.numerator, mapping), substituted(self.denominator, mapping))
+
+    def evaluate(self, bindings: Mapping[Any, int] | None = None, /, **sizes: int) -> Value:
+        """The quotient for sizes of variables, by name: an int if it is one."""
+        return self.substitute({**(bindings or {}), **sizes})
+
+    def __floor__(self) -> int | Expr:
+        return floor(self)
+
+    def __ceil__(self) -> int | Expr:
+        return ceil(self)
+
+    def __trunc__(self) -> int | Expr:
+        return trunc(self)
+
+    def __round__(self) -> int | Expr:
+        return round_half_even(self)
+
+    def __truediv__(self, other: Value) -> Value:
+        return divide(self, other)
+
+    def __rtruediv__(self, other: int | Expr) -> Value:
+        return divide(other, self)
 
     def __neg__(self) -> Rational:
         return Rational(-self.numerator, self.denominator)
@@ -79,7 +128,7 @@ def parts_of(x: Value) -> tuple[int | Expr, int | Expr]:
 
 
 def divide(x: Value, y: Value) -> Value:
-    """The exact quotient x / y, reduced when both are integers. Raises DivisionByZero when y is 0."""
+    """The exact quotient x / y, without a common factor of its coefficients. Raises DivisionByZero when y is 0."""
     (a, b), (c, d) = parts_of(x), parts_of(y)
     numerator, denominator = a * d, b * c
     if isinstance(denominator, int):
@@ -89,12 +138,19 @@ def divide(x: Value, y: Value) -> Value:
             raise SymdimError("the denominator is too large")
         if denominator < 0:
             numerator, denominator = -numerator, -denominator
-        if isinstance(numerator, int):
-            common = gcd(numerator, denominator)
+        common = gcd(_content(numerator), denominator)
+        if common > 1:
             numerator, denominator = numerator // common, denominator // common
         if denominator == 1:
             return numerator
     return Rational(numerator, denominator)
+
+
+def _content(x: int | Expr) -> int:
+    """A number that divides x: of a sum, what divides all its coefficients."""
+    if isinstance(x, int):
+        return x
+    return 1 if x._terms is None else gcd(x._const, *x._terms.values())
 
 
 def decimal(lexeme: str) -> Value:

@@ -30,8 +30,8 @@ DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
         ((H - 1) // (2 * N), "floordiv(H - 1, 2*N)", "FloorDiv(H - 1, 2*N)", "floor((H - 1)/(2*N))"),
         (H // N**2, "floordiv(H, N^2)", "FloorDiv(H, N**2)", "floor(H/N**2)"),
         ((H // 4) ** 2, "floordiv(H, 4)^2", "FloorDiv(H, 4)**2", "floor(H/4)**2"),
-        (minimum(N, M, 9), "min(min(M, N), 9)", "Min(M, N, 9)", "Min(M, N, 9)"),
-        (N * (H % 3 + 1), "N*mod(H, 3) + N", "N*PythonMod(H, 3) + N", "N*Mod(H, 3) + N"),
+        (minimum(N, M, 9), "min(min(M, N), 9)", "Min(M, N, 9)", "Min(9, M, N)"),
+        (N * (H % 3 + 1), "N*mod(H, 3) + N", "N*PythonMod(H, 3) + N", "N*(Mod(H, 3)) + N"),
     ],
     ids=str,
 )

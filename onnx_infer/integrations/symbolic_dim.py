@@ -1,0 +1,277 @@
+"""The arithmetic of `onnx_ir.SymbolicDim` without SymPy.
+
+    >>> from onnx_infer.integrations import symbolic_dim
+    >>> import onnx_ir as ir
+    >>> with symbolic_dim.installed():
+    ...     H = ir.SymbolicDim("H")
+    ...     (H + 2 * 1 - 3) // 2 + 1, H * 4 // 4, ir.Shape(["N", H % 4 + 1]).evaluate({"H": 7})
+    (SymbolicDim('floor(H/2 + 1/2)'), SymbolicDim('H'), Shape([SymbolicDim('N'), 4]))
+
+The texts are those that SymPy prints, with ceilings as they are written; `simplify` gives the canonical form. A dim is
+identified by its text, as in onnx_ir, and holds nothing else: what a text denotes is remembered in a cache of this
+module. So dims stay valid when the arithmetic is changed, either way.
+
+Variables are sizes of at least 0. SymPy's symbols in onnx_ir are positive: there `Max(N, 1)` is N, and here it stays.
+
+SymPy is loaded when `_expr` is asked for, or an expression of SymPy is given. Import this module before `onnx_ir`, and
+onnx_ir is imported without it.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from importlib.util import LazyLoader
+from operator import add, mod, mul, sub
+from typing import TYPE_CHECKING, Any
+
+from symdim import Expr, Rational, Var, sqrt, to_sympy
+from symdim.algebra.caches import shared_cache
+from symdim.algebra.dims import bounds_of
+from symdim.dialects.applied import MAX_NESTED, applied, names_in, nesting, put_in
+from symdim.dialects.sympy_texts import sympy_text
+from symdim.errors import ParseError
+from symdim.parser.functions import FUNCTIONS, Function
+from symdim.parser.rational import Value, ceil, divide, floor, parts_of, trunc
+from symdim.parsing import read_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from importlib.machinery import ModuleSpec
+
+
+class _Lazily:
+    """A finder that loads SymPy, and the file of onnx_ir that needs it, on first use."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if name not in ("sympy", "onnx_ir._symbolic_shapes"):
+            return None
+        for finder in sys.meta_path:
+            spec = None if finder is _Lazily else finder.find_spec(name, path, target)
+            if spec is not None and spec.loader is not None:
+                spec.loader = LazyLoader(spec.loader)
+                return spec
+        return None
+
+
+sys.meta_path.insert(0, _Lazily)
+try:
+    import onnx_ir as ir
+except ImportError as error:
+    raise ImportError("onnx_infer.integrations.symbolic_dim needs onnx-ir: pip install 'onnx-symdim[ir]'") from error
+finally:
+    sys.meta_path.remove(_Lazily)
+
+
+def _floor(x: Value) -> Value:
+    """floor(x), but what is negative throughout stays as it is written: SymPy's ceilings are -floor(-N/2)."""
+    a, _ = parts_of(x)
+    whole = floor(x)
+    if isinstance(a, int) or isinstance(whole, int) or not isinstance(x, Rational) or nesting(x) >= MAX_NESTED:
+        return whole
+    terms = a._terms or {a: 1}
+    return applied("floor", x, *bounds_of(whole)) if all(k < 0 for k in terms.values()) else whole
+
+
+def _ceiling(x: Value) -> Value:
+    """ceiling(x), which stays as it is written."""
+    whole = ceil(x)
+    is_kept = isinstance(x, Rational) and isinstance(whole, Expr) and nesting(x) < MAX_NESTED
+    return applied("ceiling", x, *bounds_of(whole)) if is_kept else whole
+
+
+_WRITTEN: dict[str, Callable[[Any], Value]] = {"sqrt": sqrt, "floor": _floor, "ceiling": _ceiling}
+_CANONICAL: dict[str, Callable[[Any], Value]] = {"sqrt": sqrt, "floor": floor, "ceiling": ceil}
+_FUNCTIONS = FUNCTIONS | {name: Function(apply, 1, 1, exact=True) for name, apply in _WRITTEN.items()}
+_values = shared_cache(1 << 13)
+
+
+def _variable(name: str) -> Var:
+    return Var(name, 0)
+
+
+def _value_of(text: str) -> Value:
+    """What a text denotes. A text without parentheses that is no expression is a name. Raises ParseError."""
+    value: Value | None = _values.get(text)
+    if value is None:
+        try:
+            value = read_value(text, _variable, _FUNCTIONS)
+        except ParseError:
+            if "(" in text or not text:
+                raise
+            value = _variable(text)
+        _values[text] = value
+    return value
+
+
+def _text_of(value: Value) -> str:
+    """The text of a value, which is remembered as what the text denotes."""
+    text = sympy_text(value)
+    _values.setdefault(text, value)
+    return text
+
+
+def _quotient(x: Value, y: Value) -> Value:
+    """x / y; a dimension if y divides x."""
+    value = divide(x, y)
+    a, b = parts_of(value)
+    whole = a // b
+    return whole if whole * b == a else value
+
+
+def _sympy_expression(text: str) -> Any:
+    try:
+        return ir._core._symbolic_shapes.parse_symbolic_expression(text)
+    except ValueError:  # not a text that onnx_ir reads
+        value = _value_of(text)
+        return to_sympy(put_in(value, {name: Var(name) for name in names_in(value)}, _WRITTEN))
+
+
+_OPERATORS: dict[str, Callable[[Any, Any], Value]] = {
+    "add": add,
+    "sub": sub,
+    "mul": mul,
+    "floordiv": lambda x, y: _floor(_quotient(x, y)),
+    "truediv": _quotient,
+    "mod": mod,
+}
+
+
+class SymbolicDim(ir.SymbolicDim):  # type: ignore[misc]
+    """A symbolic size of onnx_ir with the arithmetic of symdim. It may stand in any `onnx_ir.Shape`.
+
+    It is made of a text, of None, of a dimension of symdim or a quotient, or of an expression of SymPy. Raises
+    TypeError for an int.
+
+    >>> N = SymbolicDim("N")
+    >>> (N + 1) // 2 * 2, 2 * N / 2, N / 3, SymbolicDim(None) * 0
+    (SymbolicDim('2*floor(N/2 + 1/2)'), SymbolicDim('N'), SymbolicDim('N/3'), SymbolicDim(None))
+    >>> -(-N // 2), SymbolicDim("seq len") + 1, SymbolicDim("TruncToInt(N/2)") + 1
+    (SymbolicDim('-floor(-N/2)'), SymbolicDim('`seq len` + 1'), SymbolicDim('floor(N/2) + 1'))
+    >>> SymbolicDim("sqrt(N) + M").evaluate({"N": 16}), SymbolicDim("max(1, N//2)").evaluate({"N": 0})
+    (SymbolicDim('M + 4'), 1)
+    """
+
+    __slots__ = ()
+
+    def __init__(self, value: object) -> None:
+        expression = None
+        if isinstance(value, (Expr, Rational)):
+            text: str | None = sympy_text(value)
+        elif value is None or isinstance(value, str):
+            text = value
+        elif isinstance(value, int):
+            raise TypeError("the value of a SymbolicDim is no int: use the int itself in a Shape")
+        elif any(base.__module__.startswith("sympy.") for base in type(value).__mro__):
+            text, expression = str(value), value
+        else:
+            raise TypeError(f"a SymbolicDim is made of a text, None or an expression, not {type(value).__name__}")
+        self._value = text  # type: ignore[misc]  # a slot of the base
+        self._expr_cache = expression  # type: ignore[misc]
+
+    @property
+    def _expr(self) -> Any:
+        """The expression of SymPy, with positive symbols; None if nothing is known. Raises ValueError."""
+        if self._expr_cache is None and self._value is not None:
+            self._expr_cache = _sympy_expression(self._value)  # type: ignore[misc]
+        return self._expr_cache
+
+    def __neg__(self) -> Any:
+        return self._rounded(lambda value: -value)
+
+    def __floor__(self) -> Any:
+        return self._rounded(_floor)
+
+    def __trunc__(self) -> Any:
+        return self._rounded(trunc)
+
+    def __ceil__(self) -> Any:
+        return self._rounded(_ceiling)
+
+    def _rounded(self, function: Callable[[Any], Value]) -> Any:
+        return self if self._value is None else type(self)(_text_of(function(_value_of(self._value))))
+
+    def simplify(self) -> Any:
+        """The dim with its text in canonical form."""
+        return self._rounded(lambda value: put_in(value, {}, _CANONICAL))
+
+    def evaluate(self, bindings: Mapping[str, int]) -> Any:
+        """The int for sizes by name; a dim if some have no size, or if the value is no integer.
+
+        Raises BoundsError, a ValueError, for a negative size.
+        """
+        if self._value is None:
+            return self
+        value = _value_of(self._value)
+        sizes = {name: int(bindings[name]) for name in names_in(value) if name in bindings}
+        found = put_in(value, sizes, _WRITTEN)
+        return found if isinstance(found, int) else type(self)(_text_of(found))
+
+    def free_symbols(self) -> frozenset[str]:
+        """The names in the text."""
+        return frozenset() if self._value is None else names_in(_value_of(self._value))
+
+
+def _binary(operator: Callable[[Any, Any], Value], reflected: bool) -> Callable[[Any, object], Any]:
+    def apply(self: Any, other: object) -> Any:
+        if isinstance(other, ir.SymbolicDim):
+            text = other._value
+            if text is None:
+                return type(self)(None)
+            operand = _value_of(text)
+        elif isinstance(other, int):
+            operand = int(other)
+        else:
+            return NotImplemented
+        if self._value is None:
+            return type(self)(None)
+        value = _value_of(self._value)
+        return type(self)(_text_of(operator(operand, value) if reflected else operator(value, operand)))
+
+    return apply
+
+
+for _name, _operator in _OPERATORS.items():
+    setattr(SymbolicDim, f"__{_name}__", _binary(_operator, False))
+    setattr(SymbolicDim, f"__r{_name}__", _binary(_operator, True))
+
+
+# -- in place of SymPy ------------------------------------------------------------------------------------------------
+
+_METHODS = {
+    name: member
+    for name, member in vars(SymbolicDim).items()
+    if name not in ("__module__", "__doc__", "__slots__", "__static_attributes__", "__firstlineno__", "__annotations__")
+}
+_former: dict[str, Any] = {}
+
+
+def install() -> None:
+    """Let every `onnx_ir.SymbolicDim` compute with symdim, those that exist included. A second call does nothing."""
+    if not _former:
+        _former.update({name: vars(ir.SymbolicDim).get(name) for name in _METHODS})
+        for name, member in _METHODS.items():
+            setattr(ir.SymbolicDim, name, member)
+
+
+def uninstall() -> None:
+    """Let them compute with SymPy again."""
+    for name, member in _former.items():
+        if member is None:
+            delattr(ir.SymbolicDim, name)
+        else:
+            setattr(ir.SymbolicDim, name, member)
+    _former.clear()
+
+
+@contextmanager
+def installed() -> Iterator[None]:
+    """As `install`, inside of the block. If it is installed already, it stays."""
+    is_outer = not _former
+    install()
+    try:
+        yield
+    finally:
+        if is_outer:
+            uninstall()
