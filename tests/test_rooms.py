@@ -267,6 +267,12 @@ def test_symdim_knows_nothing_of_onnx_infer() -> None:
 
 
 @pytest.mark.parametrize("package", ["symdim", "onnx_infer"])
+def test_only_type_checkers_need_what_later_pythons_have(package: str) -> None:
+    for module, text in sources(package).items():
+        assert not imports(without_types(text), {"typing_extensions"}), module
+
+
+@pytest.mark.parametrize("package", ["symdim", "onnx_infer"])
 def test_a_file_is_read_in_one_sitting(package: str) -> None:
     paths = [path for path in (ROOT / package).rglob("*.*") if path.suffix in (".py", ".js", ".css", ".c", ".rs")]
     lengths = {path: len(path.read_text("utf-8").splitlines()) for path in paths}
