@@ -34,6 +34,7 @@ uses only rooms above it:
     dialects/        expressions in other languages
     store/           constraints and their consequences       rows.py           shapes of unknown rank
     einsum/          einsum specifications, both ways
+    vendoring.py     a copy of the core for another project
     __main__.py      the command `python -m symdim`
 """
 
