@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from symdim.relations.relation import Relation
     from symdim.rows import Row
     from symdim.shape import Dim, Shape, broadcast_shapes
-    from symdim.store import Contradiction, Guard, Store
+    from symdim.store import Contradiction, Reasoning, Store
 
 __all__ = [  # noqa: RUF022  (in groups)
     # sizes, and the kinds of nodes
@@ -76,7 +76,7 @@ __all__ = [  # noqa: RUF022  (in groups)
     # shapes
     "Bindings", "Row", "Shape", "broadcast_shapes", "compile_shape",
     # constraints
-    "Contradiction", "Guard", "Store",
+    "Contradiction", "Reasoning", "Store",
     # errors, and memory
     "BoundsError", "DivisionByZero", "ParseError", "SymdimError", "UnboundName", "clear_caches",
 ]  # fmt: skip
@@ -98,7 +98,7 @@ _MODULES = {
     "relations.relation": "Relation",
     "rows": "Row",
     "shape": "Dim Shape broadcast_shapes",
-    "store": "Contradiction Guard Store",
+    "store": "Contradiction Reasoning Store",
 }
 """Module -> the public names in it, which are loaded on first use."""
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
