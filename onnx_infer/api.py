@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import onnx
 
@@ -17,6 +17,8 @@ from onnx_infer.result import InferenceResult
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import ModuleType
+
+    from typing_extensions import Unpack
 
     from onnx_infer.inference import Broadcast, Initializers
     from onnx_infer.model.input_shapes import InputShape

@@ -34,6 +34,7 @@ uses only rooms above it:
     dialects/        expressions in other languages
     store/           constraints and their consequences       rows.py           shapes of unknown rank
     einsum/          einsum specifications, both ways
+    vendoring.py     a copy of the core for another project
     __main__.py      the command `python -m symdim`
 """
 
@@ -45,9 +46,10 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.algebra.bindings import Bindings
+    from symdim.algebra.bindings import Bindings as Bindings
     from symdim.algebra.caches import clear_caches
-    from symdim.algebra.canonical import ceildiv, maximum, minimum, product, total
+    from symdim.algebra.canonical import ceildiv, maximum, minimum, product
+    from symdim.algebra.canonical import total as total
     from symdim.algebra.expr import Add, Expr, FloorDiv, Max, Min, Mul
     from symdim.algebra.variable import Scope, Var, dynamic, symbols
     from symdim.compile import compile_shape
@@ -57,27 +59,28 @@ if TYPE_CHECKING:
     from symdim.facts import Facts
     from symdim.guarantee import Guarantee, guarantee_of
     from symdim.parser.rational import Rational
-    from symdim.parsing import check, parse, read_dim_param
+    from symdim.parsing import check as check
+    from symdim.parsing import parse, read_dim_param
     from symdim.prove import at_least, divides, equal, explain
     from symdim.prover.simplification import simplify
     from symdim.relations.relation import Relation
     from symdim.rows import Row
     from symdim.shape import Dim, Shape, broadcast_shapes
-    from symdim.store import Store
+    from symdim.store import Contradiction, Guard, Reasoning, Store
 
 __all__ = [  # noqa: RUF022  (in groups)
     # sizes, and the kinds of nodes
     "Dim", "Expr", "Scope", "Var", "dynamic", "symbols",
     "Add", "FloorDiv", "Max", "Min", "Mul",
-    "Rational", "ceildiv", "maximum", "minimum", "product", "sqrt", "total",
+    "Rational", "ceildiv", "maximum", "minimum", "product", "sqrt",
     # texts, and other programs
-    "check", "from_sympy", "parse", "read_dim_param", "text_in", "to_sympy",
+    "from_sympy", "parse", "read_dim_param", "text_in", "to_sympy",
     # questions, and what is known
     "Facts", "Guarantee", "Relation", "at_least", "divides", "equal", "explain", "guarantee_of", "simplify",
     # shapes
-    "Bindings", "Row", "Shape", "broadcast_shapes", "compile_shape",
+    "Row", "Shape", "broadcast_shapes", "compile_shape",
     # constraints
-    "Store",
+    "Contradiction", "Guard", "Reasoning", "Store",
     # errors, and memory
     "BoundsError", "DivisionByZero", "ParseError", "SymdimError", "UnboundName", "clear_caches",
 ]  # fmt: skip
@@ -101,9 +104,9 @@ _MODULES = {
     "relations.relation": "Relation",
     "rows": "Row",
     "shape": "Dim Shape broadcast_shapes",
-    "store": "Store",
+    "store": "Contradiction Guard Reasoning Store",
 }
-"""Module -> the public names in it, which are loaded on first use."""
+"""Module -> the names in it, which are loaded on first use. Three of them are not listed above."""
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 

@@ -3,7 +3,10 @@
 It prints the canonical text, and with `--bind` the value. A text that is no expression is shown with a caret at the
 place of the error. `docs/dim_param.md` is the specification of these texts.
 
-Exit codes: 0 every text is an expression, 1 a text is refused or has no value at the given sizes, 2 the call is wrong.
+`python -m symdim vendor DIR` writes a copy of the core for another project; see docs/for_exporters.md.
+
+Exit codes: 0 every text is an expression, or the copy is written, 1 a text is refused or has no value at the given
+sizes, or there is something else where the copy would be, 2 the call is wrong.
 """
 
 from __future__ import annotations
@@ -11,12 +14,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from symdim import BoundsError, Expr, ParseError, SymdimError, parse
 from symdim.algebra.texts.printing import is_too_long
 from symdim.algebra.texts.written import leaf_count
 from symdim.parser.grammar import Dialect
+from symdim.vendoring import vendor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +36,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code. Raises SystemExit for `--help` and wrong options."""
     parser = _parser()
     options = parser.parse_args(argv)
+    if options.command == "vendor":
+        return _vendor(options)
     try:
         texts = sys.stdin.read().splitlines() if options.text == STANDARD else [options.text]
         answers = [_answer(text, options) for text in texts]
@@ -48,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m symdim", description=__doc__.partition("\n")[0])
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
     check = commands.add_parser(
         "check",
         help="read a text as an expression",
@@ -62,7 +69,26 @@ def _parser() -> argparse.ArgumentParser:
         "--bind", metavar="NAME=SIZE", type=_binding, action="append", default=[], help="a size; repeatable"
     )
     check.add_argument("--json", action="store_true", help="one JSON object for each text")
+    copy = commands.add_parser(
+        "vendor",
+        help="write a copy of the core for another project",
+        description="Write the core as one folder with relative imports. An earlier copy there is replaced.",
+    )
+    copy.add_argument("directory", metavar="DIR", type=Path, help="where to write the folder")
+    copy.add_argument("--package", metavar="NAME", default="symdim", help="the name of the folder (default: symdim)")
+    copy.add_argument("--with", choices=["prover"], dest="extra", help="what to add to the core")
     return parser
+
+
+def _vendor(options: argparse.Namespace) -> int:
+    try:
+        files = vendor(options.directory, options.package, prover=options.extra == "prover")
+    except SymdimError as error:
+        print(error, file=sys.stderr)
+        return REFUSED
+    lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files if path.suffix == ".py")
+    print(f"{len(files)} files, {lines} lines of Python: {options.directory / options.package}")
+    return OK
 
 
 def _binding(text: str) -> tuple[str, int]:

@@ -66,7 +66,7 @@ class Facts:
     def _repr_html_(self) -> str:
         from symdim.notebook import html_table
 
-        return html_table(f"{len(self)} facts", ["fact", "origin"], [(str(f), _origin(f)) for f in self])
+        return html_table(f"{len(self)} facts", ["fact", "origin"], [(str(f), origin_text(f)) for f in self])
 
     def __getitem__(self, number: int) -> Relation:
         return list(self._facts.values())[number]
@@ -88,17 +88,9 @@ class Facts:
         >>> facts
         Facts(['1 <= x', 'x < y', 'x > 3'])
         """
-        from symdim.parsing import parse
-
-        if isinstance(relation, Relation):
-            self._assume(relation.kind, relation.left, relation.right, origin, relation.origins)
-            return
-        pieces = _SIGN.split(relation)
-        if len(pieces) < 3:
-            raise ValueError(f"no relation (== != >= > <= <) in {relation!r}")
-        sides = [parse(piece.strip(), names, scope=scope) for piece in pieces[::2]]
-        for i, sign in enumerate(pieces[1::2]):
-            self.assume(Relation.of(sides[i], sign, sides[i + 1]), origin=origin)
+        stated = [relation] if isinstance(relation, Relation) else relations_of(relation, names, scope=scope)
+        for kind, left, right, origins in stated:
+            self._assume(kind, left, right, origin, origins)
 
     def assume_equal(self, a: Dim, b: Dim, *, origin: Hashable = None) -> None:
         """Assume a == b."""
@@ -148,6 +140,22 @@ class Facts:
                     pending += new
         return [hypotheses[place] for place in sorted(found)]
 
+    def about(self, *dims: Dim) -> Facts:
+        """The facts that `relevant` finds, as facts of their own."""
+        places = sorted(place for fact in self.relevant(*dims) for place in fact.origins if isinstance(place, int))
+        found, listed = Facts(), list(self._facts.items()) if places else []
+        return found._add(listed[place] for place in places)
+
+    def copied(self) -> Facts:
+        """The same facts, to which others can be added apart from these."""
+        return Facts()._add(self._facts.items())
+
+    def _add(self, facts: Iterable[tuple[Relation, Relation]]) -> Facts:
+        self._facts.update(facts)
+        self._checked = not self._facts
+        self._hypotheses = None
+        return self
+
     def contradiction(self) -> tuple[Relation, ...] | None:
         """The facts that cannot hold together; None if no contradiction is found.
 
@@ -171,10 +179,24 @@ class Facts:
         return self._contradiction
 
 
+def relations_of(
+    text: str, names: Collection[str] | Mapping[str, Var] = (), *, scope: NameSpace | None = None
+) -> list[Relation]:
+    """The relations that a text states, such as `"1 <= x < y"`. Raises `ValueError` if it has no sign of one."""
+    from symdim.parsing import parse
+
+    pieces = _SIGN.split(text)
+    if len(pieces) < 3:
+        raise ValueError(f"no relation (== != >= > <= <) in {text!r}")
+    sides = [parse(piece.strip(), names, scope=scope) for piece in pieces[::2]]
+    return [Relation.of(sides[i], sign, sides[i + 1]) for i, sign in enumerate(pieces[1::2])]
+
+
 def with_origin(fact: Relation) -> str:
     """A fact with its origin in parentheses."""
-    return f"{fact} ({_origin(fact)})" if fact.origins else str(fact)
+    return f"{fact} ({origin_text(fact)})" if fact.origins else str(fact)
 
 
-def _origin(fact: Relation) -> str:
+def origin_text(fact: Relation) -> str:
+    """The origins of a fact, separated by commas."""
     return ", ".join(sorted(map(str, fact.origins)))

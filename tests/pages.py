@@ -8,7 +8,12 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib  # what pytest reads its own settings with there
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in [*ROOT.glob("docs/**/*.md"), *ROOT.glob("*.md")])
@@ -31,6 +36,11 @@ class Block(NamedTuple):
     def is_example(self) -> bool:
         """Whether it is an example of a Python session."""
         return self.language == "python" and self.text.startswith(">>>")
+
+
+def toml_of(text: str) -> dict[str, Any]:
+    """What a text in TOML says."""
+    return tomllib.loads(text)
 
 
 def text_of(page: str) -> str:

@@ -7,7 +7,6 @@ import re
 import shlex
 import subprocess
 import sys
-import tomllib
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import pairwise
@@ -23,7 +22,7 @@ import symdim
 import symdim.einsum
 from onnx_infer.tools.cli.arguments import read_arguments
 from symdim.algebra.caches import Cache
-from tests.pages import PAGES, ROOT, Block, blocks_of, check_commands, text_of
+from tests.pages import PAGES, ROOT, Block, blocks_of, check_commands, text_of, toml_of
 
 NOT_RUN = {"ebnf", "text"}
 """Languages of blocks that are no code: grammars and diagrams."""
@@ -40,7 +39,7 @@ FILES = {
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+PROJECT = toml_of((ROOT / "pyproject.toml").read_text("utf-8"))
 COLLECTED = PROJECT["tool"]["pytest"]["ini_options"]["testpaths"]
 BLOCKS = [(page, block) for page in PAGES for block in blocks_of(page)]
 
@@ -61,7 +60,7 @@ def runner_of(page: str, block: Block) -> str | None:
 def test_no_block_escapes(page: str, block: Block) -> None:
     assert runner_of(page, block) is not None, f"{page}: a test must run this block, or its language say that it cannot"
     if block.language == "toml":
-        tomllib.loads(block.text)
+        toml_of(block.text)
 
 
 def test_a_block_that_escapes_is_found() -> None:

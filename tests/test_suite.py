@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
+
+from tests.pages import toml_of
 
 TESTS = Path(__file__).parent
 
@@ -26,7 +27,7 @@ def test_no_test_is_skipped_for_want_of_a_package() -> None:
 
 def test_the_page_of_the_package_links_to_nothing_that_an_index_lacks() -> None:
     root = TESTS.parent
-    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = toml_of((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     page = (root / project["readme"]).read_text(encoding="utf-8")
     assert [link for link in re.findall(r"\]\(([^)]*)\)", page) if not link.startswith("https://")] == []
     named = re.findall(r"`((?:docs/)?\w+\.md)`", page)

@@ -16,7 +16,7 @@ Needs the package onnx-ir: `pip install 'onnx-symdim[ir]'`.
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 try:
     import onnx_ir as ir
@@ -38,6 +38,8 @@ from symdim import Expr
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from typing_extensions import Unpack
 
     from onnx_infer.engine.record import Record
     from onnx_infer.engine.scope import Scope

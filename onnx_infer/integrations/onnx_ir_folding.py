@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 import onnx_ir as ir
 
@@ -16,6 +16,8 @@ from onnx_infer.tools.transforms.folding import Facts, fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from typing_extensions import Unpack
 
 
 class FoldKnownValuesPass(SymbolicShapeInferencePass):

@@ -7,7 +7,7 @@ model = optimize(model)  # in place of onnxscript.optimizer.optimize(model)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 import onnx
 import onnx_ir as ir
@@ -18,6 +18,8 @@ from onnx_infer.integrations.onnx_ir_folding import FoldKnownValuesPass
 from onnx_infer.options import with_options
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from onnx_infer.api import Model
 
 

@@ -286,9 +286,9 @@ class Expr(Symbolic):
         >>> print((2 * Var.fresh("found", at_most=Var("N"), origin="NonZero")).guarantee())
         <=2*N
         """
-        import symdim
+        from symdim import guarantee_of
 
-        return symdim.guarantee_of(self, available)
+        return guarantee_of(self, available)
 
     def as_exact(self, available: Collection[str] = ()) -> Dim | None:
         """This size if it is exact, else None."""

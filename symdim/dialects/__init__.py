@@ -8,5 +8,5 @@
     straight_code.py       expressions as statements of such a language, each part computed once
     arithmetic.*           exact arithmetic in each language: the functions that the statements call
 
-The room uses `algebra`, `parser` and `compile`. Begin with `texts.py`, or with `straight_code.py` for code.
+The room uses `algebra` and `parser`. Begin with `texts.py`, or with `straight_code.py` for code.
 """

@@ -71,7 +71,7 @@ class Language(ABC):
         """The functions that statements call."""
         from importlib.resources import files  # slow to import, and few calls need it
 
-        return files("symdim.dialects").joinpath(f"arithmetic.{self.suffix}").read_text("utf-8")
+        return files(__name__.rpartition(".")[0]).joinpath(f"arithmetic.{self.suffix}").read_text("utf-8")
 
 
 class _Calls(Language):

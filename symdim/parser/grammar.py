@@ -65,8 +65,8 @@ _DEEP = 3
 _END = ""
 
 _NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-_NAME = r"[^\W\d][\w.]*+"
-_LEXEME = rf"""{_NAME}(?!:)|\*\*|//|{_NUMBER}(?![\w.:])|[\w.:]+|`(?:[^`]|``)*+`|"[^"]*"|."""
+_NAME = r"[^\W\d][\w.]*"
+_LEXEME = rf"""{_NAME}(?![\w.:])|\*\*|//|{_NUMBER}(?![\w.:])|[\w.:]+|`(?:[^`]|``)*`(?!`)|"[^"]*"|."""
 
 is_name = re.compile(_NAME).fullmatch
 is_number = re.compile(_NUMBER).fullmatch

@@ -16,6 +16,7 @@ numbers of elements, bounds, divisibility, ranks, denotations.
     closing.py        guesses in stages, only on request; closing_bounds.py: the bounds that they use
     answers.py        values, candidates, guards
     solver.py         the Store: constraints in, answers out
+    reasoning.py      the store and the prover as one object with checkpoints
 
 Rules deduce; they never guess, search or call the prover. So their results hold in every solution of the constraints.
 Only questions about equality may call the prover. A count of elements is an equation between products, in which every
@@ -25,6 +26,7 @@ interval. Begin with `solver.py`.
 
 from symdim.store.answers import Guard
 from symdim.store.constraints import Contradiction, Origin
+from symdim.store.reasoning import Reasoning
 from symdim.store.solver import Store
 
-__all__ = ["Contradiction", "Guard", "Origin", "Store"]
+__all__ = ["Contradiction", "Guard", "Origin", "Reasoning", "Store"]

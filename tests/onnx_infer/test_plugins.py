@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import tomllib
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from onnx import helper
 from onnx_infer import OpShapeInferenceRegistry, infer, rules
 from onnx_infer.operators import registration as registration_module
 from onnx_infer.operators.registration import registry
+from tests.pages import toml_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -125,7 +125,7 @@ def test_the_package_of_the_documentation(tmp_path: Path) -> None:
     assert sorted(files) == ["acme_ops.py", "pyproject.toml", "test_acme_ops.py"]
     for name, content in files.items():
         (tmp_path / name).write_text(content)
-    project = tomllib.loads(files["pyproject.toml"])["project"]
+    project = toml_of(files["pyproject.toml"])["project"]
     install(tmp_path, project["name"], project["version"], project["entry-points"]["onnx_infer.ops"])
     install(tmp_path, "broken-ops", "2.0", {"broken": "no_such_module"})
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}

@@ -11,7 +11,8 @@ import pytest
 VECTORS = json.loads((Path(__file__).parents[2] / "docs" / "dim_param_vectors.json").read_text("utf-8"))["vectors"]
 PROBES = [[1, 1, 1, 1], [2, 3, 5, 7], [7, 5, 3, 2], [1, 4, 9, 2], [9, 2, 4, 1], [10**6, 10, 1, 99], [1, 99, 10, 10**6]]
 NUMBER = r"(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?![\w.:])"
-LEXEME = r"(?P<name>[^\W\d][\w.]*+(?!:))|(?P<word>[\w.:]+)|(?P<quoted>`(?:[^`]|``)*+`|\"[^\"]*\")|(?P<symbol>\*\*|//|.)"
+QUOTED = r"(?P<quoted>`(?:[^`]|``)*`(?!`)|\"[^\"]*\")"
+LEXEME = rf"(?P<name>[^\W\d][\w.]*(?![\w.:]))|(?P<word>[\w.:]+)|{QUOTED}|(?P<symbol>\*\*|//|.)"
 BARE = r"(?!\s)(?:[^-+*/%^(),`\"]|\b[-/]\b)+(?<!\s)"
 ROUNDS = {"ceil": ceil, "ceiling": ceil, "floor": floor, "floortoint": floor, "ceiltoint": lambda x, y=1: ceil(x / y)}
 ROUNDS |= dict.fromkeys(["trunc", "trunctoint", "trunctofloat"], int)

@@ -6,7 +6,7 @@ author declares of inner values counts for nothing. So what is known holds in ev
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict
 
 import onnx
 from onnx import NodeProto, TypeProto, ValueInfoProto, helper
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence, Set
 
     from onnx import GraphProto, ModelProto
+    from typing_extensions import Unpack
 
     from onnx_infer.model.input_shapes import InputShape
     from onnx_infer.model.input_values import InputValue

@@ -1,0 +1,126 @@
+"""A copy of the core in another project: it needs nothing else, and lives beside the original."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import symdim
+from symdim.__main__ import OK, REFUSED, main
+from symdim.vendoring import CORE, PROVER
+from tests.symdim.dim_param_vectors import PATH
+from tests.test_rooms import imports, sources, without_types
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+VECTORS = """
+import json, sys
+sys.modules["symdim"] = None  # an import of it fails
+from acme import _sizes
+
+def answer(vector):
+    read, given = (_sizes.parse, ()) if "declared" not in vector else (_sizes.read_dim_param, (vector["declared"],))
+    try:
+        dim = read(vector["text"], *given, dialect=vector.get("dialect"))
+    except _sizes.ParseError:
+        return None
+    return str(dim), [value(dim, sizes) for sizes, _ in vector["values"]]
+
+def value(dim, sizes):
+    try:
+        return dim if isinstance(dim, int) else dim.to_int(sizes)
+    except _sizes.DivisionByZero:
+        return None
+
+right = 0
+for vector in json.load(open(sys.argv[1], encoding="utf-8"))["vectors"]:
+    if vector["reads"] == "nothing":  # the reader of models leaves these out before it parses
+        right += 1
+    elif vector["reads"] == "error":
+        right += answer(vector) is None
+    else:
+        text, values = answer(vector)
+        right += text == vector.get("canonical", text) and values == [size for _, size in vector["values"]]
+print(right)
+print([name for name in sys.modules if name.partition(".")[0] in ("onnx_infer", "onnx", "sympy", "numpy")])
+"""
+
+PROOFS = """
+import sys
+sys.modules["symdim"] = None
+import sizes
+x = sizes.Var("x")
+print(sizes.simplify(x // 8 * 8, sizes.Facts(["x % 8 == 0"])), sizes.equal(x // 2 * 2, x), x.guarantee())
+print([name for name in sizes.__all__ if getattr(sizes, name) is None])
+"""
+
+
+def run(program: str, project: Path, *arguments: str) -> str:
+    command = [sys.executable, "-c", program, *arguments]
+    return subprocess.run(command, cwd=project, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.fixture
+def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """A copy in this process."""
+    assert main(["vendor", str(tmp_path), "--package", "vendored_sizes"]) == OK
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield import_module("vendored_sizes")
+    for name in [name for name in sys.modules if name.partition(".")[0] == "vendored_sizes"]:
+        del sys.modules[name]
+
+
+def test_all_vectors_hold_in_a_project_without_symdim(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    package = tmp_path / "acme"
+    assert main(["vendor", str(package), "--package", "_sizes"]) == OK
+    assert "files" in capsys.readouterr().out
+    number = len(json.loads(PATH.read_text(encoding="utf-8"))["vectors"])
+    assert run(VECTORS, tmp_path, str(PATH)).split("\n")[:2] == [str(number), "[]"]
+    assert (package / "_sizes" / "LICENSE").read_text("utf-8").split()[:3] == ["Apache", "License", "Version"]
+
+
+def test_the_prover_on_request(tmp_path: Path) -> None:
+    assert main(["vendor", str(tmp_path), "--package", "sizes", "--with", "prover"]) == OK
+    assert run(PROOFS, tmp_path).splitlines() == ["x False x", "[]"]
+
+
+def test_what_the_prover_imports_is_in_the_copy() -> None:
+    texts = sources("symdim")
+    files = {m: text for m, text in texts.items() if m.partition(".")[2].partition(".")[0] in CORE + PROVER}
+    found = {(m, other) for m, text in files.items() for other in imports(without_types(text), set(texts))}
+    assert [(m, other) for m, other in sorted(found) if other not in {*files, "symdim"}] == []
+
+
+def test_two_copies_live_in_one_process(copy: ModuleType) -> None:
+    ours, theirs = symdim.Var("N"), copy.Var("N")
+    assert copy.__version__ == symdim.__version__
+    assert copy.Var is not symdim.Var
+    assert str(copy.parse("floor(N/2 - 1/2) + 1")) == str(symdim.parse("floor(N/2 - 1/2) + 1"))
+    assert theirs is not ours
+    assert theirs != ours
+    with pytest.raises(TypeError):
+        theirs + ours
+    copy.clear_caches()
+    assert symdim.Var("N") is ours
+
+
+def test_a_copy_is_renewed_and_nothing_else_is_touched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["vendor", str(tmp_path)]) == OK
+    stale = tmp_path / "symdim" / "stale.py"
+    stale.write_text("")
+    assert main(["vendor", str(tmp_path)]) == OK
+    assert not stale.exists()
+    (tmp_path / "mine").mkdir()
+    capsys.readouterr()
+    for package in ("mine", "no-name"):
+        assert main(["vendor", str(tmp_path), "--package", package]) == REFUSED
+        assert package in capsys.readouterr().err
+    assert list((tmp_path / "mine").iterdir()) == []
