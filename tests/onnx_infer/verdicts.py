@@ -6,7 +6,6 @@ As a program it reads questions from stdin and writes answers to stdout.
 from __future__ import annotations
 
 import pickle
-import resource
 import subprocess
 import sys
 from math import ceil
@@ -21,6 +20,8 @@ CRASH = "crash"
 _BATCH = 1000
 _SECONDS = 1
 """Seconds of processor time for a question: onnx does not come back from some nodes."""
+_PATIENCE = 60.0
+"""Seconds for a batch, where the system does not limit processor time."""
 
 
 class Question(NamedTuple):
@@ -49,7 +50,12 @@ def _ask(questions: bytes) -> bytes:
     """The answers of this file as a program, up to a crash."""
     command = [sys.executable, "-m", "tests.onnx_infer.verdicts"]
     root = Path(__file__).parents[2]
-    return subprocess.run(command, input=questions, capture_output=True, check=False, cwd=root).stdout
+    try:
+        return subprocess.run(
+            command, input=questions, capture_output=True, check=False, timeout=_PATIENCE, cwd=root
+        ).stdout
+    except subprocess.TimeoutExpired as expired:
+        return expired.stdout or b""
 
 
 def by_onnx(question: Question) -> None:
@@ -86,12 +92,20 @@ def by_onnxruntime(question: Question) -> None:
     session.run(None, feeds)
 
 
+def allow(seconds: int) -> None:
+    """Let this process have so many more seconds of processor time."""
+    if sys.platform != "win32":
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (ceil(process_time()) + seconds, most))
+
+
 def main() -> None:
     """Answer what is asked on stdin, each answer on a line as soon as it is there."""
     ask = {"onnx": by_onnx, "onnxruntime": by_onnxruntime}
-    _, most = resource.getrlimit(resource.RLIMIT_CPU)
     for question in pickle.load(sys.stdin.buffer):
-        resource.setrlimit(resource.RLIMIT_CPU, (ceil(process_time()) + _SECONDS, most))
+        allow(_SECONDS)
         try:
             ask[question.who](question)
             text = "ok"
