@@ -1,6 +1,6 @@
 """Hypothesis profiles: dev (quick), ci (reproducible), nightly (long); HYPOTHESIS_PROFILE or CI selects one.
 
-`tests.mutation` has its own: reproducible, and a failure is not made smaller.
+Mutation testing (mutmut) has its own, `mutants`: reproducible, and a failure is not made smaller.
 """
 
 from __future__ import annotations
@@ -15,4 +15,5 @@ settings.register_profile("nightly", max_examples=5000, deadline=None)
 settings.register_profile(
     "mutants", deadline=None, derandomize=True, database=None, max_examples=50, phases=[Phase.explicit, Phase.generate]
 )
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
+PROFILE = "mutants" if "MUTANT_UNDER_TEST" in os.environ else "ci" if os.environ.get("CI") else "dev"
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or PROFILE)

@@ -125,7 +125,8 @@ def check_program(words: list[str]) -> None:
         groups = [word for before, word in pairwise(arguments) if before == "--group"]
         assert all(group in PROJECT["dependency-groups"] for group in groups), words
     else:
-        assert program in ("venv", "pytest", "coverage", "pre_commit", "ruff", "mypy") or find_spec(program), words
+        tools = ("venv", "pytest", "coverage", "mutmut", "pre_commit", "ruff", "mypy")
+        assert program in tools or find_spec(program), words
 
 
 def extras_of(word: str) -> list[str]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-STEPS = int(os.environ.get("STEPS", "6"))
+STEPS = int(os.environ.get("STEPS", "4"))
 
 FIRST_USE = """
 import os, sys

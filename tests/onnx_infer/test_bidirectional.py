@@ -11,7 +11,6 @@ import onnx
 import pytest
 
 from onnx_infer import InferenceResult, infer, infer_shapes
-from onnx_infer.bidirectional import model_facts
 from onnx_infer.constraints import forms
 from onnx_infer.laws.readable import MOST_LEAVES_OF_A_CHOICE
 from symdim import ParseError
@@ -161,15 +160,6 @@ def test_long_chains_of_broadcasts_have_short_sizes() -> None:
     nodes = " ".join(f"x{81 + i} = Add (x{80 + i if i else 0}, x{i + 1})" for i in range(80))
     types = infer(parsed(f"g ({inputs}) => (x160) {{ {nodes} }}"), bidirectional=True).types
     assert max(leaf_count(size) for value in types.values() for size in value.shape) == MOST_LEAVES_OF_A_CHOICE
-
-
-@pytest.mark.parametrize(("most", "told"), [(1 << 12, 3), (3, 2)])
-def test_a_large_model_is_stated_anew_a_few_times_only(most: int, told: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_facts, "_MOST_STATED", most)
-    inputs = ", ".join(f"float[N, 3] x{i}, float[M, 5] w{i}, float[] v{i}" for i in range(3))
-    nodes = " ".join(f"a{i} = Concat <axis = 0> (x{i}, v{i}) b{i} = Concat <axis = 0> (w{i}, v{i})" for i in range(3))
-    result = infer(parsed(f"g ({inputs}) => (a0) {{ {nodes} }}"), bidirectional=True)
-    assert len([d for d in result.diagnostics if "size mismatch" in d.message]) == told
 
 
 # -- contradictions -----------------------------------------------------------------------------------------------

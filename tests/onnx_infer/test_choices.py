@@ -8,24 +8,16 @@ import pytest
 
 from onnx_infer import infer
 from onnx_infer.engine.walk import MOST_CHOICES as MOST
-from onnx_infer.laws.readable import MOST_LEAVES, MOST_LEAVES_OF_A_CHOICE, is_unreadable
-from onnx_infer.laws.sizes import are_one
 from onnx_infer.results import reasons
-from symdim import Store, Var, clear_caches, maximum, total
+from symdim import Var, clear_caches, maximum
 from symdim.algebra.origin import is_data_dependent
-from symdim.prover import halves
 
 from .texts import parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
     from onnx import ModelProto
 
     from onnx_infer import InferenceResult
-    from symdim import Dim
-    from symdim.rows import Row
 
 COUNT = MOST + 4
 
@@ -97,48 +89,6 @@ def test_conditions_are_tried_for_some_nodes_only(monkeypatch: pytest.MonkeyPatc
     (first,), (second,) = result.reasons["a"], result.reasons["b"]
     assert (first.kind, first.names) == ("assumption", ("N >= 2", "H >= 2"))
     assert (second.kind, second.names) == ("data", ("Squeeze",))
-
-
-def test_long_sizes_in_two_forms_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    compared: list[Dim] = []
-
-    def recorded(gap: Dim) -> Dim:
-        compared.append(gap)
-        return 0
-
-    monkeypatch.setattr(halves, "halved", recorded)
-    n, m, *symbols = [Var(f"S{i}") for i in range(MOST_LEAVES_OF_A_CHOICE)]
-    lower, upper = ((n + 4) // 8 - (n + 4) // 16) * m, (n + 12) // 16 * m
-    assert are_one(lower, upper)  # as the function above says
-    long = sum(v // 2 for v in symbols)
-    assert not are_one(long + lower, long + upper)
-    assert len(compared) == 1
-
-
-def test_an_expression_of_many_symbols_is_unreadable() -> None:
-    symbols = [Var(f"S{i}") for i in range(MOST_LEAVES + 1)]
-    for count, found in ((30, False), (40, False), (MOST_LEAVES + 1, True)):
-        assert is_unreadable(total(symbols[:count])) is found
-        assert is_unreadable(maximum(*symbols[:count])) is found
-
-
-def test_in_both_directions_nothing_is_stated_of_nodes_after_many_choices(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A chain of broadcasts would join the symbols of all its inputs in one store."""
-    joined: list[object] = []
-    original = Store.bcast
-
-    def counting(store: Store, result: Row, operands: Sequence[Row], **options: Any) -> None:
-        joined.append(operands)
-        original(store, result, operands, **options)
-
-    monkeypatch.setattr(Store, "bcast", counting)
-    stated = []
-    for count in (COUNT, 2 * COUNT):
-        joined.clear()
-        result = infer(of_pairs(count), bidirectional=True)
-        assert [d.severity for d in result.diagnostics] == ["warning"]
-        stated.append(len(joined))
-    assert stated[0] == stated[1] <= 2 * (MOST + 1)
 
 
 STRICT = """

@@ -1,8 +1,11 @@
-"""The command line: what it prints, and its exit codes."""
+"""The command line: what it prints, its exit codes, its page and its help."""
 
 from __future__ import annotations
 
 import json
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import onnx
@@ -10,7 +13,8 @@ import onnx.parser
 import pytest
 
 from onnx_infer.__main__ import main
-from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK, USAGE
+from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK, USAGE, command_parser, read_arguments
+from tests.onnx_infer.command_page import EXAMPLES, PATH, name_of, page
 
 GOOD = """<ir_version: 10, opset_import: ["": 20]>
 g (float[N, H] x, float[N, H] y) => (float[A, B] z) { z = Add(x, y) }"""
@@ -225,3 +229,30 @@ def test_declared_types_axes_and_initializers(
     assert main([saved(tmp_path, CLAIM), "--json", *options]) == OK
     values = json.loads(capsys.readouterr().out)["values"]
     assert (values["a"]["shape"], values["y"]["shape"]) == (a, y)
+
+
+# -- the page and the help --------------------------------------------------------------------------------------------
+
+
+def test_the_page_is_current() -> None:
+    assert PATH.read_text("utf-8") == page(), "run python -m tests.onnx_infer.command_page"
+
+
+def test_every_option_has_an_example() -> None:
+    assert {name_of(action) for action in command_parser()._actions} == EXAMPLES.keys()
+
+
+@pytest.mark.parametrize("option", [name for name in EXAMPLES if name not in ("--help", "--version")])
+def test_an_example_is_a_call_with_the_option(option: str) -> None:
+    words = shlex.split(EXAMPLES[option].partition(" > ")[0])[1:]
+    read_arguments(words)
+    action = next(action for action in command_parser()._actions if name_of(action) == option)
+    assert option == "FILE" or set(action.option_strings) & set(words)
+
+
+@pytest.mark.parametrize("columns", ["60", "80", "200"])
+def test_the_help_fits_into_80_columns(columns: str) -> None:
+    command = [sys.executable, "-m", "onnx_infer", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env={"COLUMNS": columns, "PATH": ""})
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert "examples:" in done.stdout

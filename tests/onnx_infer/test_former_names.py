@@ -12,7 +12,6 @@ import pytest
 
 from onnx_infer import infer_shapes
 from onnx_infer.integrations import onnx_ir
-from onnx_infer.protobuf import wire
 
 from .texts import dims, parsed
 
@@ -177,15 +176,6 @@ def test_a_size_gives_way_to_another_size_that_has_its_name(
     assert after[value] == wanted != before[value]
     assert after[other] != before[other]
     assert infer_shapes(once) == once
-
-
-@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
-def test_what_is_written_a_second_time_is_known(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sizes of inner graphs are the same variables again under their former names."""
-    model = infer_shapes(model_of(body))
-    first = infer_shapes(model)
-    monkeypatch.setattr(wire, "type_field", lambda value: pytest.fail(f"{value} is written again"))
-    assert infer_shapes(model) == first
 
 
 def test_an_integer_below_0_keeps_its_name_and_its_sign() -> None:

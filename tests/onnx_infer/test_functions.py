@@ -7,8 +7,8 @@ import pytest
 from onnx import helper
 
 from onnx_infer import infer, infer_shapes
-from onnx_infer.engine import walk
 from onnx_infer.operators.lookup import Operators
+from tests.counting import calls_of
 
 from .texts import messages, parsed, types
 
@@ -66,22 +66,18 @@ def test_values_cross_the_call() -> None:
     assert types(model, "s", "y", "z", "r") == ["i64[2]={6, -1}", "f32[2, 3*N]", "f32[3, 2*N]", "f32[6, N]"]
 
 
-def test_equal_calls_walk_the_body_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    walked: list[str] = []
-    run_nodes = walk._run_nodes  # each call of it begins a body, or goes on after a call
+def test_equal_calls_cost_one_body() -> None:
+    body = " ".join(f"v{i + 1} = Add(v{i}, w)" for i in range(100))
 
-    def count(record: object, frame: walk._Frame) -> object:
-        walked.append(frame.graph.name)
-        return run_nodes(record, frame)  # type: ignore[arg-type]
+    def layers(count: int) -> onnx.ModelProto:
+        calls = " ".join(f"x{i + 1} = f.Layer(x{i}, w{i})" for i in range(count))
+        weights = ", ".join(f"float[4] w{i} = {{1, 2, 3, {i}}}" for i in range(count))
+        graph = f"g (float[N, 4] x0) => (x{count}) <{weights}> {{ {calls} }}"
+        return model_of(graph, f"Layer (v0, w) => (v100) {{ {body} }}")
 
-    monkeypatch.setattr(walk, "_run_nodes", count)
-    calls = " ".join(f"x{i + 1} = f.Layer(x{i}, w{i})" for i in range(50))
-    weights = ", ".join(f"float[4, 4] w{i} = {{{', '.join(['1.5'] * 15 + [str(i)])}}}" for i in range(50))
-    model = model_of(
-        f"g (float[N, 4] x0) => (x50) <{weights}> {{ {calls} }}", "Layer (a, w) => (b) { b = MatMul(a, w) }"
-    )
-    assert types(model, "x50") == ["f32[N, 4]"]
-    assert walked.count("Layer") == 1
+    few, many = layers(2), layers(40)
+    assert types(many, "x40") == ["f32[N, 4]"]
+    assert calls_of(lambda: infer(many)) < 3 * calls_of(lambda: infer(few))
 
 
 def test_absent_optional_inputs_and_outputs() -> None:

@@ -8,15 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from onnx_infer import infer
-from onnx_infer.engine import run_time
-from onnx_infer.laws.readable import MOST_LEAVES_OF_A_CHOICE, MOST_SYMBOLS_OF_A_CHOICE
+from onnx_infer.laws.readable import MOST_SYMBOLS_OF_A_CHOICE
 from onnx_infer.results.derived_guards import guards_of
 from onnx_infer.tools.report.layout import rows, text_of
-from onnx_infer.values import table
-from onnx_infer.values.propagated import is_told
 from onnx_infer.values.tensor import SymTensor
 from symdim import Var
-from symdim.algebra import interning
 from tests.counting import calls_of
 
 from .texts import messages, parsed
@@ -102,10 +98,10 @@ def work(make: Callable[[int], ModelProto], n: int) -> int:
     return calls_of(lambda: infer(model), first=lambda: infer(small))
 
 
-@pytest.mark.parametrize("n", [30, 120])
-def test_a_symbol_in_a_chain_of_broadcasts_costs_one_maximum(n: int) -> None:
+def test_a_symbol_in_a_chain_of_broadcasts_costs_one_maximum() -> None:
     """Sizes of at least 1 need no minimum with 1, also after a fresh size has replaced a long maximum."""
-    assert work(chain_of_symbols, n) < n * 130 * min(n, MOST_LEAVES_OF_A_CHOICE)
+    n = 120
+    assert work(chain_of_symbols, 2 * n) < 2.7 * work(chain_of_symbols, n)
     (size,) = infer(chain_of_symbols(n)).types[f"y{n}"].shape
     assert size.bounds() == (1, None)
     assert len(size.variables()) <= MOST_SYMBOLS_OF_A_CHOICE
@@ -133,22 +129,6 @@ def test_work_does_not_depend_on_what_ran_before() -> None:
     assert held.types
 
 
-def test_work_does_not_depend_on_when_tables_are_swept(monkeypatch: pytest.MonkeyPatch) -> None:
-    model, held = last_node_first(100), [SymTensor(1, (Var(f"S{i}"), i)) for i in range(500)]
-
-    def action() -> None:
-        infer(model)
-        SymTensor(1, (Var.fresh("T") + 1,))  # a new entry in both tables
-
-    def full_tables() -> None:
-        for module in (table, interning):
-            monkeypatch.setattr(module, "_capacity", 0)
-
-    alone = calls_of(action, first=lambda: None)
-    assert abs(calls_of(action, first=full_tables) - alone) < len(held) // 10
-    assert table._capacity >= 2 * len(held)
-
-
 # -- long vectors -----------------------------------------------------------------------------------------------------
 
 
@@ -159,16 +139,6 @@ def test_more_sizes_of_split_than_are_propagated_are_known(where: str) -> None:
     result = infer(parsed(f"g (float[N] x) => (y0) {head} {', '.join(names(n, 'y'))} = Split<axis=0>(x, s) }}"))
     assert [str(result.types[f"y{i}"]) for i in (0, 7, n - 1)] == ["f32[0]", "f32[7]", f"f32[{n - 1}]"]
     assert [str(guard) for guard in result.guards] == [f"N == {n * (n - 1) // 2}"]
-
-
-def test_the_operands_of_a_node_are_looked_at_once_for_all_its_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The 500 sizes of a Pad of an unknown tensor, with a vector of 1,000 elements."""
-    asked: list[Any] = []
-    monkeypatch.setattr(run_time, "is_told", lambda value: asked.append(value) or is_told(value))
-    ones = ", ".join("1" * 1_000)
-    result = infer(parsed(f"g (float x) => (y) <int64[1000] p = {{{ones}}}> {{ u = com.acme.Of(x) y = Pad(u, p) }}"))
-    assert [str(size) for size in result.shapes["y"]] == [f"_d{i} + 2" for i in range(500)]
-    assert len(asked) == 2
 
 
 def test_two_calls_with_long_vectors_of_one_length() -> None:

@@ -13,7 +13,6 @@ from onnxruntime import InferenceSession
 from onnx_infer import infer
 from onnx_infer.__main__ import main
 from onnx_infer.result import InferenceResult
-from onnx_infer.results import least_sizes
 from symdim import Var
 
 from .sessions import all_sizes, counting, run, session_of, shape_at
@@ -267,8 +266,7 @@ def test_the_kind_is_shown_by_the_command_line(tmp_path: Path, capsys: pytest.Ca
     assert "  assumed: H >= 5 (a window fits into the padded input)" in capsys.readouterr().out
 
 
-def test_no_walk_looks_for_the_least_size_that_only_data_decide(monkeypatch):
-    monkeypatch.setattr(least_sizes, "walk", lambda record: pytest.fail("a walk for it"))
+def test_the_least_size_that_only_data_decide_is_a_guard_of_the_data() -> None:
     result = infer(
         parsed(
             """g (float[N] x) => (y) <int64[3] all = {1, 1, -1}> {

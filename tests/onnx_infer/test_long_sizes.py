@@ -82,13 +82,6 @@ def test_a_number_for_a_long_size_that_no_node_demands_is_a_claim() -> None:
     assert [guard.kind for guard in result.guards] == ["declared"]
 
 
-def test_the_next_inference_solves_no_equation(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = parsed(CACHE, HEAD)
-    once = infer_shapes(model)
-    monkeypatch.setattr(Equations, "add", None)
-    assert infer_shapes(model) == once
-
-
 LONG = "max(A, B) + max(C, D) + max(E, F) + max(G, H)"
 ADDS = """p = Add(a, b) q = Add(c, d) t = Add(e, f) u = Add(g, h) s = Concat<axis=0>(p, q, t, u)"""
 

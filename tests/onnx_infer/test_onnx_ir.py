@@ -72,7 +72,7 @@ WHOLE: Mapping[str, Callable[[], onnx.ModelProto]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("options", [{}, {"policy": "override"}, {"policy": "skip"}, {"min_dim": 0}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"policy": "skip", "min_dim": 0}], ids=str)
 @pytest.mark.parametrize("name", WHOLE)
 def test_whole_models(name: str, options: Any) -> None:
     check_same(WHOLE[name](), **options)

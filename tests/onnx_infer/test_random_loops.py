@@ -76,12 +76,13 @@ def random_loop(seed: int) -> str:
         both = Concat<axis=0>(y, z) }}"""
 
 
-@pytest.mark.parametrize("start", range(0, 120, 20))
+@pytest.mark.parametrize("start", range(0, 60, 20))
 def test_nothing_is_wrong(start: int) -> None:
     for seed in range(start, start + 20):
         model = parsed(random_loop(seed))
         result = infer(model)
         assert not messages(result), seed
+        assert str(infer(model).types) == str(result.types), seed  # now it is met again
         evaluator = ReferenceEvaluator(infer_shapes(model))
         for sizes in SIZES:
             inputs = {

@@ -12,8 +12,7 @@ import pytest
 from onnx import helper
 
 from onnx_infer import infer, infer_shapes, registry
-from onnx_infer.operators import known_schemas
-from onnx_infer.operators.known_schemas import Record, exists, find_schema, outdated, read_schema, record, schema_at
+from onnx_infer.operators.known_schemas import exists, find_schema, outdated, read_schema, record, schema_at
 from onnx_infer.operators.schema import NEWEST
 from onnx_infer.testing import run_case
 
@@ -138,35 +137,6 @@ def test_an_operator_has_the_schema_that_onnx_gives_it_at_each_opset() -> None:
             theirs, ours = find_schema(domain, name, version), schema_at(domain, name, version)
             assert (ours and ours.since_version) == (theirs and theirs.since_version), (domain, name, version)
             assert exists(domain, name, version) == (theirs is not None), (domain, name, version)
-
-
-def test_what_the_record_has_is_not_asked_of_onnx(monkeypatch: pytest.MonkeyPatch) -> None:
-    """onnx makes all of its schemas at the first such question."""
-
-    def refuse(*_: object) -> None:
-        raise AssertionError("onnx is asked")
-
-    monkeypatch.setattr(onnx.defs, "has", refuse)
-    monkeypatch.setattr(onnx.defs, "get_schema", refuse)
-    registry._found.clear()
-    registry.generation += 1
-    shapes: dict[str, list[Any]] = {"x": ["N", 3]}
-    assert infer(model_of(helper.make_node("Celu", ["x"], ["y"]), shapes, 19)).diagnostics == []
-    gelu = helper.make_node("BiasGelu", ["x", "x"], ["y"], domain="com.microsoft")
-    assert infer(model_of(gelu, shapes, 19)).types["y"] is not None
-    with pytest.raises(AssertionError, match="onnx is asked"):
-        registry.get("", "NoSuchOperator", 19) or exists("", "NoSuchOperator", 19)
-
-
-def test_onnx_is_asked_for_what_is_newer_than_the_record(monkeypatch: pytest.MonkeyPatch) -> None:
-    older = "opsets\nai.onnx 12\n\ntypes\ntensor(float)\n\nai.onnx Neg\n1 | X:T | Y:T | | T=0 | 1 1 1 1"
-    monkeypatch.setattr(known_schemas, "record", lambda: Record(older))
-    versions = {v: schema_at("", "Neg", v) for v in (0, 12, 13, 19, NEWEST)}
-    assert [s and s.since_version for s in versions.values()] == [None, 1, 13, 13, 13]
-    assert (exists("", "Neg", 0), exists("", "Neg", 1), exists("", "Gelu", 19), exists("", "Gelu", 20)) == (
-        False, True, False, True,
-    )  # fmt: skip
-    assert outdated({"": onnx.defs.onnx_opset_version()}) is None
 
 
 def test_a_schema_that_a_user_registers_with_onnx_is_used() -> None:

@@ -10,35 +10,11 @@ from onnx_infer.laws.statements import (
     Statement,
     Trace,
     call_mode,
-    contradict,
-    is_contradicted,
-    state,
-    tell_rank,
-    unread,
 )
 from onnx_infer.ops.reshaping import reshaped
 from symdim import Facts, Var
 
 N, M, H = Var("N"), Var("M"), Var("H")
-
-
-def test_a_statement_at_other_sizes() -> None:
-    statement = Statement("equal", N + M, 3, "a law", "assumed", (N, 4))
-    assert statement.substitute({N: H}) == Statement("equal", H + M, 3, "a law", "assumed", (H, 4))
-
-
-def test_the_innermost_trace_notes_what_is_stated() -> None:
-    with Trace() as outer:
-        contradict("before")
-        with Trace() as inner:
-            assert not is_contradicted()
-            found = unread(0)
-            state("equal", N, M, "a law")
-            contradict("inside")
-            assert is_contradicted()
-        contradict("after")
-    assert (inner.fresh, inner.errors, [s.law for s in inner.statements]) == ([found], ["inside"], ["a law"])
-    assert (outer.fresh, outer.errors, outer.statements) == ([], ["before", "after"], [])
 
 
 def test_a_cautious_walk_drops_what_is_assumed_only() -> None:
@@ -57,13 +33,6 @@ def test_pads_of_a_tensor_that_another_axis_may_empty() -> None:
         with Trace() as trace:
             demand_room_for_pads((N, other), 0, 2, 0, "reflect")
         assert trace.statements == [Statement("at_least", N, 3, "what is left to pad", kind, filled)], other
-
-
-def test_the_innermost_trace_is_told_the_rank() -> None:
-    tell_rank(2)  # without a trace nobody asks for it
-    with Trace() as outer, Trace() as inner:
-        tell_rank(N - 1)
-    assert (inner.rank, outer.rank) == (N - 1, None)
 
 
 def test_a_cautious_reshape_divides_only_by_sizes_that_the_input_has() -> None:

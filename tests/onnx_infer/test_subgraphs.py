@@ -7,13 +7,11 @@ import onnx
 import pytest
 
 from onnx_infer import fold, infer, make_dynamic
-from onnx_infer.engine.subgraph import Subgraph  # its calls are the walks over a body
 from onnx_infer.ops.attention import flex_attention
 from onnx_infer.testing import read_value
 from onnx_infer.values import dtype as dt
 
 from .sessions import run, session_of
-from .test_control_flow import TRIPS
 from .texts import messages, parsed, types
 
 # -- names ------------------------------------------------------------------------------------------------------------
@@ -42,52 +40,7 @@ def test_a_name_that_nothing_gives_is_said_once() -> None:
     assert str(result.types["z"]) == "f32[N, 2]"
 
 
-# -- time -------------------------------------------------------------------------------------------------------------
-
-
-def nested(kind: str, depth: int) -> onnx.ModelProto:
-    """Subgraphs in subgraphs: conditions, or loops that all carry a growing value."""
-    text = "o0 = Concat<axis=0>(x, x)"
-    for i in range(1, depth):
-        if kind == "If":
-            text = (
-                f"o{i} = If(c) <then_branch = a{i} () => (o{i - 1}) {{ {text} }},"
-                f" else_branch = b{i} () => (e{i}) {{ e{i} = Neg(x) }}>"
-            )
-        else:
-            text = (
-                f"o{i} = Loop(m, c, x) <body = a{i} (int64 i{i}, bool c{i}, float[u, v] l{i}) => (d{i}, k{i})"
-                f" {{ d{i} = Identity(c{i}) {text} k{i} = Concat<axis=0>(l{i}, o{i - 1}, l{i}) }}>"
-            )
-    return parsed(f"g (float[N, 2] x, bool c, int64 m) => (o{depth - 1}) {{ {text} }}")
-
-
-@pytest.mark.parametrize(("kind", "most"), [("If", 41), ("Loop", 8000)])
-def test_time_does_not_multiply_with_nesting(kind: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    walks = []
-    call = Subgraph.__call__
-    monkeypatch.setattr(
-        Subgraph, "__call__", lambda self, *given, **how: walks.append(self.graph.name) or call(self, *given, **how)
-    )
-    result = infer(nested(kind, 21))
-    assert len(walks) <= most
-    assert str(result.types["o20"]).startswith("f32[_d")
-    assert not result.diagnostics
-
-
-def test_a_loop_body_of_a_thousand_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is walked at most three times."""
-    walks: list[object] = []
-    call = Subgraph.__call__
-    monkeypatch.setattr(
-        Subgraph, "__call__", lambda self, *given, **how: walks.append(self.graph.name) or call(self, *given, **how)
-    )
-    nodes = " ".join(f"n{i + 1} = Add(n{i}, x)" for i in range(1000))
-    text = f"""g (float[N, 2] x, float[T] t) => (y) {{ {TRIPS}
-        y = Loop(m, yes, x) <body = b (int64 i, bool ci, float[u, v] n0) => (co, o) {{
-            co = Identity(ci) {nodes} o = Concat<axis=0>(n1000, x) }}> }}"""
-    infer(parsed(text))
-    assert walks.count("b") <= 3
+# -- scores and messages -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

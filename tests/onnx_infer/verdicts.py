@@ -8,7 +8,9 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from math import ceil
 from pathlib import Path
+from time import process_time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -16,8 +18,10 @@ if TYPE_CHECKING:
 
 CRASH = "crash"
 _BATCH = 1000
-_PATIENCE = 15.0
-"""Seconds for a batch: onnx does not come back from some nodes."""
+_SECONDS = 1
+"""Seconds of processor time for a question: onnx does not come back from some nodes."""
+_PATIENCE = 60.0
+"""Seconds for a batch, where the system does not limit processor time."""
 
 
 class Question(NamedTuple):
@@ -88,10 +92,20 @@ def by_onnxruntime(question: Question) -> None:
     session.run(None, feeds)
 
 
+def allow(seconds: int) -> None:
+    """Let this process have so many more seconds of processor time."""
+    if sys.platform != "win32":
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (ceil(process_time()) + seconds, most))
+
+
 def main() -> None:
     """Answer what is asked on stdin, each answer on a line as soon as it is there."""
     ask = {"onnx": by_onnx, "onnxruntime": by_onnxruntime}
     for question in pickle.load(sys.stdin.buffer):
+        allow(_SECONDS)
         try:
             ask[question.who](question)
             text = "ok"
