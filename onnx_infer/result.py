@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from onnx_infer.tools.arena.making import Owner
     from onnx_infer.tools.arena.plan import ArenaPlan
     from onnx_infer.tools.planning.costs import Costs, Layer
+    from onnx_infer.tools.planning.fits import Fits
     from onnx_infer.tools.planning.memory import MemoryPlan
     from onnx_infer.tools.planning.planner import Planner
     from onnx_infer.tools.report.comparison import Comparison
@@ -167,6 +168,17 @@ class InferenceResult(Inferred):
         from onnx_infer.tools.arena.largest import largest_size
 
         return largest_size(self, max_memory, symbol, sizes)
+
+    def fits(self, max_memory: int, bounds: Mapping[str, tuple[int, int | None]] | None = None) -> Fits:
+        """Whether the model runs within `max_memory` bytes at all sizes within bounds.
+
+        The verdict is "proved", "exceeded" with sizes that need more, or "unknown" with a reason. `bounds` narrow those
+        of the symbols: name -> the least and the largest size (None: no largest). Memory counts as in `largest_size`.
+        Raises UnknownSymbol for names of no symbol, and BoundsError if no size is left.
+        """
+        from onnx_infer.tools.planning.fits import fits
+
+        return fits(self, max_memory, bounds)
 
     def compare(self, other: InferenceResult) -> Comparison:
         """What differs in another result, such as that of another export of the model; see `comparison.py`."""

@@ -140,7 +140,8 @@ def _lint(model: ModelProto, options: Namespace) -> int:
 
 
 def _has_plans(options: Namespace) -> bool:
-    return bool(options.costs or options.memory or options.max_memory is not None)
+    asked = options.costs, options.memory, options.arena
+    return any(asked) or options.max_memory is not None or options.fits is not None
 
 
 def _later(options: Namespace) -> dict[str, Any]:

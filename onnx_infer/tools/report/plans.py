@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.tools.arena.largest import LargestSize
+    from onnx_infer.tools.planning.fits import Fits
     from onnx_infer.values.tensor import Dim
 
 _UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
@@ -61,8 +62,8 @@ class Plans:
             nodes = sorted(counted, key=lambda node: -_sample(node.multiply_adds))[:_TOP_NODES]
         each = [(n.node, n.operator, n.parameters, _known(n.multiply_adds)) for n in nodes]
         tables = [
-            _Table(("layer", "nodes", "parameters", "multiply-adds"), rows if len(rows) > 1 else [], limit),
-            _Table(("node", "operator", "parameters", "multiply-adds"), each, None),
+            Table(("layer", "nodes", "parameters", "multiply-adds"), rows if len(rows) > 1 else [], limit),
+            Table(("node", "operator", "parameters", "multiply-adds"), each, None),
         ]
         return text_of([head, *(table.lines(width) for table in tables)], width)
 
@@ -78,12 +79,12 @@ class Plans:
         live = sorted(self.live(), key=lambda name: -_sample(self.memory.sizes[name]))
         layers_ = [(x.name or "(no layer)", x.nodes, x.bytes, x.peak) for x in self.layers]
         tables = [
-            _Table(
+            Table(
                 ("live at the peak", "bytes"),
                 [(name, self.memory.sizes[name]) for name in live],
                 None if limit is None else _TOP_NODES,
             ),
-            _Table(("layer", "nodes", "bytes of its values", "peak"), layers_ if len(layers_) > 1 else [], limit),
+            Table(("layer", "nodes", "bytes of its values", "peak"), layers_ if len(layers_) > 1 else [], limit),
         ]
         return text_of([head + limited(peaks, limit), rest, *(table.lines(width) for table in tables)], width)
 
@@ -178,7 +179,32 @@ def largest_json(found: LargestSize) -> dict[str, Any]:
     }
 
 
-class _Table(NamedTuple):
+def fits_text(found: Fits, width: int | None) -> str:
+    """Whether all sizes within bounds fit."""
+    if found.peak is None or found.sizes is None:
+        end = f": {found.reason}" if found.reason else ": all sizes within the bounds at which the model runs"
+        return text_of([[f"fits into {found.limit} bytes: {found.verdict}{end}"]], width)
+    named = ", ".join(f"{name} = {size}" for name, size in found.sizes.items()) or "the sizes of the model"
+    about = "" if found.peak.exact else "about "
+    lines = [f"fits into {found.limit} bytes: exceeded at {named}"]
+    lines.append(f"  the peak is {about}{found.peak.bytes} bytes at {_place(found.peak.step)}")
+    return text_of([lines], width)
+
+
+def fits_json(found: Fits) -> dict[str, Any]:
+    """The answer of `fits` as plain data."""
+    peak = found.peak
+    return {
+        "verdict": found.verdict,
+        "limit": found.limit,
+        "sizes": found.sizes,
+        "bytes": None if peak is None else peak.bytes,
+        "node": None if peak is None else _step_json(peak.step),
+        "reason": found.reason,
+    }
+
+
+class Table(NamedTuple):
     """A table with aligned columns. Names in the first one are cut at the left; numbers and sizes are never cut."""
 
     heading: tuple[str, ...]
