@@ -126,6 +126,13 @@ def test_wrong_options_of_an_arena(
     assert said in capsys.readouterr().err
 
 
+def test_a_plan_is_written_into_the_model(path: str, tmp_path: Path) -> None:
+    target = str(tmp_path / "planned.onnx")
+    assert main([path, "-o", target, "--annotate-arena", "--align", "32"]) == OK
+    entries = {entry.key: entry.value for entry in onnx.load(target).metadata_props}
+    assert entries["onnx_infer.arena.align"] == "32"
+
+
 def test_whether_all_sizes_fit(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     bounds = ["--bounds", "N=1..4", "--bounds", "H=4..64", "--bind", "W=1"]
     assert main([path, "--fits", "1MB", *bounds]) == OK

@@ -70,7 +70,7 @@ def run(options: Namespace) -> int:
                 lines += ["", told]
             text += "" if options.json else "\n".join(["", "", *lines])
         elif target is not None:
-            write(result.apply(model), options.model, target, options.copy_data)
+            write(_applied(result, model, options), options.model, target, options.copy_data)
         if options.html is not None:
             from onnx_infer.tools.cli.reports import page
 
@@ -79,6 +79,16 @@ def run(options: Namespace) -> int:
     _show("\n\n".join([text, *([] if options.json else failures)]), options, target)
     has_errors = any(d.severity != "warning" for d in result.diagnostics)
     return MODEL_ERRORS if differs or failures or has_errors else OK
+
+
+def _applied(result: InferenceResult, model: ModelProto, options: Namespace) -> ModelProto:
+    """The model with what was inferred, and with the plan of `--annotate-arena`."""
+    result.apply(model)
+    if options.annotate_arena:
+        from onnx_infer.tools.cli.reports import annotated
+
+        annotated(model, result, options)
+    return model
 
 
 def _failures(result: InferenceResult, fail_on: list[str]) -> list[str]:

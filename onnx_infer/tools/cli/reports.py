@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable
 
+    from onnx import ModelProto
+
     from onnx_infer.result import InferenceResult
     from onnx_infer.tools.arena.largest import LargestSize
     from onnx_infer.tools.arena.plan import ArenaPlan
@@ -91,6 +93,14 @@ def arena_plan(result: InferenceResult, options: Namespace) -> ArenaPlan:
         )
     except (OnnxInferError, SymdimError, TypeError) as error:
         raise WrongCall(f"--arena: {str(error).removeprefix('arena: ')}") from None
+
+
+def annotated(model: ModelProto, result: InferenceResult, options: Namespace) -> None:
+    """Write the plan of `--annotate-arena` into the model."""
+    try:
+        arena_plan(result, options).annotate(model)
+    except ArgumentError as error:
+        raise WrongCall(f"--annotate-arena: {str(error).removeprefix('annotate: ')}") from None
 
 
 def arena_report(result: InferenceResult, options: Namespace) -> ArenaReport:

@@ -97,7 +97,7 @@ class ArenaReport:
                 }
                 for buffer in plan.buffers
             ],
-            "steps": [{"operator": step.operator, "node": step.node, "number": step.number} for step in plan.steps],
+            "steps": [{"operator": step.operator, "node": step.node, "number": step.graph_node} for step in plan.steps],
             "outside": dict(plan.outside),
             "placed": [
                 {
