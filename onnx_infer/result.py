@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from onnx_infer.tools.planning.fits import Fits
     from onnx_infer.tools.planning.memory import MemoryPlan
     from onnx_infer.tools.planning.planner import Planner
+    from onnx_infer.tools.planning.traffic import Traffic
     from onnx_infer.tools.report.comparison import Comparison
     from onnx_infer.values.tensor import Shape, Value
     from symdim import Guarantee, Var
@@ -150,6 +151,12 @@ class InferenceResult(Inferred):
         from onnx_infer.tools.planning.costs import costs
 
         return costs(self)
+
+    def traffic(self) -> Traffic:
+        """The bytes that every node reads and writes, and multiply-adds per byte."""
+        from onnx_infer.tools.planning.traffic import traffic
+
+        return traffic(self)
 
     def layers(self) -> list[Layer]:
         """The costs and the memory of computed values by layer, as the names of the nodes tell the layers."""

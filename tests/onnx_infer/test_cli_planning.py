@@ -46,6 +46,10 @@ def test_costs_by_layer_and_node(
     assert capsys.readouterr().out.splitlines() == [
         "parameters: 0",
         "multiply-adds: 512*(H//4)*N*(H//4 + 6)",
+        "bytes read: 384*H*N + 768*(H//4)*N + 1536",
+        "bytes written: 256*(H//4)*N*(H//4 + 2)",
+        "  not known:",
+        "    StringNormalizer 's'",
         "",
         "layer           nodes  parameters  multiply-adds",
         "stem            1      0           3072*(H//4)*N",
@@ -57,6 +61,16 @@ def test_costs_by_layer_and_node(
         "blocks/block.1/mix  MatMul    0           512*(H//4)**2*N",
         "stem/conv           Conv      0           3072*(H//4)*N",
     ]
+
+
+def test_bytes_that_move_at_sizes(
+    path: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    assert main([path, "--costs", "--bind", "N=2", "--bind", "H=32"]) == OK
+    lines = capsys.readouterr().out.splitlines()
+    assert "multiply-adds per byte: 1.45" in lines
+    assert "blocks/block.1/mix  MatMul    0           65536          40960" in lines
 
 
 def test_the_peak_and_its_node_symbolic_and_at_sizes(path: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@
     memory.py      the memory of live values over a schedule    envelope.py    its maximum as an expression
     costs.py       multiply-adds of operators, costs of nodes and layers
     fits.py        whether all sizes within bounds run within some memory
+    traffic.py     bytes that nodes read and write
     samples.py     sizes of several magnitudes at which a model runs
 
 Begin with `memory.py`.
