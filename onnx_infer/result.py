@@ -140,7 +140,7 @@ class InferenceResult(Inferred):
         their upper bounds. `at`: sizes at which the layout is to be good, by default several magnitudes. `effort`: how
         many attempts are made to improve the layout; what it finds does not depend on the machine.
 
-        Values in bodies of If, Loop, Scan and functions are not in it. See docs/planning.md.
+        The bodies of If, Loop and Scan are one block each at their node. See docs/planning.md.
         """
         from onnx_infer.tools.arena.making import Options, arena_plan
 
