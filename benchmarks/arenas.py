@@ -1,8 +1,8 @@
 """Arena plans against other ways: `python benchmarks/arenas.py`; `--pictures` draws those of docs/images.
 
-The table has, for models of the tests, the bytes of one plan for all sizes at two sizes of the symbols, the ratio to the
-lower bound, and what onnxsim (if it is installed) plans for a model with these sizes fixed: its arena, and how many
-of the values it leaves out. onnxsim counts without alignment, so `align=1` here, and the inputs lie in the arena.
+The table has, for models of the tests, the bytes of one plan for all sizes at two sizes of the symbols, the ratio to
+the lower bound, and what onnxsim (if it is installed) plans for a model with these sizes fixed: its arena, and how
+many of the values it leaves out. onnxsim counts without alignment, so `align=1` here, and inputs lie in the arena.
 """
 
 from __future__ import annotations

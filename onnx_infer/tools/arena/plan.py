@@ -96,6 +96,11 @@ class ArenaPlan:
         """
         return tuple(step.number for step in self.steps)
 
+    @property
+    def layout(self) -> tuple[int, ...]:
+        """The numbers of the storages, each after those below it: the order in which offsets can be computed."""
+        return self._layout
+
     @cached_property
     def buffers(self) -> tuple[Buffer, ...]:
         """The places of all values in the arena, in the order of their births."""
