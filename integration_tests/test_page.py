@@ -134,7 +134,8 @@ def test_sizes_curve_and_guards_follow_the_symbols(make: Any, bindings: list[dic
         page.set(**sizes)
         assert page.rows() == expected_rows(result, sizes)
         complete = sizes | {v.name: 0 for v in memory.symbols if v.name not in sizes}  # not given: not counted
-        assert page.exact()[:2] == [memory.peak_of(memory.bytes_at(complete)).bytes, substituted(costs.multiply_adds, sizes)]
+        peak = memory.peak_of(memory.bytes_at(complete)).bytes
+        assert page.exact()[:2] == [peak, substituted(costs.multiply_adds, sizes)]
         failing = [str(violation.guard) for violation in result.check(sizes)]
         assert page.texts(".side .guard.fails .code") == failing
         assert len(page.all(".side .guard.holds")) == len(result.guards) - len(failing)
