@@ -140,6 +140,13 @@ def test_wrong_options_of_an_arena(
     assert said in capsys.readouterr().err
 
 
+def test_code_with_the_plan(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([path, "--emit", "python"]) == OK
+    plain = capsys.readouterr().out
+    assert main([path, "--emit", "python", "--arena", "--align", "32"]) == OK
+    assert len(capsys.readouterr().out) > len(plain)
+
+
 def test_a_plan_is_written_into_the_model(path: str, tmp_path: Path) -> None:
     target = str(tmp_path / "planned.onnx")
     assert main([path, "-o", target, "--annotate-arena", "--align", "32"]) == OK

@@ -133,6 +133,8 @@ def _check_forms(parser: argparse.ArgumentParser, options: argparse.Namespace) -
     if options.lint and (options.output is not None or options.in_place or options.html is not None):
         parser.error("argument --lint: writes no model and no page")
     given = [name for name in (*_REPORTS, *_PLANS) if getattr(options, name) not in (None, [], False)]
+    if options.emit is not None:
+        given = [name for name in given if name != "arena"]  # the code has the plan
     if options.dynamic and not options.json:
         given = [name for name in given if name not in _PLANS]  # plans of the freed model follow its report
     if len(given) > 1 and given[0] in _REPORTS:

@@ -234,7 +234,7 @@ def _infer(model: ModelProto, options: Namespace) -> InferenceResult:
 def _report(result: InferenceResult, options: Namespace) -> tuple[str, bool]:
     """What is shown, and whether the model differs from that of `--diff`."""
     limit, columns = _limits(options)
-    if _has_plans(options):
+    if _has_plans(options) and options.emit is None:
         from onnx_infer.tools.cli.reports import plan
 
         return plan(result, options, limit, columns), False
@@ -245,7 +245,7 @@ def _report(result: InferenceResult, options: Namespace) -> tuple[str, bool]:
     if options.emit is not None:
         from onnx_infer.tools.cli.reports import emitted
 
-        return emitted(result, options.emit, options.model), False
+        return emitted(result, options), False
     if options.json:
         from onnx_infer.tools.report.plain_data import as_json, explanation_json
 

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from onnx_infer.result import InferenceResult
     from onnx_infer.tools.arena.largest import LargestSize
     from onnx_infer.tools.arena.plan import ArenaPlan
-    from symdim.dialects.languages import LanguageName
 
 
 def plan(result: InferenceResult, options: Namespace, limit: int | None, width: int | None) -> str:
@@ -126,9 +125,10 @@ def difference(
     return differences_text(found, limit, width), not found.is_equal
 
 
-def emitted(result: InferenceResult, language: LanguageName, path: str | None) -> str:
-    """The code of `--emit`. In C the names begin with that of the file."""
-    return result.emit(language, name=identifier(path or ""))
+def emitted(result: InferenceResult, options: Namespace) -> str:
+    """The code of `--emit`, with the plan of `--arena`. In C the names begin with that of the file."""
+    plan = arena_plan(result, options) if options.arena else False
+    return result.emit(options.emit, name=identifier(options.model or ""), arena=plan)
 
 
 def page(result: InferenceResult, path: str | None) -> str:
