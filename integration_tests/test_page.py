@@ -99,6 +99,25 @@ def expected_rows(result: InferenceResult, sizes: Mapping[str, int]) -> dict[str
     return found
 
 
+def test_the_arena_follows_the_symbols(open_page: Any) -> None:
+    result = infer(models.decoder(1))
+    plan = result.arena(effort=0)
+    roots = {buffer.root for buffer in plan.buffers}
+    page = open_page(result)
+    page.click("#arena summary")
+    for sizes in ({"batch": 2, "seq": 1, "past": 511}, {"batch": 1, "seq": 512, "past": 7}):
+        page.set(**sizes)
+        at = plan.at(sizes)
+        assert only_digits(page.texts("#arena .note")[0].partition(":")[2]) == str(at.size)
+        found = [title.splitlines() for title in page.texts("#arena .box title")]
+        drawn = {head.partition(" and ")[0]: tuple(map(only_digits, rest.split(" bytes at "))) for head, rest in found}
+        assert drawn == {b.value: (str(b.size), str(b.offset)) for b in at.buffers if b.value in roots}
+
+
+def only_digits(text: str) -> str:
+    return "".join(filter(str.isdecimal, text))
+
+
 @pytest.mark.parametrize(
     ("make", "bindings"),
     [
@@ -115,7 +134,8 @@ def test_sizes_curve_and_guards_follow_the_symbols(make: Any, bindings: list[dic
         page.set(**sizes)
         assert page.rows() == expected_rows(result, sizes)
         complete = sizes | {v.name: 0 for v in memory.symbols if v.name not in sizes}  # not given: not counted
-        assert page.exact()[:2] == [memory.peak_at(complete).bytes, substituted(costs.multiply_adds, sizes)]
+        peak = memory.peak_of(memory.bytes_at(complete)).bytes
+        assert page.exact()[:2] == [peak, substituted(costs.multiply_adds, sizes)]
         failing = [str(violation.guard) for violation in result.check(sizes)]
         assert page.texts(".side .guard.fails .code") == failing
         assert len(page.all(".side .guard.holds")) == len(result.guards) - len(failing)

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from onnx_infer.tools.arena.making import Owner
     from onnx_infer.tools.arena.plan import ArenaPlan
     from onnx_infer.tools.planning.costs import Costs, Layer
+    from onnx_infer.tools.planning.fits import Fits
     from onnx_infer.tools.planning.memory import MemoryPlan
     from onnx_infer.tools.planning.planner import Planner
+    from onnx_infer.tools.planning.traffic import Traffic
     from onnx_infer.tools.report.comparison import Comparison
     from onnx_infer.values.tensor import Shape, Value
     from symdim import Guarantee, Var
@@ -138,7 +140,7 @@ class InferenceResult(Inferred):
         their upper bounds. `at`: sizes at which the layout is to be good, by default several magnitudes. `effort`: how
         many attempts are made to improve the layout; what it finds does not depend on the machine.
 
-        Values in bodies of If, Loop, Scan and functions are not in it. See docs/planning.md.
+        The bodies of If, Loop and Scan are one block each at their node. See docs/planning.md.
         """
         from onnx_infer.tools.arena.making import Options, arena_plan
 
@@ -149,6 +151,12 @@ class InferenceResult(Inferred):
         from onnx_infer.tools.planning.costs import costs
 
         return costs(self)
+
+    def traffic(self) -> Traffic:
+        """The bytes that every node reads and writes, and multiply-adds per byte."""
+        from onnx_infer.tools.planning.traffic import traffic
+
+        return traffic(self)
 
     def layers(self) -> list[Layer]:
         """The costs and the memory of computed values by layer, as the names of the nodes tell the layers."""
@@ -167,6 +175,17 @@ class InferenceResult(Inferred):
         from onnx_infer.tools.arena.largest import largest_size
 
         return largest_size(self, max_memory, symbol, sizes)
+
+    def fits(self, max_memory: int, bounds: Mapping[str, tuple[int, int | None]] | None = None) -> Fits:
+        """Whether the model runs within `max_memory` bytes at all sizes within bounds.
+
+        The verdict is "proved", "exceeded" with sizes that need more, or "unknown" with a reason. `bounds` narrow those
+        of the symbols: name -> the least and the largest size (None: no largest). Memory counts as in `largest_size`.
+        Raises UnknownSymbol for names of no symbol, and BoundsError if no size is left.
+        """
+        from onnx_infer.tools.planning.fits import fits
+
+        return fits(self, max_memory, bounds)
 
     def compare(self, other: InferenceResult) -> Comparison:
         """What differs in another result, such as that of another export of the model; see `comparison.py`."""

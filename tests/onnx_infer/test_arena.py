@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from onnx import numpy_helper
 from onnx_infer import infer
 from onnx_infer.errors import ArgumentError, PlanError, UnknownSymbol
 from onnx_infer.tools.arena.placing import compacted, extent, layout_of, live_peak, lives_of, placed
-from symdim import BoundsError, UnboundName
+from symdim import BoundsError, UnboundName, parse
 
 from . import models
 from .sessions import session_of, shape_at
@@ -290,6 +291,62 @@ def test_faults_of_a_plan_are_found() -> None:
     changed.steps = (*plan.steps[:-1], late)
     with pytest.raises(PlanError, match=r"read later|may overlap"):
         changed.verify()
+
+
+# -- as metadata ------------------------------------------------------------------------------------------------------
+
+
+def test_a_plan_as_metadata() -> None:
+    """A reader computes the offsets from the entries alone, and the nodes run in the order of the plan."""
+    text = (
+        "g (float[N] x) => (float[1] y) <int64[1] one = {1}> {"
+        " big = Constant<value = int64[1] {900}>() w = Concat<axis = 0>(big, one) a = Expand(x, w)"
+        " b = Expand(x, w) c = ReduceMax(a) d = ReduceMax(b) e = Add(c, d) y = Relu(e) }"
+    )
+    model = parsed(text)
+    result = infer(model)
+    plan = result.arena(order="least", in_place=False)
+    result.arena(align=8).annotate(result.apply(model))  # the entries of an earlier plan go
+    made = onnx.ModelProto.FromString(plan.annotate(model).SerializeToString())
+    onnx.checker.check_model(made, full_check=True)
+    entries = {e.key.removeprefix("onnx_infer.arena."): e.value for e in made.metadata_props}
+    assert (entries["version"], entries["align"], entries["size"]) == ("1", "64", str(plan.size))
+    assert entries["steps"] == "1 2 3 4 5 6 7"
+    assert [node.output[0] for node in made.graph.node] == ["big", "w", "a", "c", "b", "d", "e", "y"]
+    values = {
+        info.name: {e.key.removeprefix("onnx_infer.arena."): e.value for e in info.metadata_props}
+        for info in (*made.graph.value_info, *made.graph.output)
+        if info.metadata_props
+    }
+    assert values.keys() == {b.value for b in plan.buffers}
+    at, sizes = plan.at(N=5), {"N": 5}
+    roots = {int(v["buffer"]): v for v in values.values() if "below" in v}
+
+    def end(number: int) -> int:
+        root = roots[number]
+        start = max(map(end, map(int, root["below"].split())), default=0)
+        return start + -(-parse(root["bytes"]).to_int(sizes) // 64) * 64 if "N" in root["bytes"] else start + 64
+
+    for buffer in at.buffers:
+        entry = values[buffer.value]
+        below = roots[int(entry["buffer"])]["below"].split()
+        assert buffer.offset == max(map(end, map(int, below)), default=0) + int(entry["start"])
+        assert (buffer.first, buffer.last) == (int(entry["first"]), int(entry["last"]))
+    with pytest.raises(ArgumentError, match="annotate: the model has no node Relu 'y'"):
+        plan.annotate(parsed(text.replace("y", "z")))
+
+
+def test_values_in_functions_are_listed_in_the_metadata_of_the_model() -> None:
+    model = onnx.parser.parse_model(
+        '<ir_version: 10, opset_import: ["": 20, "f": 1]> g (float[N] x) => (float[N] y) { y = f.F(x) }'
+        ' <opset_import: ["": 20], domain: "f"> F (a) => (c) { b = Exp(a) c = Neg(b) }'
+    )
+    plan = infer(model).arena()
+    made = plan.annotate(model)
+    entries = {e.key: e.value for e in made.metadata_props}
+    inner = json.loads(entries["onnx_infer.arena.values"])
+    assert list(inner) == [b.value for b in plan.buffers if b.value != "y"]
+    assert entries["onnx_infer.arena.steps"] == "0 0"
 
 
 # -- placing ----------------------------------------------------------------------------------------------------------

@@ -41,6 +41,9 @@ PARTS = {
     ("An explanation", "steps"): "A step", ("A step", "type"): "A type", ("A step", "operands"): "A type",
     ("A step", "symbols"): "A symbol", ("A step", "guards"): "A guard", ("A step", "diagnostics"): "A diagnostic",
     ("A step", "reason"): "A reason", ("A plan", "costs"): "The costs", ("A plan", "memory"): "The memory",
+    ("A plan", "arena"): "The arena", ("The arena", "buffers"): "A buffer",
+    ("The arena", "steps"): "A step of the arena",
+    ("The arena", "placed"): "A placed arena", ("A plan", "fits"): "The answer to fits",
     ("A plan", "largest_size"): "The largest size", ("The costs", "layers"): "A layer",
     ("The costs", "nodes"): "The cost of a node", ("The memory", "peak"): "A peak", ("The memory", "layers"): "A layer",
     ("A comparison", "inputs"): "A difference", ("A comparison", "outputs"): "A difference",
@@ -145,6 +148,11 @@ def test_plans_have_the_documented_fields(binds: list[str], tmp_path: Path, caps
     data = json.loads(capsys.readouterr().out)
     check(data, "A plan", set())
     assert (data["costs"], data["memory"], data["largest_size"]["symbol"]) == (None, None, "N")
+    main([str(path), "--json", "--arena", "--fits", "1KB", *(f"--bind={bind}" for bind in binds)])
+    data = json.loads(capsys.readouterr().out)
+    seen: set[tuple[str, str]] = set()
+    check(data, "A plan", seen)
+    assert {("A buffer", "below"), ("A placed arena", "offsets"), ("The answer to fits", "verdict")} <= seen
 
 
 def test_a_comparison_has_the_documented_fields(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

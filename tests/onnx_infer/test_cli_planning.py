@@ -46,6 +46,10 @@ def test_costs_by_layer_and_node(
     assert capsys.readouterr().out.splitlines() == [
         "parameters: 0",
         "multiply-adds: 512*(H//4)*N*(H//4 + 6)",
+        "bytes read: 384*H*N + 768*(H//4)*N + 1536",
+        "bytes written: 256*(H//4)*N*(H//4 + 2)",
+        "  not known:",
+        "    StringNormalizer 's'",
         "",
         "layer           nodes  parameters  multiply-adds",
         "stem            1      0           3072*(H//4)*N",
@@ -57,6 +61,16 @@ def test_costs_by_layer_and_node(
         "blocks/block.1/mix  MatMul    0           512*(H//4)**2*N",
         "stem/conv           Conv      0           3072*(H//4)*N",
     ]
+
+
+def test_bytes_that_move_at_sizes(
+    path: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    assert main([path, "--costs", "--bind", "N=2", "--bind", "H=32"]) == OK
+    lines = capsys.readouterr().out.splitlines()
+    assert "multiply-adds per byte: 1.45" in lines
+    assert "blocks/block.1/mix  MatMul    0           65536          40960" in lines
 
 
 def test_the_peak_and_its_node_symbolic_and_at_sizes(path: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,6 +97,69 @@ def test_the_largest_size_of_the_open_symbol(path: str, capsys: pytest.CaptureFi
     ]:
         assert main([path, "--max-memory", "1MB", *binds]) == USAGE
         assert capsys.readouterr().err == f"onnx-infer: --max-memory: {said}\n"
+
+
+def test_an_arena_at_sizes(path: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    assert main([path, "--arena", "--at", "N=2,H=64", "--caller-owned", "inputs,outputs", "--align", "16"]) == OK
+    assert capsys.readouterr().out.splitlines() == [
+        "arena: 512*(H//4)*N",
+        "  3 values in 2 storages; offsets are multiples of 16",
+        "",
+        "at         bytes            lower bound  ratio",
+        "N=2, H=64  16384 (16.4 kB)  16384        1.000",
+        "",
+        "value at N=2, H=64  bytes  offset  steps  storage",
+        "a                   8192   0       0..1   own",
+        "b                   8192   0       1..3   view of a",
+        "c                   8192   8192    2..3   own",
+        "",
+        "outside the arena:",
+        "  it is a weight: shape",
+        "  it is the caller's input: x, w, words",
+        "  it is the caller's output: y, s",
+        "",
+        "order of the nodes: that of the file",
+    ]
+    assert main([path, "--arena"]) == OK
+    assert "H=128, N=8" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--arena", "--at", "N=2"], "--arena: no value for 'H'"),
+        (["--arena", "--at", "N=2,H=1"], "--at: the model does not run at these sizes: Conv 'stem/conv'"),
+        (["--arena", "--at", "N=2,H=64,Q=1"], "--arena: at: the model has no symbol 'Q'"),
+    ],
+)
+def test_wrong_options_of_an_arena(
+    path: str, options: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([path, *options]) == USAGE
+    assert said in capsys.readouterr().err
+
+
+def test_code_with_the_plan(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([path, "--emit", "python"]) == OK
+    plain = capsys.readouterr().out
+    assert main([path, "--emit", "python", "--arena", "--align", "32"]) == OK
+    assert len(capsys.readouterr().out) > len(plain)
+
+
+def test_a_plan_is_written_into_the_model(path: str, tmp_path: Path) -> None:
+    target = str(tmp_path / "planned.onnx")
+    assert main([path, "-o", target, "--annotate-arena", "--align", "32"]) == OK
+    entries = {entry.key: entry.value for entry in onnx.load(target).metadata_props}
+    assert entries["onnx_infer.arena.align"] == "32"
+
+
+def test_whether_all_sizes_fit(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    bounds = ["--bounds", "N=1..4", "--bounds", "H=4..64", "--bind", "W=1"]
+    assert main([path, "--fits", "1MB", *bounds]) == OK
+    assert capsys.readouterr().out.startswith("fits into 1000000 bytes: unknown: the bytes of 'words' and 1 more are")
+    assert main([path, "--fits", "100KB", *bounds]) == OK
+    assert capsys.readouterr().out.startswith("fits into 100000 bytes: exceeded at N = 4, H = 32")
 
 
 def test_the_differences_of_two_models(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -137,6 +214,9 @@ def test_the_layer_in_the_metadata_of_a_node() -> None:
         (["--emit", "c", "--memory"], "argument --emit: not together with --memory, which prints something else"),
         (["--diff", "b.onnx", "--max-memory", "1GB"], "argument --diff: not together with --max-memory"),
         (["--explain", "y", "--dynamic", "x:0=N"], "argument --explain: not together with --dynamic"),
+        (["--arena", "--explain", "y"], "argument --explain: not together with --arena, which prints something else"),
+        (["--align", "16"], "argument --align: needs --arena or --annotate-arena"),
+        (["--annotate-arena"], "argument --annotate-arena: needs -o or --in-place"),
         (["--jobs", "2"], "argument --jobs: needs --json-lines"),
         (["--timeout", "9"], "argument --timeout: needs --json-lines"),
         (["--max-worker-memory", "1GB"], "argument --max-worker-memory: needs --json-lines"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import onnx
+import onnx.parser
 import pytest
 
 from onnx_infer import SymTensor, infer
@@ -13,7 +14,7 @@ from onnx_infer.operators.registration import registry
 from onnx_infer.operators.rule import uncounted
 from onnx_infer.operators.schema import NEWEST
 from onnx_infer.tools.planning.costs import multiply_adds
-from symdim import Var
+from symdim import UnboundName, Var
 
 from .test_planner import with_weights
 from .texts import parsed
@@ -152,3 +153,32 @@ def test_functions_that_call_themselves_have_no_count() -> None:
         ("MatMul", 32 * N),
     ]
     assert "onnx-infer" in result.html()
+
+
+# -- traffic ----------------------------------------------------------------------------------------------------------
+
+
+def test_bytes_that_nodes_read_and_write() -> None:
+    result = infer(
+        with_weights(
+            onnx.parser.parse_model("""<ir_version: 10, opset_import: ["": 20, "f": 1]>
+            g (float[N, 8] x, int64[M] k, bool b) => (y, z, s, c) <int64[2] target = {-1, 4}> {
+                a = MatMul(x, w) r = Reshape(a, target) h = Gather(w, k) s = Shape(h) y = f.F(r)
+                z = StringNormalizer(words) c = If(b) <then_branch = t () => (p) { p = Exp(a) },
+                                                       else_branch = e () => (q) { q = Neg(a) }> }
+            <opset_import: ["": 20], domain: "f"> F (u) => (v) { t = Exp(u) v = Add(t, t) }"""),
+            w=(8, 4),
+        )
+    )
+    found = result.traffic()
+    assert {(n.operator, n.node): (str(n.read), str(n.written)) for n in found.nodes} == {
+        ("MatMul", "a"): ("32*N + 128", "16*N"), ("Reshape", "r"): ("0", "0"), ("Gather", "h"): ("24*M", "16*M"),
+        ("Shape", "s"): ("0", "16"), ("f::F", "y"): ("32*N", "32*N"), ("StringNormalizer", "z"): ("None", "None"),
+        ("If", "c"): ("None", "None"),
+    }  # fmt: skip
+    assert [node.node for node in found.unknown] == ["z", "c"]
+    assert (str(found.read), str(found.written)) == ("24*M + 64*N + 128", "16*M + 48*N + 16")
+    bytes_ = 24 * 2 + 64 * 3 + 128 + 16 * (2 + 9 + 1)
+    assert found.multiply_adds_per_byte(N=3, M=2) == 32 * 3 / bytes_
+    with pytest.raises(UnboundName):
+        found.multiply_adds_per_byte(N=3)

@@ -7,6 +7,7 @@
     orders.py      the order of the nodes
     placing.py     the order of the values in memory, and the offsets that follow from it
     verifying.py   a second look at a plan
+    annotating.py  a plan as metadata of the model
     largest.py     the largest size of a symbol within some memory
 
 An order of the values in memory decides all offsets: a value lies above the end of every value below it that is live

@@ -152,7 +152,7 @@ def _work(result: Inferred, options: Options) -> Work:
 
 def _step(node: ScheduledNode, number: int, sizes: Mapping[str, Dim]) -> Step:
     block = (block_name(node),) if node.bodies and block_name(node) in sizes else ()
-    return Step(node.operator, node.node, number, node.reads, (*node.writes, *block))
+    return Step(node.operator, node.node, number, node.reads, (*node.writes, *block), node.number)
 
 
 def _any(op_type: str) -> bool:

@@ -12,13 +12,16 @@ if TYPE_CHECKING:
 
 
 class Step(NamedTuple):
-    """A node in the order of the plan: its operator and name, its number in the model, what it reads and writes."""
+    """A node in the order of the plan: its operator and name, its number in the order of the file, what it reads and
+    writes, and its `graph_node`: the number of the node of the main graph that it belongs to, which may be a call.
+    """
 
     operator: str
     node: str
     number: int
     reads: tuple[str, ...]
     writes: tuple[str, ...]
+    graph_node: int
 
 
 class Storage(NamedTuple):

@@ -16,6 +16,8 @@ from symdim.compile import StraightLine, function_of, tuple_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
+    from onnx import ModelProto
+
     from onnx_infer.results.guards import Guard
     from onnx_infer.tools.arena.sharing import Place
     from onnx_infer.tools.arena.verifying import Verified
@@ -88,8 +90,16 @@ class ArenaPlan:
 
     @property
     def order(self) -> tuple[int, ...]:
-        """The numbers of the model's nodes in the order of the plan, without nodes that are constants."""
+        """The numbers of the nodes in the order of the plan, as `arena(order=...)` takes them.
+
+        Nodes that are constants have no number; those of functions have one each, in place of their calls.
+        """
         return tuple(step.number for step in self.steps)
+
+    @property
+    def layout(self) -> tuple[int, ...]:
+        """The numbers of the storages, each after those below it: the order in which offsets can be computed."""
+        return self._layout
 
     @cached_property
     def buffers(self) -> tuple[Buffer, ...]:
@@ -168,6 +178,18 @@ class ArenaPlan:
         counts = tuple_text([code.operand(self._sizes[name]) for name in self._places])
         starts = tuple_text([code.operand(place.start) for place in self._places.values()])
         return function_of(code.source(f"{counts}, {starts}"))
+
+    def annotate(self, model: ModelProto) -> ModelProto:
+        """Write the plan into the metadata of the model it is of; its nodes get the order of the plan. Return it.
+
+        Write the types first (`result.apply`): values without a value info are listed in the metadata of the model.
+        docs/planning.md describes the entries. Raises ArgumentError for a model without the nodes of the plan.
+        """
+        from onnx_infer.tools.arena.annotating import annotate
+
+        facts = {"align": self.align, "size": self.size}
+        annotate(model, self.steps, self.storages, self.buffers, self._places, facts)
+        return model
 
     def verify(self) -> Verified:
         """Check the plan once more, from what the steps read and write; see `verifying.py`. Raises PlanError."""

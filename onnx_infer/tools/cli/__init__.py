@@ -4,7 +4,7 @@
     command.py     one call of the command                       terminal.py    width, colour, pipes, progress
     files.py       reading and writing models                    dynamic.py     --dynamic, --apply
     reports.py     plans, --diff, --emit, --html, --dialect      folding.py     --fold, --check
-    fleet.py       --json-lines: many models
+    fleet.py       --json-lines: many models                     versions.py    --version, and the form of --help
 
 The room uses all others. The reports come from `tools/report/`. A new option is declared in `arguments.py` and used
 in `command.py`. Begin with `command.py`.

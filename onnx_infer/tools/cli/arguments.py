@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.tools.cli.texts import (
@@ -16,7 +14,9 @@ from onnx_infer.tools.cli.texts import (
     interval,
     positive,
     renaming,
+    sizes,
 )
+from onnx_infer.tools.cli.versions import HelpText, PrintVersions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -95,11 +95,16 @@ def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     return options
 
 
+ARENA_OPTIONS = ("align", "order", "caller_owned", "at")
+"""The options of an arena plan."""
+
 _NEEDS = (
     ("apply", ("dynamic",), "--dynamic"),
     ("copy_data", ("output", "in_place"), "-o or --in-place"),
     ("keep_guards", ("fold",), "--fold"),
     ("check", ("fold",), "--fold"),
+    *((name, ("arena", "annotate_arena"), "--arena or --annotate-arena") for name in ARENA_OPTIONS),
+    ("annotate_arena", ("output", "in_place"), "-o or --in-place"),
 )
 """Options that say something of another one: the option, those of which one is needed, and how they are called."""
 
@@ -112,7 +117,7 @@ def inference_options(options: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value}
 
 
-_PLANS = ("costs", "memory", "max_memory")
+_PLANS = ("costs", "memory", "max_memory", "arena", "fits")
 _REPORTS = ("explain", "diff", "emit", "dynamic", "lint")
 """The options that print something in place of the table. Only those of `_PLANS` go together."""
 
@@ -123,9 +128,13 @@ def _check_forms(parser: argparse.ArgumentParser, options: argparse.Namespace) -
         parser.error("argument --emit: prints the code: write it with > FILE, without -o, --in-place and --json")
     if options.dialect is not None and (options.json or options.emit is not None):
         parser.error("argument --dialect: --json and --emit have forms of their own")
+    if options.annotate_arena and (options.fold or options.dynamic):
+        parser.error("argument --annotate-arena: write the other model with -o first, and plan that")
     if options.lint and (options.output is not None or options.in_place or options.html is not None):
         parser.error("argument --lint: writes no model and no page")
     given = [name for name in (*_REPORTS, *_PLANS) if getattr(options, name) not in (None, [], False)]
+    if options.emit is not None:
+        given = [name for name in given if name != "arena"]  # the code has the plan
     if options.dynamic and not options.json:
         given = [name for name in given if name not in _PLANS]  # plans of the freed model follow its report
     if len(given) > 1 and given[0] in _REPORTS:
@@ -144,9 +153,9 @@ def command_parser() -> argparse.ArgumentParser:
         usage="%(prog)s [OPTION ...] FILE",  # the list of all options would hide the message of an error
         description="Infer the shape of every value of an ONNX model, as a formula of its\ninput sizes.",
         epilog=_EPILOG,
-        formatter_class=_Help,
+        formatter_class=HelpText,
     )
-    parser.add_argument("--version", action=_Version, help="the versions of onnx-infer, onnx and Python")
+    parser.add_argument("--version", action=PrintVersions, help="the versions of onnx-infer, onnx and Python")
     source = parser.add_mutually_exclusive_group()
     source.add_argument(
         "models", nargs="*", default=[], metavar="FILE",
@@ -156,6 +165,7 @@ def command_parser() -> argparse.ArgumentParser:
     _add_inference(parser.add_argument_group("inference"))
     _add_output(parser.add_argument_group("what is shown and written"))
     _add_planning(parser.add_argument_group("costs, memory and differences"))
+    _add_arena(parser.add_argument_group("one block of memory"))
     _add_dynamic(parser.add_argument_group("from static to dynamic sizes"))
     _add_fleets(parser.add_argument_group("many models"))
     _add_other_forms(parser.add_argument_group("other forms"))
@@ -164,6 +174,7 @@ def command_parser() -> argparse.ArgumentParser:
 
 _ONE_MODEL = (
     *("output", "in_place", "copy_data", "explain", "diff", "max_memory", "costs", "memory", "lint"),
+    *("arena", *ARENA_OPTIONS, "fits", "annotate_arena"),
     *("bind", "input_shape", "rename", "dynamic", "html", "emit", "dialect", "fail_on"),
 )
 """The options that say something of one model."""
@@ -276,53 +287,24 @@ def _add_planning(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--diff", metavar="OTHER", help="what differs in another export of the model")
 
 
+def _add_arena(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--arena", action="store_true", help="a place for each value in one block, for all sizes")
+    group.add_argument("--align", metavar="BYTES", type=positive, help="what offsets are multiples of; default: 64")
+    group.add_argument("--order", choices=("file", "least"), help="least: an order of the nodes that needs less memory")
+    group.add_argument(
+        "--caller-owned", choices=("none", "inputs", "outputs", "inputs,outputs"),
+        help="what the caller owns, outside of the block; the default is inputs",
+    )  # fmt: skip
+    group.add_argument(
+        "--at", metavar="NAME=SIZE,...", type=sizes, action="append", default=[],
+        help="sizes at which the plan is good and is shown; repeatable; by default several magnitudes",
+    )  # fmt: skip
+    group.add_argument("--annotate-arena", action="store_true", help="with -o: the plan as metadata of the values")
+    group.add_argument("--fits", metavar="BYTES", type=byte_count, help="whether all sizes within --bounds fit into it")
+
+
 def _add_other_forms(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--html", metavar="FILE", help="write a page with sizes that follow its fields")
     group.add_argument("--emit", choices=LANGUAGES, help="print code that computes all sizes instead")
     group.add_argument("--lint", action="store_true", help="what onnx or onnxruntime refuses: names, bodies, weights")
     group.add_argument("--dialect", choices=DIALECTS, help="the form in which sizes and guards are printed")
-
-
-class _Help(argparse.RawDescriptionHelpFormatter):
-    """The text of `--help`, in lines of at most 80 characters."""
-
-    def __init__(self, prog: str) -> None:
-        from shutil import get_terminal_size  # argparse, too, imports it for a help text only
-
-        super().__init__(prog, width=min(80, get_terminal_size((80, 24)).columns))
-
-
-class _Version(argparse.Action):
-    """Prints the versions, without importing onnx."""
-
-    def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
-        super().__init__(option_strings, dest, nargs=0, help=help)
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from symdim import __version__
-
-        python = ".".join(map(str, sys.version_info[:3]))
-        print(f"{parser.prog} {__version__} ({_onnx()}, Python {python})")
-        parser.exit()
-
-
-def _onnx() -> str:
-    """The installed onnx and its version, which the folder with its metadata has in its name.
-
-    `importlib.metadata`, whose import costs as much as all else here, is for an onnx that lies elsewhere.
-    """
-    from importlib.util import find_spec
-
-    spec = find_spec("onnx")
-    if spec is None or spec.origin is None:
-        return "no onnx"
-    beside = os.listdir(os.path.dirname(os.path.dirname(spec.origin)))
-    found = [name for name in beside if name.startswith("onnx-") and name.endswith(".dist-info")]
-    if len(found) == 1:
-        return f"onnx {found[0].removeprefix('onnx-').removesuffix('.dist-info')}"
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return f"onnx {version('onnx')}"
-    except PackageNotFoundError:
-        return "onnx without metadata"

@@ -70,7 +70,7 @@ def run(options: Namespace) -> int:
                 lines += ["", told]
             text += "" if options.json else "\n".join(["", "", *lines])
         elif target is not None:
-            write(result.apply(model), options.model, target, options.copy_data)
+            write(_applied(result, model, options), options.model, target, options.copy_data)
         if options.html is not None:
             from onnx_infer.tools.cli.reports import page
 
@@ -79,6 +79,16 @@ def run(options: Namespace) -> int:
     _show("\n\n".join([text, *([] if options.json else failures)]), options, target)
     has_errors = any(d.severity != "warning" for d in result.diagnostics)
     return MODEL_ERRORS if differs or failures or has_errors else OK
+
+
+def _applied(result: InferenceResult, model: ModelProto, options: Namespace) -> ModelProto:
+    """The model with what was inferred, and with the plan of `--annotate-arena`."""
+    result.apply(model)
+    if options.annotate_arena:
+        from onnx_infer.tools.cli.reports import annotated
+
+        annotated(model, result, options)
+    return model
 
 
 def _failures(result: InferenceResult, fail_on: list[str]) -> list[str]:
@@ -140,7 +150,8 @@ def _lint(model: ModelProto, options: Namespace) -> int:
 
 
 def _has_plans(options: Namespace) -> bool:
-    return bool(options.costs or options.memory or options.max_memory is not None)
+    asked = options.costs, options.memory, options.arena
+    return any(asked) or options.max_memory is not None or options.fits is not None
 
 
 def _later(options: Namespace) -> dict[str, Any]:
@@ -223,7 +234,7 @@ def _infer(model: ModelProto, options: Namespace) -> InferenceResult:
 def _report(result: InferenceResult, options: Namespace) -> tuple[str, bool]:
     """What is shown, and whether the model differs from that of `--diff`."""
     limit, columns = _limits(options)
-    if _has_plans(options):
+    if _has_plans(options) and options.emit is None:
         from onnx_infer.tools.cli.reports import plan
 
         return plan(result, options, limit, columns), False
@@ -234,7 +245,7 @@ def _report(result: InferenceResult, options: Namespace) -> tuple[str, bool]:
     if options.emit is not None:
         from onnx_infer.tools.cli.reports import emitted
 
-        return emitted(result, options.emit, options.model), False
+        return emitted(result, options), False
     if options.json:
         from onnx_infer.tools.report.plain_data import as_json, explanation_json
 

@@ -8,11 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from onnx_infer.errors import ArgumentError, OnnxInferError
 from onnx_infer.results.reasons import Reasons
 from onnx_infer.tools.cli.arguments import WrongCall
+from onnx_infer.tools.planning.samples import sample_sizes
+from onnx_infer.tools.report.arena import ArenaReport
 from onnx_infer.tools.report.layout import text_of
 from onnx_infer.tools.report.plain_data import head_json
-from onnx_infer.tools.report.plans import Plans, largest_json, largest_text
+from onnx_infer.tools.report.plans import Plans, fits_json, fits_text, largest_json, largest_text
 from onnx_infer.tools.report.table import errors_again
 from symdim import Expr, SymdimError, UnboundName
 from symdim.dialects.texts import Dialect, text_in
@@ -21,21 +24,27 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable
 
+    from onnx import ModelProto
+
     from onnx_infer.result import InferenceResult
     from onnx_infer.tools.arena.largest import LargestSize
-    from symdim.dialects.languages import LanguageName
+    from onnx_infer.tools.arena.plan import ArenaPlan
 
 
 def plan(result: InferenceResult, options: Namespace, limit: int | None, width: int | None) -> str:
     """The report of the plans that are asked for, as text or JSON."""
     plans = Plans(result) if options.costs or options.memory else None
     largest = None if options.max_memory is None else _largest(result, options.max_memory, not options.bind)
+    fitting = None if options.fits is None else result.fits(options.fits)
+    arena = arena_report(result, options) if options.arena else None
     if options.json:
         data = {
             **head_json(),
             "costs": plans.costs_json() if plans and options.costs else None,
             "memory": plans.memory_json() if plans and options.memory else None,
             "largest_size": None if largest is None else largest_json(largest),
+            "arena": None if arena is None else arena.json(),
+            "fits": None if fitting is None else fits_json(fitting),
         }
         return json.dumps(data, indent=1)
     texts = []
@@ -45,6 +54,10 @@ def plan(result: InferenceResult, options: Namespace, limit: int | None, width: 
         texts.append(plans.memory_text(limit, width))
     if largest is not None:
         texts.append(largest_text(largest, width))
+    if fitting is not None:
+        texts.append(fits_text(fitting, width))
+    if arena is not None:
+        texts.append(arena.text(limit, width))
     reasons = Reasons(result)
     if again := errors_again(reasons, reasons.roots()):
         texts.append(text_of([[*again, "  the numbers above are those of a run that fails"]], width))
@@ -66,6 +79,40 @@ def _largest(result: InferenceResult, limit: int, is_as_read: bool) -> LargestSi
         raise WrongCall(f"--max-memory: {told}") from None
 
 
+def arena_plan(result: InferenceResult, options: Namespace) -> ArenaPlan:
+    """The plan that the options of `--arena` ask for."""
+    callers = (options.caller_owned or "inputs").split(",")
+    try:
+        return result.arena(
+            align=options.align or 64,
+            inputs="caller" if "inputs" in callers else "arena",
+            outputs="caller" if "outputs" in callers else "arena",
+            order=options.order or "file",
+            at=options.at or None,
+        )
+    except (OnnxInferError, SymdimError, TypeError) as error:
+        raise WrongCall(f"--arena: {str(error).removeprefix('arena: ')}") from None
+
+
+def annotated(model: ModelProto, result: InferenceResult, options: Namespace) -> None:
+    """Write the plan of `--annotate-arena` into the model."""
+    try:
+        arena_plan(result, options).annotate(model)
+    except ArgumentError as error:
+        raise WrongCall(f"--annotate-arena: {str(error).removeprefix('annotate: ')}") from None
+
+
+def arena_report(result: InferenceResult, options: Namespace) -> ArenaReport:
+    """The report of `--arena`, at the sizes of `--at` or at several magnitudes."""
+    plan = arena_plan(result, options)
+    samples = sample_sizes(result, plan.symbols)
+    given = options.at or [{v.name: size for v, size in sizes.items()} for sizes in samples]
+    try:
+        return ArenaReport(plan, given, is_given=bool(options.at))
+    except (ArgumentError, ZeroDivisionError) as error:
+        raise WrongCall(f"--at: {str(error).removeprefix('arena: ')}") from None
+
+
 def difference(
     first: InferenceResult, second: InferenceResult, options: Namespace, limit: int | None, width: int | None
 ) -> tuple[str, bool]:
@@ -78,9 +125,10 @@ def difference(
     return differences_text(found, limit, width), not found.is_equal
 
 
-def emitted(result: InferenceResult, language: LanguageName, path: str | None) -> str:
-    """The code of `--emit`. In C the names begin with that of the file."""
-    return result.emit(language, name=identifier(path or ""))
+def emitted(result: InferenceResult, options: Namespace) -> str:
+    """The code of `--emit`, with the plan of `--arena`. In C the names begin with that of the file."""
+    plan = arena_plan(result, options) if options.arena else False
+    return result.emit(options.emit, name=identifier(options.model or ""), arena=plan)
 
 
 def page(result: InferenceResult, path: str | None) -> str:

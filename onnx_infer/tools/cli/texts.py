@@ -88,6 +88,19 @@ def _parts(sizes: str) -> list[str]:
     return [part.strip() for part in parts]
 
 
+def sizes(text: str) -> dict[str, int]:
+    """The sizes of `batch=8,seq=512`.
+
+    >>> sizes("batch=8,seq=512")
+    {'batch': 8, 'seq': 512}
+    """
+    pairs = [part.rpartition("=") for part in text.split(",")]
+    found = {name.strip(): int(size) for name, _, size in pairs if name and re.fullmatch(" *[0-9]{1,19} *", size)}
+    if len(found) < len(pairs):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=SIZE,..., such as batch=8,seq=512")
+    return found
+
+
 def renaming(text: str) -> tuple[str, str]:
     """The names of `s17=batch`.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from html import escape
 from importlib.resources import files
 from string import Template
@@ -15,6 +16,7 @@ from onnx_infer.results.data_laws import data_laws
 from onnx_infer.results.guards import Violation, violations
 from onnx_infer.results.inferred import Inferred, reads_of
 from onnx_infer.results.reasons import Reasons
+from onnx_infer.tools.arena.making import Options, arena_plan
 from onnx_infer.tools.emission.content import Content, content_of
 from onnx_infer.tools.emission.source import JavaScript
 from onnx_infer.tools.planning.costs import costs
@@ -36,11 +38,12 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from onnx_infer.results.inferred import Inferred
+    from onnx_infer.tools.arena.plan import ArenaPlan
     from onnx_infer.tools.emission.content import Content, Symbol
 
     Sizes = dict[str | Var, int]
 
-MODULES = ("format", "model", "curve", "symbols", "rows", "details", "page")
+MODULES = ("format", "model", "curve", "arena", "symbols", "rows", "details", "page")
 """The modules of the script, each after those that it imports."""
 
 _MODULE_WORDS = re.compile(r'^(import .*? from ".*";\n|export (?=const|class|function))', re.MULTILINE)
@@ -91,6 +94,7 @@ def page_data(result: Inferred, content: Content, sizes: Mapping[str, int]) -> d
     nodes = tables.nodes()
     values = [tables.value(name) for name in result.types]
     counts = counts_of(result, tables.reasons)
+    arena = tables.arena(arena_plan(result, Options(effort=0)))
     memory = MemoryPlan(result, inline=False)
     values += [tables.block(name, size) for name, size in memory.sizes.items() if name not in tables.places]
     symbols = content.symbols
@@ -111,6 +115,7 @@ def page_data(result: Inferred, content: Content, sizes: Mapping[str, int]) -> d
         "outputs": [tables.places[name] for name in result.outputs if name in tables.places],
         "born": [[tables.places[name] for name in step.born] for step in memory.steps],
         "dead": [[tables.places[name] for name in step.dead] for step in memory.steps],
+        "arena": arena,
         "guards": [
             {
                 "nodes": [origin.node for origin in guard.origins],
@@ -150,6 +155,19 @@ class _Tables:
         """The memory that the bodies of a node need, as a value."""
         self.places[name] = len(self.places)
         return [name, "bodies", None, self._place(size), "exact", -1, ""]
+
+    def arena(self, plan: ArenaPlan) -> dict[str, Any]:
+        """The storages of an arena, and an order in which each comes after those below it."""
+        shared = Counter(buffer.root for buffer in plan.buffers)
+        sizes = {buffer.value: buffer.size for buffer in plan.buffers}
+        storages = [
+            {
+                "name": printable(s.root), "value": self.places.get(s.root, -1), "size": self._place(sizes[s.root]),
+                "first": s.first, "last": s.last, "below": list(s.below), "shared": shared[s.root] - 1,
+            }
+            for s in plan.storages
+        ]  # fmt: skip
+        return {"align": plan.align, "steps": len(plan.steps), "order": list(plan.layout), "storages": storages}
 
     def nodes(self) -> list[list[object]]:
         """The nodes in the order of the schedule: operator, label, operands, outputs, multiply-adds, parameters."""

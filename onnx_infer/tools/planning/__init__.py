@@ -5,6 +5,8 @@
     live.py        the bytes of values and of bodies, and what is live at each step
     memory.py      the memory of live values over a schedule    envelope.py    its maximum as an expression
     costs.py       multiply-adds of operators, costs of nodes and layers
+    fits.py        whether all sizes within bounds run within some memory
+    traffic.py     bytes that nodes read and write
     samples.py     sizes of several magnitudes at which a model runs
 
 Begin with `memory.py`.

@@ -8,9 +8,9 @@ from onnx_infer.results.guards import violations
 from symdim import Var
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from onnx_infer.results.guards import Violation
+    from onnx_infer.results.guards import Guard, Violation
     from onnx_infer.results.inferred import Inferred
 
     Sizes = dict[str | Var, int]
@@ -41,21 +41,33 @@ def sample_sizes(result: Inferred, symbols: Sequence[Var]) -> list[dict[Var, int
     needed = dict.fromkeys([*symbols, *(v for guard in guards for v in guard.variables())])
     found = []
     for batch, usual in _MAGNITUDES:
-        sizes: Sizes = {v: _within(v, batch if v in batches else usual[i % len(usual)]) for i, v in enumerate(needed)}
-        bound = [g for g in guards if g.is_bound(sizes)]
-        for _ in range(_ROUNDS):
-            if not _repair(sizes, violations(bound, sizes), needed):
-                break
+        sizes = {v: _within(v, batch if v in batches else usual[i % len(usual)]) for i, v in enumerate(needed)}
+        sizes = moved_to_guards(guards, sizes)
         found.append({v: sizes[v] for v in symbols})
     return found
 
 
+def moved_to_guards(guards: Sequence[Guard], sizes: Mapping[Var, int]) -> dict[Var, int]:
+    """The sizes, of which those that are a side of a failing guard are moved to the size of the other side.
+
+    A size that something must divide is moved down to the next multiple.
+    """
+    moved: Sizes = dict(sizes.items())
+    for _ in range(_ROUNDS):
+        if not _repair(moved, violations(guards, moved), sizes):
+            break
+    return {v: moved[v] for v in sizes}
+
+
 def _repair(sizes: Sizes, failing: Iterable[Violation], free: Collection[Var]) -> bool:
-    """Give one symbol that is a side of a failing guard the size of the other side; False if there is none."""
+    """Give one symbol that is a side of a failing guard a size at which it may hold; False if there is none."""
     for guard, lhs, rhs, _ in failing:
-        for side, other in ((guard.lhs, rhs), (guard.rhs, lhs)):
-            if isinstance(side, Var) and side in free and other is not None and guard.relation != "divides":
-                size = _within(side, other)
+        targets = [(guard.lhs, rhs), (guard.rhs, lhs)]
+        if guard.relation == "divides":
+            targets = [(guard.rhs, max(rhs - rhs % lhs, lhs))] if lhs and rhs is not None else []
+        for side, target in targets:
+            if isinstance(side, Var) and side in free and target is not None:
+                size = _within(side, target)
                 if sizes[side] != size:
                     sizes[side] = size
                     return True

@@ -9,6 +9,7 @@ from onnx_infer.tools.planning.costs import Layer, NodeCost, costs, layers
 from onnx_infer.tools.planning.live import Step
 from onnx_infer.tools.planning.memory import MemoryPlan
 from onnx_infer.tools.planning.planner import byte_size
+from onnx_infer.tools.planning.traffic import traffic
 from onnx_infer.tools.report.layout import cut_names, limited, more, text_of
 from onnx_infer.tools.report.plain_data import plain
 from onnx_infer.values.text import printable
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.tools.arena.largest import LargestSize
+    from onnx_infer.tools.planning.fits import Fits
     from onnx_infer.values.tensor import Dim
 
 _UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
@@ -34,6 +36,7 @@ class Plans:
 
     def __init__(self, result: Inferred) -> None:
         self.costs, self.memory = costs(result), MemoryPlan(result, upper=True)
+        self.traffic = traffic(result)
         self.layers = layers(result, self.costs, self.memory)
         self.inputs = _bytes(result, result.inputs)
         self.constants = _bytes(result, result._engine.model.graph.constants)
@@ -54,15 +57,27 @@ class Plans:
         head = [f"parameters: {found.parameters}", f"multiply-adds: {found.multiply_adds}"]
         if found.unknown:
             head += ["  not known:", *limited([f"    {n.operator} '{n.node}'" for n in found.unknown], limit)]
+        moved = self.traffic
+        head += [f"bytes read: {moved.read}", f"bytes written: {moved.written}"]
+        if moved.unknown:
+            head += ["  not known:", *limited([f"    {n.operator} '{n.node}'" for n in moved.unknown], limit)]
+        in_numbers = not variables_of([moved.read, moved.written, found.multiply_adds])
+        if in_numbers:
+            ratio = moved.multiply_adds_per_byte()
+            head.append(f"multiply-adds per byte: {'no bytes' if ratio is None else format(ratio, '.3g')}")
         rows = [(x.name or "(no layer)", x.nodes, x.parameters, x.multiply_adds) for x in self.layers]
-        nodes = found.nodes
+        nodes = list(zip(found.nodes, moved.nodes, strict=True))
         if limit is not None:
-            counted = [node for node in nodes if node.multiply_adds not in (0, None)]
-            nodes = sorted(counted, key=lambda node: -_sample(node.multiply_adds))[:_TOP_NODES]
-        each = [(n.node, n.operator, n.parameters, _known(n.multiply_adds)) for n in nodes]
+            counted = [pair for pair in nodes if pair[0].multiply_adds not in (0, None)]
+            nodes = sorted(counted, key=lambda pair: -_sample(pair[0].multiply_adds))[:_TOP_NODES]
+        heading: tuple[str, ...] = ("node", "operator", "parameters", "multiply-adds")
+        each: list[tuple[object, ...]] = [(n.node, n.operator, n.parameters, _known(n.multiply_adds)) for n, _ in nodes]
+        if in_numbers:
+            heading = (*heading, "bytes moved")
+            each = [(*row, _known(m.moved)) for row, (_, m) in zip(each, nodes, strict=True)]
         tables = [
-            _Table(("layer", "nodes", "parameters", "multiply-adds"), rows if len(rows) > 1 else [], limit),
-            _Table(("node", "operator", "parameters", "multiply-adds"), each, None),
+            Table(("layer", "nodes", "parameters", "multiply-adds"), rows if len(rows) > 1 else [], limit),
+            Table(heading, each, None),
         ]
         return text_of([head, *(table.lines(width) for table in tables)], width)
 
@@ -78,12 +93,12 @@ class Plans:
         live = sorted(self.live(), key=lambda name: -_sample(self.memory.sizes[name]))
         layers_ = [(x.name or "(no layer)", x.nodes, x.bytes, x.peak) for x in self.layers]
         tables = [
-            _Table(
+            Table(
                 ("live at the peak", "bytes"),
                 [(name, self.memory.sizes[name]) for name in live],
                 None if limit is None else _TOP_NODES,
             ),
-            _Table(("layer", "nodes", "bytes of its values", "peak"), layers_ if len(layers_) > 1 else [], limit),
+            Table(("layer", "nodes", "bytes of its values", "peak"), layers_ if len(layers_) > 1 else [], limit),
         ]
         return text_of([head + limited(peaks, limit), rest, *(table.lines(width) for table in tables)], width)
 
@@ -111,8 +126,14 @@ class Plans:
             "parameters": plain(self.costs.parameters),
             "multiply_adds": plain(self.costs.multiply_adds),
             "unknown": len(self.costs.unknown),
+            "read": plain(self.traffic.read),
+            "written": plain(self.traffic.written),
+            "unknown_traffic": len(self.traffic.unknown),
             "layers": _rows_json(self.layers),
-            "nodes": _rows_json(self.costs.nodes),
+            "nodes": [
+                {**cost, "read": plain(moved.read), "written": plain(moved.written)}
+                for cost, moved in zip(_rows_json(self.costs.nodes), self.traffic.nodes, strict=True)
+            ],
         }
 
     def memory_json(self) -> dict[str, Any]:
@@ -178,7 +199,32 @@ def largest_json(found: LargestSize) -> dict[str, Any]:
     }
 
 
-class _Table(NamedTuple):
+def fits_text(found: Fits, width: int | None) -> str:
+    """Whether all sizes within bounds fit."""
+    if found.peak is None or found.sizes is None:
+        end = f": {found.reason}" if found.reason else ": all sizes within the bounds at which the model runs"
+        return text_of([[f"fits into {found.limit} bytes: {found.verdict}{end}"]], width)
+    named = ", ".join(f"{name} = {size}" for name, size in found.sizes.items()) or "the sizes of the model"
+    about = "" if found.peak.exact else "about "
+    lines = [f"fits into {found.limit} bytes: exceeded at {named}"]
+    lines.append(f"  the peak is {about}{found.peak.bytes} bytes at {_place(found.peak.step)}")
+    return text_of([lines], width)
+
+
+def fits_json(found: Fits) -> dict[str, Any]:
+    """The answer of `fits` as plain data."""
+    peak = found.peak
+    return {
+        "verdict": found.verdict,
+        "limit": found.limit,
+        "sizes": found.sizes,
+        "bytes": None if peak is None else peak.bytes,
+        "node": None if peak is None else _step_json(peak.step),
+        "reason": found.reason,
+    }
+
+
+class Table(NamedTuple):
     """A table with aligned columns. Names in the first one are cut at the left; numbers and sizes are never cut."""
 
     heading: tuple[str, ...]

@@ -1,5 +1,6 @@
 // The parts of the page and their events.
 
+import { Arena } from "./arena.js";
 import { Curve } from "./curve.js";
 import { Details } from "./details.js";
 import { bytesText, countText, element, exactText, fromEnd, link } from "./format.js";
@@ -20,6 +21,7 @@ class Page {
     this.details = new Details(byId("details"), this.model, (value) => this.go(value), () => this.close());
     this.rows = new Rows(byId("list"), byId("canvas"), this.model, (row) => this.go(row.value));
     this.curve = new Curve(byId("curve"), (step) => this.goToNode(this.model.nodes[step]), (step) => this.tell(step));
+    this.arena = new Arena(byId("arena"), this.model, (value) => this.go(value));
     this.drawCounts();
     this.drawFilters();
     this.drawMessages();
@@ -35,6 +37,7 @@ class Page {
     this.rows.update(evaluation);
     if (this.kind === "failing" || this.rows.order) this.filter();
     this.curve.draw(evaluation);
+    this.arena.draw(evaluation);
     this.drawTiles();
     this.drawGuards();
     if (this.details.value) this.details.show(this.details.value, evaluation);

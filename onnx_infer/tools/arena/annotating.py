@@ -1,0 +1,127 @@
+"""An arena plan as metadata of the model that it is of. docs/planning.md describes the form."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from onnx import NodeProto
+
+from onnx_infer.errors import ArgumentError
+from onnx_infer.values.text import text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from onnx import GraphProto, ModelProto
+
+    from onnx_infer.tools.arena.parts import Buffer, Step, Storage
+    from onnx_infer.tools.arena.sharing import Place
+
+PREFIX = "onnx_infer.arena."
+VERSION = 1
+"""It is increased if an entry is removed or changes its meaning."""
+
+_LONGEST = 1_000
+"""The most characters of an offset; a longer one is left out, and `below` gives it."""
+
+
+def annotate(
+    model: ModelProto,
+    steps: Sequence[Step],
+    storages: Sequence[Storage],
+    buffers: Iterable[Buffer],
+    places: Mapping[str, Place],
+    facts: Mapping[str, object],
+) -> None:
+    """Write a plan into the metadata of a model and of its value infos; put the nodes into the order of the plan.
+
+    `facts` are entries of the model. Entries of an earlier plan are removed. Raises ArgumentError if the model does not
+    have the nodes of the plan, or if steps of a function's body stand between other steps of the plan: then no order of
+    the calls is that of the plan.
+    """
+    graph = model.graph
+    numbers = _reordered(steps, graph)
+    infos = {text(info.name): info for infos in (graph.value_info, graph.output, graph.input) for info in infos}
+    without: dict[str, Mapping[str, str]] = {}
+    for info in infos.values():
+        _write(info.metadata_props, {})
+    for name, entries in _entries(storages, buffers, places).items():
+        if name in infos:
+            _write(infos[name].metadata_props, entries)
+        else:
+            without[name] = entries
+    _write(
+        model.metadata_props,
+        {
+            "version": str(VERSION),
+            **{name: str(fact) for name, fact in facts.items()},
+            "steps": " ".join(map(str, numbers)),
+            **({"values": json.dumps(without)} if without else {}),
+        },
+    )
+
+
+def _entries(
+    storages: Sequence[Storage], buffers: Iterable[Buffer], places: Mapping[str, Place]
+) -> dict[str, dict[str, str]]:
+    """The entries of each value in the arena. Only the root of a buffer says what lies below."""
+    numbers = {storage.root: number for number, storage in enumerate(storages)}
+    found = {}
+    for buffer in buffers:
+        number = numbers[buffer.root]
+        entries = {
+            "buffer": str(number),
+            "kind": buffer.kind,
+            "start": str(places[buffer.value].start),
+            "bytes": str(buffer.size),
+            "first": str(buffer.first),
+            "last": str(buffer.last),
+        }
+        if len(offset := str(buffer.offset)) <= _LONGEST:
+            entries["offset"] = offset
+        if buffer.root == buffer.value:
+            entries["below"] = " ".join(map(str, storages[number].below))
+        found[buffer.value] = entries
+    return found
+
+
+def _write(properties: Any, entries: Mapping[str, str]) -> None:
+    """Let these be the entries of a plan in a list of properties."""
+    others = [(entry.key, entry.value) for entry in properties if not entry.key.startswith(PREFIX)]
+    del properties[:]
+    for key, value in [*others, *((f"{PREFIX}{name}", value) for name, value in entries.items())]:
+        properties.add(key=key, value=value)
+
+
+def _reordered(steps: Sequence[Step], graph: GraphProto) -> list[int]:
+    """Put the nodes into the order of the plan, constants first. For each step the number of its node afterwards."""
+    order = [
+        step.graph_node
+        for place, step in enumerate(steps)
+        if not place or steps[place - 1].graph_node != step.graph_node
+    ]
+    if len(order) != len(set(order)):
+        raise ArgumentError("annotate: nodes of a function stand between others; inline the function first")
+    places = _places(steps, graph)
+    if missing := next((step for step in steps if step.graph_node not in places), None):
+        raise ArgumentError(f"annotate: the model has no node {missing.operator} {missing.node!r}")
+    if sorted(order, key=places.__getitem__) != order:
+        _permute(graph, order, places)
+        places = _places(steps, graph)
+    return [places[step.graph_node] for step in steps]
+
+
+def _places(steps: Iterable[Step], graph: GraphProto) -> dict[int, int]:
+    """The number of a node in the plan -> its place in a graph, by what it writes."""
+    maker = {text(name): place for place, node in enumerate(graph.node) for name in node.output if name}
+    return {step.graph_node: maker[name] for step in steps for name in step.writes if name in maker}
+
+
+def _permute(graph: GraphProto, order: Sequence[int], places: Mapping[int, int]) -> None:
+    """Nodes that are constants, which read nothing, come first; then the others in this order."""
+    ordered = [places[number] for number in order]
+    others = sorted(set(range(len(graph.node))) - set(ordered))
+    nodes = [NodeProto.FromString(graph.node[place].SerializeToString()) for place in (*others, *ordered)]
+    del graph.node[:]
+    graph.node.extend(nodes)

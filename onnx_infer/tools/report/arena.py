@@ -1,0 +1,119 @@
+"""An arena plan as text for people and as plain data for programs (docs/json.md)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onnx_infer.errors import ArgumentError
+from onnx_infer.tools.report.layout import limited, text_of
+from onnx_infer.tools.report.plain_data import plain
+from onnx_infer.tools.report.plans import Table, readable_bytes
+from symdim.algebra.texts.printing import shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from onnx_infer.tools.arena.plan import ArenaPlan, PlacedArena
+
+_TOP_VALUES = 10
+_FEW_NAMES = 3
+_LONGEST = 300
+"""The most characters of an expression in the text."""
+
+
+class ArenaReport:
+    """A plan, and what it is at some sizes."""
+
+    def __init__(self, plan: ArenaPlan, sizes: Sequence[Mapping[str, int]], *, is_given: bool) -> None:
+        """`sizes` at which the model does not run are left out, unless the caller gave them: then ArgumentError."""
+        self.plan = plan
+        self.placed: dict[str, tuple[Mapping[str, int], PlacedArena]] = {}
+        for given in sizes:
+            named = ", ".join(f"{name}={size}" for name, size in given.items())
+            try:
+                self.placed[named] = given, plan.at(given)
+            except (ArgumentError, ZeroDivisionError):
+                if is_given:
+                    raise
+
+    def text(self, limit: int | None, width: int | None) -> str:
+        """The size, the largest values, what is outside and the order."""
+        plan = self.plan
+        head = [
+            f"arena: {_short(plan.size)}",
+            f"  {len(plan.buffers)} values in {len(plan.storages)} storages; offsets are multiples of {plan.align}",
+        ]
+        rows = [
+            (named or "all sizes", f"{at.size} ({readable_bytes(at.size)})", at.lower_bound, _ratio(at))
+            for named, (_, at) in self.placed.items()
+        ]
+        tables = [Table(("at", "bytes", "lower bound", "ratio"), rows, None)]
+        if self.placed:
+            named, (_, at) = max(self.placed.items(), key=lambda item: item[1][1].size)
+            kinds = {b.value: b.kind if b.kind == "own" else f"{b.kind} of {b.root}" for b in plan.buffers}
+            largest = sorted(at.buffers, key=lambda buffer: -buffer.size)
+            values = [(b.value, b.size, b.offset, f"{b.first}..{b.last}", kinds[b.value]) for b in largest]
+            heading = (f"value{named and f' at {named}'}", "bytes", "offset", "steps", "storage")
+            tables.append(Table(heading, values, None if limit is None else _TOP_VALUES))
+        return text_of([head, *(table.lines(width) for table in tables), self._outside(limit), self._order()], width)
+
+    def _outside(self, limit: int | None) -> list[str]:
+        """The values that have no place, by reason."""
+        names: dict[str, list[str]] = {}
+        for name, reason in self.plan.outside.items():
+            names.setdefault(reason, []).append(name)
+        lines = []
+        for reason, found in names.items():
+            shown = found if limit is None else found[:_FEW_NAMES]
+            others = f" and {len(found) - len(shown)} more" if len(shown) < len(found) else ""
+            lines.append(f"  {reason}: {', '.join(shown)}{others}")
+        return ["outside the arena:", *limited(lines, limit)] if lines else []
+
+    def _order(self) -> list[str]:
+        """The numbers of the nodes, unless they are in the order of the file."""
+        order = self.plan.order
+        if list(order) == sorted(order):
+            return ["order of the nodes: that of the file"]
+        return [f"order of the nodes, by their numbers in the file: {shortened(' '.join(map(str, order)), _LONGEST)}"]
+
+    def json(self) -> dict[str, Any]:
+        """The whole plan."""
+        plan = self.plan
+        return {
+            "align": plan.align,
+            "size": plain(plan.size),
+            "lower_bound": plain(plan.lower_bound),
+            "symbols": [symbol.name for symbol in plan.symbols],
+            "buffers": [
+                {
+                    "value": buffer.value,
+                    "root": buffer.root,
+                    "kind": buffer.kind,
+                    "size": plain(buffer.size),
+                    "offset": plain(buffer.offset),
+                    "first": buffer.first,
+                    "last": buffer.last,
+                    "below": list(buffer.below),
+                }
+                for buffer in plan.buffers
+            ],
+            "steps": [{"operator": step.operator, "node": step.node, "number": step.graph_node} for step in plan.steps],
+            "outside": dict(plan.outside),
+            "placed": [
+                {
+                    "sizes": dict(given),
+                    "size": at.size,
+                    "lower_bound": at.lower_bound,
+                    "offsets": {buffer.value: buffer.offset for buffer in at.buffers},
+                }
+                for given, at in self.placed.values()
+            ],
+        }
+
+
+def _ratio(at: PlacedArena) -> str:
+    return f"{at.size / at.lower_bound:.3f}" if at.lower_bound else "1.000"
+
+
+def _short(size: object) -> str:
+    return shortened(str(size), _LONGEST, _LONGEST // 2)
