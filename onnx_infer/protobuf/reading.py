@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 _FEW = 16
 _SIZES = frozenset((TensorProto.INT64, TensorProto.INT32))
+_headers = shared_cache(1 << 13)  # (element type, sizes) of an initializer -> SymTensor without elements
 
 OVERRIDABLE = 4
 """From this IR version on a caller may override an initializer that is also an input, so its elements are unknown."""
@@ -186,7 +187,10 @@ def header(handle: TensorProto | SparseTensorProto | AttributeProto | SymTensor)
         kind, dims = handle.data_type, tuple(handle.dims[:])
         if kind in _SIZES and (not dims or (len(dims) == 1 and dims[0] <= _FEW)):
             return constant(handle)
-        return SymTensor(dt.read(kind), None if dims and min(dims) < 0 else dims)
+        found: SymTensor | None = _headers.get((kind, dims))
+        if found is None:
+            found = _headers[kind, dims] = SymTensor(dt.read(kind), sizes(handle))
+        return found
     if isinstance(handle, SymTensor):
         return handle
     if isinstance(handle, AttributeProto):
