@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from onnx_infer.engine.calls import Call
     from onnx_infer.engine.record import Record
     from onnx_infer.engine.run_time import NewSize
-    from onnx_infer.laws.statements import Statement
+    from onnx_infer.laws.statements import Mode, Statement
     from onnx_infer.model.graph import Graph, Node
     from onnx_infer.operators.operator import Operator
     from onnx_infer.values.tensor import Dim
@@ -163,7 +163,7 @@ def _close(record: Record, frame: _Frame) -> None:
 
 def _run_nodes(record: Record, frame: _Frame) -> Call | None:
     """Infer the nodes up to a call of a function whose result is not known yet; return this call."""
-    graph, scope, given, mode = frame.graph, frame.scope, frame.given, record.mode
+    graph, scope, given, mode = frame.graph, frame.scope, frame.given, record.mode.number
     declared = graph.declared
     operators, unread, read = scope.operators, scope.unread, scope.__getitem__
     for node in frame.nodes:
@@ -183,14 +183,14 @@ def _run_nodes(record: Record, frame: _Frame) -> Call | None:
             values = scope.with_elements(operator, inputs, values)
         if attributes.plain:
             found = _remembered.get(key := (operator, attributes, len(outputs), mode, values))
-            outcome = _missed(key) if found is None else found
+            outcome = _missed(key, record.mode) if found is None else found
         else:
             outcome = _special(record, operator, node, values, scope)
         if not outcome.plain:
             outcome = _replay(record, outcome, operator, node, values, scope)
             if record.known_early is not None:
                 return None
-            mode = record.mode  # another one after many choices
+            mode = record.mode.number  # another one after many choices
         if len(outputs) == 1:  # the usual case
             name, value = outputs[0], outcome.values[0]
             if name not in declared or declared[name] is value or is_equal(declared[name], value):
@@ -207,8 +207,8 @@ def _special(record: Record, operator: Operator, node: Node, values: tuple[Value
         pairs = zip(node[2], values, strict=True)
         values = tuple([h.load(n) if v and is_small(v) and (h := scope.holder(n)) else v for n, v in pairs])
         return apply(operator, attributes, values, count, record.mode)
-    found: Outcome | None = _remembered.get(key := (operator, attributes, count, record.mode, values))
-    return _missed(key) if found is None else found
+    found: Outcome | None = _remembered.get(key := (operator, attributes, count, record.mode.number, values))
+    return _missed(key, record.mode) if found is None else found
 
 
 def _resolved(record: Record, node: Node, scope: Scope) -> Attributes:
@@ -274,9 +274,9 @@ def _declare(record: Record, declared: Mapping[str, Value], node: Node, outcome:
 # -- outcomes -------------------------------------------------------------------------------------------------
 
 
-def _missed(key: tuple[Any, ...]) -> Outcome:
+def _missed(key: tuple[Any, ...], mode: Mode) -> Outcome:
     """What the rule says of a node like none before. It is remembered unless an input has many elements."""
-    operator, attributes, output_count, mode, values = key
+    operator, attributes, output_count, _, values = key
     found = apply(operator, attributes, values, output_count, mode)
     for value in values:
         if value is not None and value.data is not None and len(value.data) > MAX_DATA:

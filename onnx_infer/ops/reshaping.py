@@ -25,6 +25,7 @@ from onnx_infer.ops.movement import demand_equal
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, maximum, minimum, product
+from symdim.algebra.caches import remembered
 from symdim.algebra.dims import at_most
 from symdim.algebra.texts.tree import Product
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, Sizes
 
 
+@remembered(1 << 10)
 def factors(size: Dim) -> tuple[Dim, ...]:
     """The factors of a product, or the size itself."""
     tree = size.tree() if isinstance(size, Expr) else size
