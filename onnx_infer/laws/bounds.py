@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from symdim import Expr, Var
-from symdim.algebra.caches import shared_cache
+from symdim.algebra.caches import remembered, shared_cache
 from symdim.algebra.dims import at_least, bounds_of, substituted, variables_of
 from symdim.algebra.intervals import is_empty, meet
 from symdim.algebra.order import sorted_units
@@ -154,8 +154,15 @@ class Bounds:
 
     def decides(self, gap: Dim) -> bool:
         """Whether the bounds tell if a size is negative. One without a symbol that has bounds is not asked."""
-        within = self.within(gap)
-        return within is not gap and (at_least(within, 0) or at_least(-within, 1))
+        ends = tuple([(v, self.of[v]) for v in variables_of([gap]) if v in self.of])
+        return bool(ends) and _is_decided(gap, ends)
+
+
+@remembered(1 << 10)
+def _is_decided(gap: Dim, ends: tuple[tuple[Var, Interval], ...]) -> bool:
+    """Whether it is known under these bounds of symbols if a size is negative. Each inference of a model asks again."""
+    within = substituted(gap, {v: narrowed(v, *interval) for v, interval in ends})
+    return at_least(within, 0) or at_least(-within, 1)
 
 
 def _of_multiple(number: Dim, multiple: Dim) -> list[tuple[Var, Interval]]:
