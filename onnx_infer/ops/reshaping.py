@@ -27,7 +27,7 @@ from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, maximum, minimum, product
 from symdim.algebra.caches import remembered
 from symdim.algebra.dims import at_most
-from symdim.algebra.texts.tree import Product
+from symdim.algebra.texts.display import product_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 @remembered(1 << 10)
 def factors(size: Dim) -> tuple[Dim, ...]:
     """The factors of a product, or the size itself."""
-    tree = size.tree() if isinstance(size, Expr) else size
-    return tuple(tree.factors()) if isinstance(tree, Product) else (size,)
+    found = product_of(size) if isinstance(size, Expr) else None
+    return (size,) if found is None else tuple(found.factors())
 
 
 def _without_common(sizes: Iterable[Dim], others: Iterable[Dim]) -> tuple[list[Dim], list[Dim]]:
