@@ -27,7 +27,8 @@ from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, maximum, minimum, product
 from symdim.algebra.caches import remembered
 from symdim.algebra.dims import at_most
-from symdim.algebra.texts.display import product_of
+from symdim.algebra.texts.factoring import factored
+from symdim.algebra.texts.tree import Product, Sum, factors_of, plain_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,9 +39,12 @@ if TYPE_CHECKING:
 
 @remembered(1 << 10)
 def factors(size: Dim) -> tuple[Dim, ...]:
-    """The factors of a product, or the size itself."""
-    found = product_of(size) if isinstance(size, Expr) else None
-    return (size,) if found is None else tuple(found.factors())
+    """The factors of a product, also of a sum that is one, or the size itself."""
+    tree = plain_tree(size) if isinstance(size, Expr) else size
+    if isinstance(size, Expr) and isinstance(tree, Sum) and (parts := factored(size)):
+        number, unit, sums = parts
+        tree = Product(number, (*factors_of(unit), *[(part, 1) for part in sums]))
+    return tuple(tree.factors()) if isinstance(tree, Product) else (size,)
 
 
 def _without_common(sizes: Iterable[Dim], others: Iterable[Dim]) -> tuple[list[Dim], list[Dim]]:

@@ -78,21 +78,6 @@ def _shown(node: Expr) -> tuple[Tree, str | None]:
     return best, text
 
 
-def product_of(node: Expr) -> Product | None:
-    """The product that a node is stored as, or a sum factored; None if it is neither. It takes less work than a tree.
-
-    >>> from symdim import Var
-    >>> N, x = Var("N"), Var("x")
-    >>> product_of(N * x - N), product_of(N + x)
-    (Product(coefficient=1, powers=((N, 1), (x - 1, 1))), None)
-    """
-    tree = plain_tree(node)
-    if isinstance(tree, Product):
-        return tree
-    factors = factored(node) if isinstance(tree, Sum) else None
-    return None if factors is None else _product(factors)
-
-
 def _product(factors: tuple[int, Expr | None, list[Expr]]) -> Product:
     coefficient, unit, sums = factors
     return Product(coefficient, (*factors_of(unit), *[(factor, 1) for factor in sums]))
