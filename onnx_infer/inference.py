@@ -242,12 +242,15 @@ def _walked(
     if is_cautious:
         start = start._replace(uses_claims=uses_claims)
     symbols_of = _symbols(front, view, setting, min_dim, given, start)
-    record = _one_walk(view, setting, given, start, symbols_of(start))
-    if not record.says_more():
-        return record
+    record = _one_walk(view, setting._replace(ends_early=not is_cautious), given, start, symbols_of(start))
     first, written = record.symbols, computed_inputs(record)
+    if record.known_early is not None:
+        start = start.with_bounds(record.known_early, record, first)
+        record = _one_walk(view, setting, given, start, symbols_of(start))
+    if not record.says_more() and not start.stated:
+        return record
     left_open = frozenset() if uses_claims else unconfirmed(record)
-    second = None if is_cautious else second_start(record, start, uses_claims)
+    second = None if is_cautious else second_start(record, start, first, uses_claims)
     if second is not None:
         start = second
         record = _one_walk(view, setting, given, start, symbols_of(start))

@@ -11,6 +11,7 @@ count than those that depend on an assumption.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from onnx_infer.engine.claims import is_of_found_rank
@@ -65,14 +66,14 @@ def _dependent(record: Record, graphs: Iterable[Graph], assuming: Iterable[Node]
     found = {name for node in assuming for name in node[3]}
     inner = [([name for name, _ in graph.inputs], list(graph.nodes())) for graph in graphs]
     for inputs, nodes in ([], record.main_nodes), *inner:
-        inside = not found <= {name for node in nodes for name in node[3]}  # some node is in another graph
+        inside = not found.issubset(chain.from_iterable([node[3] for node in nodes]))  # some node is in another graph
         if inside:
             found.update(inputs)
         size = -1
         while size < len(found):  # nodes may be out of order
             size = len(found)
             for node in nodes:
-                if reads(record, node, found) or (inside and node[4].has_graphs):
+                if not found.isdisjoint(node[2]) or (node[4].has_graphs and (inside or reads(record, node, found))):
                     found.update(node[3])
     return found
 

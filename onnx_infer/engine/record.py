@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from onnx_infer.engine.apply import Outcome
     from onnx_infer.laws.statements import Statement
+    from onnx_infer.model.given import Interval
     from onnx_infer.model.graph import Attributes, Function, Graph, Model, Node
     from onnx_infer.model.symbols import Symbols
     from onnx_infer.types.merge import ShapeMergePolicy
@@ -37,11 +38,13 @@ class Setting(NamedTuple):
 
     The declared types of the `trusted` values are known and not claims; if types are `assumed`, those of all values. A
     declared number of a size that data decide or that is long, and a declared rank that selects one of two tensors, is
-    used only if the walk `uses_claims`. With `adopt` a size that the data decide takes a declared name.
+    used only if the walk `uses_claims`. With `adopt` a size that the data decide takes a declared name. A walk that
+    `ends_early` ends where a rule asks for the sign of a size that the bounds implied so far decide.
     """
 
     policy: ShapeMergePolicy = "refine"
     adopt: bool = True
+    ends_early: bool = False
     assumes_declared: bool = False
     trusted: Container[str] = ()
     uses_claims: bool = True
@@ -87,6 +90,13 @@ class Claim(NamedTuple):
         """The claim with other sizes in place of variables, after solved variables are replaced."""
         found = None if self.inferred is None else substituted(resolve(self.inferred), variables)
         return self._replace(declared=substituted(self.declared, variables), inferred=found)
+
+
+class CertainBounds(NamedTuple):
+    """Bounds of input symbols that hold in every run and decide a sign, and the statements that imply them."""
+
+    of: Mapping[str, Interval]
+    stated: Sequence[tuple[Statement, Node]]
 
 
 class Checkpoint(NamedTuple):
@@ -149,6 +159,8 @@ class Record:
         self.first_named: dict[Var, tuple[str, int]] = {}  # a name -> the value about which nothing else is known
 
         # where the walk is
+        self.may_end = setting.ends_early
+        self.known_early: CertainBounds | None = None  # the bounds with which the walk has ended before its last node
         self.within: list[Graph] = []  # the subgraphs that are being walked, one in the other
         self.certain = True  # whether the graph that is being walked runs wherever the model does
         self.uncertain: list[tuple[Statement, Node]] = []  # the statements of a graph that may not run

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.diagnostics import Diagnostic, Refusal, about_node
 from onnx_infer.engine.apply import Outcome, apply
 from onnx_infer.engine.declared import declared_only, is_equal, merged, opened
+from onnx_infer.engine.repeat import ask_for_sign
 from onnx_infer.engine.run_time import RunTimeValues
 from onnx_infer.engine.scope import Scope, UndefinedInput
 from onnx_infer.engine.substitution import replace_solved
@@ -31,14 +32,13 @@ if TYPE_CHECKING:
     from onnx_infer.engine.calls import Call
     from onnx_infer.engine.record import Record
     from onnx_infer.engine.run_time import NewSize
-    from onnx_infer.laws.statements import Statement
+    from onnx_infer.laws.statements import Mode, Statement
     from onnx_infer.model.graph import Graph, Node
     from onnx_infer.operators.operator import Operator
     from onnx_infer.values.tensor import Dim
     from symdim import Var
 
 _remembered = shared_cache(1 << 14)  # (operator, attributes, number of outputs, mode, inputs) -> Outcome
-_named = shared_cache(1 << 12)  # (outcome, names of its fresh sizes) -> its results and statements with these names
 _MOST_CURES = 8  # unknown operators of a model for which a cure is searched, for each search compares many names
 MOST_CHOICES = 64
 """Different pairs of sizes of which broadcasting chooses one. Of 185 real models none has more than 3."""
@@ -50,7 +50,8 @@ def walk(record: Record) -> Record:
     A cautious walk replaces no fresh size by what a later node demands of it.
     """
     run_graph(record, record.model.graph, record.scope)
-    end(record)
+    if record.known_early is None:
+        end(record)
     return record
 
 
@@ -162,7 +163,7 @@ def _close(record: Record, frame: _Frame) -> None:
 
 def _run_nodes(record: Record, frame: _Frame) -> Call | None:
     """Infer the nodes up to a call of a function whose result is not known yet; return this call."""
-    graph, scope, given, mode = frame.graph, frame.scope, frame.given, record.mode
+    graph, scope, given, mode = frame.graph, frame.scope, frame.given, record.mode.number
     declared = graph.declared
     operators, unread, read = scope.operators, scope.unread, scope.__getitem__
     for node in frame.nodes:
@@ -182,12 +183,14 @@ def _run_nodes(record: Record, frame: _Frame) -> Call | None:
             values = scope.with_elements(operator, inputs, values)
         if attributes.plain:
             found = _remembered.get(key := (operator, attributes, len(outputs), mode, values))
-            outcome = _missed(key) if found is None else found
+            outcome = _missed(key, record.mode) if found is None else found
         else:
             outcome = _special(record, operator, node, values, scope)
         if not outcome.plain:
             outcome = _replay(record, outcome, operator, node, values, scope)
-            mode = record.mode  # another one after many choices
+            if record.known_early is not None:
+                return None
+            mode = record.mode.number  # another one after many choices
         if len(outputs) == 1:  # the usual case
             name, value = outputs[0], outcome.values[0]
             if name not in declared or declared[name] is value or is_equal(declared[name], value):
@@ -204,8 +207,8 @@ def _special(record: Record, operator: Operator, node: Node, values: tuple[Value
         pairs = zip(node[2], values, strict=True)
         values = tuple([h.load(n) if v and is_small(v) and (h := scope.holder(n)) else v for n, v in pairs])
         return apply(operator, attributes, values, count, record.mode)
-    found: Outcome | None = _remembered.get(key := (operator, attributes, count, record.mode, values))
-    return _missed(key) if found is None else found
+    found: Outcome | None = _remembered.get(key := (operator, attributes, count, record.mode.number, values))
+    return _missed(key, record.mode) if found is None else found
 
 
 def _resolved(record: Record, node: Node, scope: Scope) -> Attributes:
@@ -271,9 +274,9 @@ def _declare(record: Record, declared: Mapping[str, Value], node: Node, outcome:
 # -- outcomes -------------------------------------------------------------------------------------------------
 
 
-def _missed(key: tuple[Any, ...]) -> Outcome:
+def _missed(key: tuple[Any, ...], mode: Mode) -> Outcome:
     """What the rule says of a node like none before. It is remembered unless an input has many elements."""
-    operator, attributes, output_count, mode, values = key
+    operator, attributes, output_count, _, values = key
     found = apply(operator, attributes, values, output_count, mode)
     for value in values:
         if value is not None and value.data is not None and len(value.data) > MAX_DATA:
@@ -319,7 +322,7 @@ def _renew(record: Record, outcome: Outcome, node: Node, scope: Scope, run_time:
 def _state(record: Record, statement: Statement, node: Node, scope: Scope, teaches: bool) -> None:
     """Record a statement of a node. One in the body of a Loop is about any turn, so it teaches nothing."""
     if statement.relation == "undecided" and not scope.repeated:
-        record.undecided_signs.add(statement.lhs, statement.rhs)
+        ask_for_sign(record, statement, scope)
         return
     record.state(statement, node)
     if statement.relation == "broadcast" and scope is record.scope and record.last_choice is None:
@@ -341,10 +344,6 @@ def _too_many_choices(node: Node) -> Diagnostic:
 
 
 def _with_names(outcome: Outcome, names: dict[Var, Dim]) -> tuple[tuple[Value, ...], tuple[Statement, ...]]:
-    """The results and statements of an outcome with these names for its fresh sizes, remembered."""
-    key = outcome, *names.values()
-    found: tuple[tuple[Value, ...], tuple[Statement, ...]] | None = _named.get(key)
-    if found is None:
-        values = tuple([substitute(v, names) for v in outcome.values])
-        found = _named[key] = values, tuple([statement.substitute(names) for statement in outcome.statements])
-    return found
+    """The results and statements of an outcome with these names for its fresh sizes."""
+    values = tuple([substitute(v, names) for v in outcome.values])
+    return values, tuple([statement.substitute(names) for statement in outcome.statements])

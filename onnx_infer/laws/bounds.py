@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from symdim import Expr, Var
-from symdim.algebra.caches import shared_cache
+from symdim.algebra.caches import remembered, shared_cache
 from symdim.algebra.dims import at_least, bounds_of, substituted, variables_of
 from symdim.algebra.intervals import is_empty, meet
 from symdim.algebra.order import sorted_units
@@ -21,7 +21,7 @@ from symdim.algebra.polynomials import terms_of
 from symdim.algebra.variable import narrowed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from onnx_infer.laws.statements import Statement
     from onnx_infer.values.tensor import Dim
@@ -154,8 +154,15 @@ class Bounds:
 
     def decides(self, gap: Dim) -> bool:
         """Whether the bounds tell if a size is negative. One without a symbol that has bounds is not asked."""
-        within = self.within(gap)
-        return within is not gap and (at_least(within, 0) or at_least(-within, 1))
+        ends = tuple([(v, self.of[v]) for v in variables_of([gap]) if v in self.of])
+        return bool(ends) and _is_decided(gap, ends)
+
+
+@remembered(1 << 10)
+def _is_decided(gap: Dim, ends: tuple[tuple[Var, Interval], ...]) -> bool:
+    """Whether it is known under these bounds of symbols if a size is negative. Each inference of a model asks again."""
+    within = substituted(gap, {v: narrowed(v, *interval) for v, interval in ends})
+    return at_least(within, 0) or at_least(-within, 1)
 
 
 def _of_multiple(number: Dim, multiple: Dim) -> list[tuple[Var, Interval]]:
@@ -209,6 +216,12 @@ def implied_bounds(statements: Iterable[Statement]) -> Bounds:
     {S: (1, 64)}
     """
     bounds = Bounds()
+    narrow_by(statements, bounds)
+    return bounds
+
+
+def narrow_by(statements: Iterable[Statement], bounds: Bounds) -> None:
+    """Use what required statements imply; see `implied_bounds`."""
     for statement in statements:
         relation, lhs, rhs = statement[:3]
         if statement.kind == "required" and (
@@ -216,7 +229,6 @@ def implied_bounds(statements: Iterable[Statement]) -> Bounds:
             or (relation == "equal" and not isinstance(lhs, int) and not isinstance(rhs, int))
         ):
             bounds.narrow(statement.condition)
-    return bounds
 
 
 class UndecidedSigns:
@@ -225,6 +237,7 @@ class UndecidedSigns:
     def __init__(self, symbols: Collection[str]) -> None:
         self._symbols = symbols
         self.sizes: dict[Expr, None] = {}
+        self._so_far, self._read = Bounds(), 0
 
     def add(self, size: Dim, least: Dim) -> None:
         """Record that it matters whether a size is at least another one."""
@@ -232,10 +245,20 @@ class UndecidedSigns:
         if isinstance(gap, Expr):
             self.sizes[gap] = None
 
+    def is_decided(self, size: Dim, least: Dim, stated: Callable[[int], Sequence[tuple[Statement, object]]]) -> bool:
+        """Whether what was `stated` so far in a walk implies bounds that tell if a size is at least another one.
+
+        The function gives the statements from an index on. So each is read once.
+        """
+        new = stated(self._read)
+        self._read += len(new)
+        narrow_by((statement for statement, _ in new), self._so_far)
+        return bool(self._so_far.of) and self._so_far.decides(size - least)
+
     def decided_by(self, statements: Iterable[Statement]) -> dict[Var, Interval]:
         """The intervals of symbols that these statements imply, if they decide one of the sizes."""
         if not self.sizes:
             return {}
         bounds = implied_bounds(statements)
         bounds.of = {v: ends for v, ends in bounds.of.items() if v.name in self._symbols}
-        return bounds.of if any(map(bounds.decides, self.sizes)) else {}
+        return bounds.of if any(map(bounds.decides, reversed(self.sizes))) else {}  # the last one may have ended a walk

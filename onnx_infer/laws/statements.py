@@ -75,6 +75,11 @@ class Mode(NamedTuple):
     is_strict: bool = False
     chooses: bool = True
 
+    @property
+    def number(self) -> int:
+        """A number for each mode: it is hashed and compared faster."""
+        return self.is_cautious + 2 * self.is_strict + 4 * self.chooses
+
 
 USUAL = Mode()
 

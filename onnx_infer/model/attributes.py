@@ -12,6 +12,7 @@ from onnx_infer.values import dtype as dt
 from onnx_infer.values.propagated import MAX_AROUND_ZERO, MAX_DATA, MAX_FLOATS, MAX_VECTOR
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor, Value
 from onnx_infer.values.text import text
+from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -92,6 +93,8 @@ _BYTES = {code: struct.calcsize(f"<{code}") for code in _STRUCT.values()}
 _TYPED_FIELD = {dt.INT64: "int64_data", dt.FLOAT: "float_data", dt.DOUBLE: "double_data", dt.UINT32: "uint64_data",
                 dt.UINT64: "uint64_data", dt.STRING: "string_data"}  # fmt: skip
 
+_constants = shared_cache(1 << 11)  # (element type, sizes, what is stored) of a small tensor -> SymTensor
+
 
 def constant(proto: TensorProto, long: bool = False) -> SymTensor:
     """A TensorProto as a tensor, with its elements if they are few and stored in the message. Weights are never read.
@@ -102,8 +105,18 @@ def constant(proto: TensorProto, long: bool = False) -> SymTensor:
     count = None if shape is None else known_count(kind, shape, long)
     if shape is None or count is None or proto.data_location == _EXTERNAL:
         return SymTensor(dt.read(kind), shape)
+    return stored_constant(proto, kind, shape, count)
+
+
+def stored_constant(proto: TensorProto, kind: int, shape: tuple[int, ...], count: int) -> SymTensor:
+    """A tensor of `count` elements that are stored in its message, as `constant` reads it."""
     stored = proto.raw_data or _in_field(proto, kind)
-    return SymTensor(kind, shape, _elements(kind, stored, count))
+    found: SymTensor | None = _constants.get(key := (kind, shape, stored))
+    if found is None:
+        found = SymTensor(kind, shape, _elements(kind, stored, count))
+        if count <= MAX_DATA:
+            _constants[key] = found
+    return found
 
 
 def _in_field(proto: TensorProto, kind: int) -> tuple[Any, ...]:

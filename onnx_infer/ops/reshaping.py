@@ -25,8 +25,10 @@ from onnx_infer.ops.movement import demand_equal
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, maximum, minimum, product
+from symdim.algebra.caches import remembered
 from symdim.algebra.dims import at_most
-from symdim.algebra.texts.tree import Product
+from symdim.algebra.texts.factoring import factored
+from symdim.algebra.texts.tree import Product, Sum, factors_of, plain_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,9 +37,13 @@ if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, Sizes
 
 
+@remembered(1 << 10)
 def factors(size: Dim) -> tuple[Dim, ...]:
-    """The factors of a product, or the size itself."""
-    tree = size.tree() if isinstance(size, Expr) else size
+    """The factors of a product, also of a sum that is one, or the size itself."""
+    tree = plain_tree(size) if isinstance(size, Expr) else size
+    if isinstance(size, Expr) and isinstance(tree, Sum) and (parts := factored(size)):
+        number, unit, sums = parts
+        tree = Product(number, (*factors_of(unit), *[(part, 1) for part in sums]))
     return tuple(tree.factors()) if isinstance(tree, Product) else (size,)
 
 

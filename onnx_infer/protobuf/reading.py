@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import onnx
 from onnx import AttributeProto, FunctionProto, SparseTensorProto, TensorProto, ValueInfoProto
 
-from onnx_infer.model.attributes import attribute_value, constant, sizes
+from onnx_infer.model.attributes import attribute_value, constant, sizes, stored_constant
 from onnx_infer.model.given import declared_bounds
 from onnx_infer.model.graph import Function, Graph, Model, Node, with_names
 from onnx_infer.model.symbols import Symbols
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 _FEW = 16
 _SIZES = frozenset((TensorProto.INT64, TensorProto.INT32))
+_headers = shared_cache(1 << 13)  # (element type, sizes) of an initializer -> SymTensor without elements
 
 OVERRIDABLE = 4
 """From this IR version on a caller may override an initializer that is also an input, so its elements are unknown."""
@@ -184,14 +185,25 @@ def header(handle: TensorProto | SparseTensorProto | AttributeProto | SymTensor)
     """
     if isinstance(handle, TensorProto):
         kind, dims = handle.data_type, tuple(handle.dims[:])
-        if kind in _SIZES and (not dims or (len(dims) == 1 and dims[0] <= _FEW)):
-            return constant(handle)
-        return SymTensor(dt.read(kind), None if dims and min(dims) < 0 else dims)
+        count = _count_of_sizes(dims) if kind in _SIZES else None
+        if count is not None and handle.data_location != TensorProto.EXTERNAL:
+            return stored_constant(handle, kind, dims, count)
+        found: SymTensor | None = _headers.get((kind, dims))
+        if found is None:
+            found = _headers[kind, dims] = SymTensor(dt.read(kind), sizes(handle))
+        return found
     if isinstance(handle, SymTensor):
         return handle
     if isinstance(handle, AttributeProto):
         return constant(handle.t)
     return _filled(handle)
+
+
+def _count_of_sizes(dims: tuple[int, ...]) -> int | None:
+    """The number of elements of a number or a short vector; None for another tensor."""
+    if not dims:
+        return 1
+    return dims[0] if len(dims) == 1 and 0 <= dims[0] <= _FEW else None
 
 
 def load(handle: TensorProto | SparseTensorProto | AttributeProto | SymTensor) -> Value:

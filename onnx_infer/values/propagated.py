@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor, Value
+from symdim.algebra.caches import remembered
 
 MAX_DATA = 1024
 """The most elements of a tensor whose data are propagated."""
@@ -46,6 +47,7 @@ def is_told(value: Value | None) -> bool:
     return value.fill is not None or (value.data is not None and None not in value.data)
 
 
+@remembered(1 << 12)
 def may_be_read(value: Value) -> bool:
     """Whether the elements of a constant are read if a rule asks for them: they are few, or a vector of integers."""
     if is_small(value):
