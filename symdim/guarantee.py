@@ -96,18 +96,6 @@ def bound_expr(dim: Dim, available: Collection[str] = ()) -> Dim | None:
     return guarantee_of(dim, available).size
 
 
-def exact_shape(dims: Iterable[Dim], available: Collection[str] = ()) -> tuple[Dim, ...] | None:
-    """The sizes if all are exact, else None."""
-    sizes = tuple(dims)
-    return sizes if all(is_exact(dim, available) for dim in sizes) else None
-
-
-def bound_shape(dims: Iterable[Dim], available: Collection[str] = ()) -> tuple[Dim, ...] | None:
-    """The sizes or their upper bounds, or None if one of them has none."""
-    bounds = [bound_expr(dim, available) for dim in dims]
-    return None if None in bounds else tuple(bounds)  # type: ignore[arg-type]
-
-
 # -- consumers --------------------------------------------------------------------------------------------------------
 
 

@@ -211,9 +211,9 @@ class Shape(Sequence[Dim]):
 
     def exact_shape(self, available: Collection[str] = ()) -> Shape | None:
         """This shape if all sizes are exact, else None."""
-        from symdim.guarantee import exact_shape
+        from symdim.guarantee import is_exact
 
-        return None if exact_shape(self.dims, available) is None else self
+        return self if all(is_exact(dim, available) for dim in self.dims) else None
 
     def bound_shape(self, available: Collection[str] = ()) -> Shape | None:
         """The upper bounds of all sizes; None if one size has no bound.
@@ -222,10 +222,8 @@ class Shape(Sequence[Dim]):
         >>> Shape([found + 1, "N"]).bound_shape(), Shape([found, "N"]).exact_shape()
         (Shape([N + 1, N]), None)
         """
-        from symdim.guarantee import bound_shape
-
-        bounds = bound_shape(self.dims, available)
-        return None if bounds is None else Shape(bounds)
+        bounds = [one.size for one in self.guarantees(available)]
+        return None if None in bounds else Shape(bounds)
 
     def substitute(self, mapping: Mapping[Any, Dim]) -> Shape:
         """The shape with dimensions in place of variables, all replaced at once."""

@@ -81,8 +81,6 @@ LAWS = (
     Law("small part", "(g*x + e) // (g*c)", "x // c", bounds={"e": (0, 2)}, numbers={"g": (3, 8), "c": _MODULI}),
     Law("small part, symbolic", "(4*x + e) // (4*d)", "x // d", bounds={"e": (0, 3), "d": SIZE}),
     Law("small part of two", "(8*x + 2*t + e) // 16", "x // 2", bounds={"t": (0, 3), "e": (0, 1)}),
-    Law("small remainder", "(g*x + y % g) // (g*c)", "x // c", numbers={"g": (2, 3, 8), "c": _MODULI}),
-    Law("small remainder, scaled", "(12*x + 3*(y % 4) + 2) // 24", "x // 2"),
     Law("nesting", "(x // a + r) // c", "(x + a*r) // (a*c)", numbers={"a": _MODULI, "c": _MODULI, "r": (0, 1, -3)}),
     Law("nesting, negated", "(-(x // a)) // c", "(a - 1 - x) // (a*c)", numbers={"a": _MODULI, "c": (1, 3, 4, 6)}),
     Law("nesting of a remainder", "x % (a*c) // a", "x // a % c", numbers={"a": _MODULI, "c": _MODULI}),

@@ -17,8 +17,6 @@ from symdim.guarantee import (
     UpperBounds,
     as_exact,
     bound_expr,
-    bound_shape,
-    exact_shape,
     require_exact,
     require_exact_shape,
     require_rank,
@@ -124,10 +122,10 @@ def test_3_20_diagnostics_print_all_three(size, text):
 
 
 def test_3_6_shapes():
-    assert exact_shape((N, 3)) == (N, 3)
-    assert exact_shape((N, D)) is None
-    assert bound_shape((N, D + 1)) == (N, N + 1)
-    assert bound_shape((N, FREE)) is None
+    assert Shape([N, 3]).exact_shape() == (N, 3)
+    assert Shape([N, D]).exact_shape() is None
+    assert Shape([N, D + 1]).bound_shape() == (N, N + 1)
+    assert Shape([N, FREE]).bound_shape() is None
     assert Shape([D, N]).guarantees() == (("upper_bound", N), ("exact", N))
     assert Shape([]).bound_shape() == Shape([]).exact_shape() == ()
 

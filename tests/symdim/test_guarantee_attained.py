@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from symdim import Expr, Var, maximum, minimum, prove
-from symdim.guarantee import UpperBounds, bound_expr, exact_shape, guarantee_of
+from symdim.guarantee import UpperBounds, bound_expr, guarantee_of, is_exact
 
 N, M = Var("N"), Var("M")
 U = Var.fresh("u", 0, at_most=N, origin="the data decide")
@@ -102,7 +102,7 @@ def test_a_part_without_a_bound(size: Expr, bound: int | Expr | None) -> None:
     assert UpperBounds().of(size) == bound
     assert bound_expr(size) == bound
     assert guarantee_of(size).kind == ("unknown" if bound is None else "upper_bound")
-    assert exact_shape([N, size]) is None
+    assert not is_exact(size)
 
 
 def test_a_point_refutes_a_direction_before_the_prover_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -310,3 +310,13 @@ def test_clauses_that_have_leaves_in_common_are_in_one_group():
     assert lattice._groups([(a, b), (b, c), (c, d)]) == [[(a, b), (b, c), (c, d)]]
     assert lattice._groups([(a, b), (c, d), (e,)]) == [[(a, b)], [(c, d)], [(e,)]]
     assert lattice._groups([(a, b), (c, d), (e,), (b, c)]) == [[(e,)], [(c, d), (a, b), (b, c)]]
+
+
+def test_of_many_arguments_those_that_bounds_exceed_are_left_out() -> None:
+    many = [Var(f"v{i:02}") for i in range(40)]
+    most, least = maximum(*many, 3), minimum(*many, 3)
+    for size in (1, 2, 3, 9):
+        sizes = {v.name: size for v in many}
+        assert (most.evaluate(sizes), least.evaluate(sizes)) == (max(size, 3), min(size, 3))
+    bounded = [Var.fresh(f"w{i:02}", 5, 9) for i in range(40)]
+    assert (maximum(*bounded, 4), minimum(*bounded, 10)) == (maximum(*bounded), minimum(*bounded))

@@ -26,7 +26,6 @@ from symdim import (
     total,
 )
 from symdim.einsum import EinsumSpec
-from symdim.guarantee import bound_shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +61,6 @@ TEXTS: dict[str, Callable[[], Any]] = {
     "arguments": lambda: compile_shape(Shape(["N"]), "N"),
     "available": lambda: N.guarantee("x"),
     "a sum": lambda: total("NM"),
-    "bounds": lambda: bound_shape("NM"),
     "a maximum": lambda: maximum("N", 3),
     "store.eq": lambda: Store().eq("N", 3),
     "store.bounds": lambda: Store().bounds("N", 3),

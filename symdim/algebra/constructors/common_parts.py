@@ -33,23 +33,6 @@ class Scaled:
         self.const += self.factor * const
         self.factor *= g
 
-    def without_common_units(self, dims: list[Dim]) -> list[Dim]:
-        """The dimensions without the maxima and minima that are terms of all."""
-        if len(dims) < 2 or any(isinstance(dim, int) for dim in dims):
-            return dims
-        first, *others = [basis.in_basis(*terms_of(dim))[0] for dim in dims]
-        common: Terms = {}
-        for unit, k in first.items():
-            if unit._flags & (SPLIT | NESTED):
-                found = [k, *[terms.get(unit, 0) for terms in others]]
-                if min(found) > 0 or max(found) < 0:
-                    common[unit] = min(found, key=abs)
-        if not common:
-            return dims
-        taken = arithmetic.sum_of(common, 0)
-        self.take(terms_of(taken), 1)
-        return [arithmetic.subtract(dim, taken) for dim in dims]
-
     def normalized(self, leaves: list[Dim]) -> dict[Dim, Dim]:
         """Leaf -> what is left of it, after a sum and a number as a factor were taken out of all leaves."""
         if len(leaves) == 2:

@@ -96,7 +96,6 @@ def one_pass(kind: Kind, dims: list[Dim]) -> Sum:
         dims = [dim for (dim,) in lattice.irredundant(kind, [(dim,) for dim in dims])]
         if len(dims) == 1:
             return terms_of(dims[0])
-    dims = total.without_common_units(dims)
     for _ in range(_ROUNDS):
         clauses = lattice.distributed(kind, [(dim,) for dim in dims])
         found = None if clauses is None else of_clauses(kind, clauses)

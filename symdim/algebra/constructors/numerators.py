@@ -3,9 +3,8 @@
 Small parts, which cannot change the quotient by g*d, for d >= 1:
 
     interval      floor((g*a + b)/(g*d)) = floor((a + q)/d)            q <= b/g < q + 1 by intervals
-    remainder     floor((g*a + j*(p % m))/(g*d)) = floor(a/d)          g = j*m
 
-So `(4*i + j)//8` with j in 0..3 is `i//2`, and `(4*i + j % 4)//8` is too, whatever j is.
+So `(4*i + j)//8` with j in 0..3 is `i//2`.
 
 Nested divisions, which become one, for d, a >= 1:
 
@@ -43,21 +42,13 @@ _TERMS = 64  # the most terms of a merged numerator or divisor
 def without_small_parts(terms: Terms, const: int, c: int) -> tuple[Terms, int, int] | None:
     """(m, r, g) with floor((terms + const)/(c*d)) == floor((m + r)/(c//g*d)) for all d >= 1; None without small parts.
 
+    g begins at c, and falls until all units with many values are multiples of it.
+
     >>> from symdim import Var
     >>> i, j = Var("i"), Var.fresh("j", 0, 3)
     >>> without_small_parts({i: 4, j: 1}, 0, 8)
     ({i: 1}, 0, 4)
     """
-    bounded = quotients = False
-    for unit in terms:
-        bounded = bounded or (unit._bounds or bounds_of(unit))[1] is not None
-        quotients = quotients or type(unit) is FloorDiv
-    found = without_bounded_parts(terms, const, c) if bounded else None
-    return _without_remainders(terms, const, c) if found is None and quotients else found
-
-
-def without_bounded_parts(terms: Terms, const: int, c: int) -> tuple[Terms, int, int] | None:
-    """The same by the law of intervals. g begins at c, and falls until all units with many values are multiples."""
     g = c
     bounded: dict[Expr, int] = {}  # unit -> the difference of its bounds
     for unit, k in terms.items():
@@ -82,40 +73,6 @@ def without_bounded_parts(terms: Terms, const: int, c: int) -> tuple[Terms, int,
         g = gcd(g, terms[widest])
 
 
-def _without_remainders(terms: Terms, const: int, c: int) -> tuple[Terms, int, int] | None:
-    """The same by the law of remainders: floor(b/g) cancels a division with the coefficient -g, modulo c."""
-    for unit, k in terms.items():
-        if type(unit) is not FloorDiv or not k % c:
-            continue
-        g = abs(nearest_residue(k, c))
-        if g <= 1 or c % g:
-            continue
-        small = {u: r for u, coefficient in terms.items() if (r := nearest_residue(coefficient, g))}
-        found = _as_multiple(unit, small, const, g) if small else None
-        if found is None:
-            continue
-        own, offset = found
-        rest = _divided(terms, small, g)
-        accumulate(rest, own)
-        if rest.get(unit, 0) % (c // g) == 0:
-            return rest, offset, g
-    return None
-
-
-def _as_multiple(atom: FloorDiv, terms: Terms, const: int, g: int) -> tuple[Terms, int] | None:
-    """floor((terms + const)/g) as a sum, where it is the atom, the other half or -1 - atom, and a number; else None."""
-    inner, m = terms_of(atom._parts[0]), atom._parts[1]
-    content = gcd(g, *terms.values())
-    if g // content != m or len(terms) != len(inner[0]):
-        return None
-    for sign in (1, -1):
-        if all(inner[0].get(unit) == sign * k // content for unit, k in terms.items()):
-            q, r = divmod((const // content if sign == 1 else -1 - const // content) - inner[1], m)
-            if r == 0:
-                return {atom: sign}, q if sign == 1 else -1 - q
-    return None
-
-
 def _divided(terms: Terms, small: Terms, g: int) -> Terms:
     return {unit: k // g for unit, coefficient in terms.items() if (k := coefficient - small.get(unit, 0))}
 
@@ -134,7 +91,7 @@ def merged_by_expression(terms: Terms, const: int, d: Expr) -> tuple[Dim, Dim] |
         g = gcd(content, *terms.values())
         if g > 1:
             return long_division.divided(terms, const // g, g), long_division.divided(d_terms, d_const // g, g)
-        simpler = without_bounded_parts(terms, const, content)
+        simpler = without_small_parts(terms, const, content)
         if simpler is not None:
             rest, offset, g = simpler
             return arithmetic.sum_of(rest, offset), long_division.divided(d_terms, d_const // g, g)

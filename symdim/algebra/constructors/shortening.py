@@ -92,10 +92,6 @@ def _is_gain(sums: Polynomial, unit: Expr, c: int) -> bool:
     return longer < 0 or (longer == 0 and negative < 0 and not unit._flags & HALF)
 
 
-def _negatives(sums: Polynomial) -> int:
-    return sum([k < 0 for k in sums.values()])
-
-
 def _modulo(sums: Polynomial, c: int) -> Polynomial:
     if not c:
         return sums
