@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symdim import prove
 from symdim.algebra.constructors.arithmetic import checked
-from symdim.errors import DivisionByZero
+from symdim.errors import DivisionByZero, refuse_text
 from symdim.facts import Facts, origin_text, relations_of, with_origin
 from symdim.parsing import parse
 from symdim.prove import Proof
@@ -75,6 +75,7 @@ class Reasoning:
     def __init__(self, relations: Iterable[str | Relation] = (), *, scope: NameSpace | None = None) -> None:
         self._scope = scope
         self._known = Checkpoint(Facts(), Store())
+        refuse_text(relations, "assumptions")
         for relation in relations:
             self.assume(relation)
 

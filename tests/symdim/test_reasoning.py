@@ -57,6 +57,8 @@ def test_an_assumption_that_contradicts_the_others_changes_nothing() -> None:
 
 def test_a_contradiction_within_one_chain() -> None:
     reasoning = Reasoning()
+    with pytest.raises(TypeError, match="assumptions"):
+        Reasoning("N < S")
     with pytest.raises(Contradiction):
         reasoning.assume("N < S < N")
     assert len(reasoning) == 0
