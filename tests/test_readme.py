@@ -58,8 +58,8 @@ def test_its_questions_have_commands(command: str) -> None:
     assert read_arguments(words[1:]) is not None
 
 
-def test_there_are_ten_questions() -> None:
-    assert len(COMMANDS) == 10
+def test_there_are_twelve_questions() -> None:
+    assert len(COMMANDS) == 12
 
 
 def test_the_site_starts_with_its_first_screen() -> None:
