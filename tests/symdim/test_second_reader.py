@@ -11,8 +11,7 @@ import pytest
 VECTORS = json.loads((Path(__file__).parents[2] / "docs" / "dim_param_vectors.json").read_text("utf-8"))["vectors"]
 PROBES = [[1, 1, 1, 1], [2, 3, 5, 7], [7, 5, 3, 2], [1, 4, 9, 2], [9, 2, 4, 1], [10**6, 10, 1, 99], [1, 99, 10, 10**6]]
 NUMBER = r"(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?![\w.:])"
-QUOTED = r"(?P<quoted>`(?:[^`]|``)*`(?!`)|\"[^\"]*\")"
-LEXEME = rf"(?P<name>[^\W\d][\w.]*(?![\w.:]))|(?P<word>[\w.:]+)|{QUOTED}|(?P<symbol>\*\*|//|.)"
+TOKEN = r'(?P<name>[^\W\d][\w.]*(?![\w.:]))|(?P<word>[\w.:]+)|(?P<text>`(?:[^`]|``)*`(?!`)|"[^"]*")|(?P<sign>\*\*|//|.)'
 BARE = r"(?!\s)(?:[^-+*/%^(),`\"]|\b[-/]\b)+(?<!\s)"
 ROUNDS = {"ceil": ceil, "ceiling": ceil, "floor": floor, "floortoint": floor, "ceiltoint": lambda x, y=1: ceil(x / y)}
 ROUNDS |= dict.fromkeys(["trunc", "trunctoint", "trunctofloat"], int)
@@ -35,7 +34,7 @@ FUNCTIONS = {
 def lexemes(text, declared):
     names = [n for n in declared if re.fullmatch(BARE, n) and not re.fullmatch(NUMBER + r"|[^\W\d][\w.]*", n)]
     ends = [re.escape(n) + r"(?![\w.:])" * bool(re.match(r"[\w.:]", n[-1])) for n in sorted(names, key=len)[::-1]]
-    pattern = rf"\s*(?:(?P<declared>{'|'.join(ends) or '(?!)'})|{NUMBER}|{LEXEME})"
+    pattern = rf"\s*(?:(?P<declared>{'|'.join(ends) or '(?!)'})|{NUMBER}|{TOKEN})"
     return [(m.lastgroup, m[m.lastgroup]) for m in re.finditer(pattern, text.rstrip(), re.S)]
 
 
@@ -46,7 +45,7 @@ class Parser:
         self.rest = [*lexemes(text, declared), ("end", "")][::-1]
 
     def takes(self, *symbols):
-        return self.rest[-1][0] == "symbol" and self.rest[-1][1] in symbols and self.rest.pop()[1]
+        return self.rest[-1][0] == "sign" and self.rest[-1][1] in symbols and self.rest.pop()[1]
 
     def must(self, holds):
         if not holds:
@@ -73,8 +72,8 @@ class Parser:
             self.must(self.takes(")"))
             return tree
         kind, lexeme = self.rest.pop()
-        self.must(kind in ("number", "name", "declared") or (kind == "quoted" and len(lexeme) > 2))
-        if kind == "quoted":
+        self.must(kind in ("number", "name", "declared") or (kind == "text" and len(lexeme) > 2))
+        if kind == "text":
             return "name", lexeme[1:-1].replace("``", "`") if lexeme[0] == "`" else lexeme[1:-1]
         if not (lexeme.isidentifier() and self.takes("(")):
             return (kind, Fraction(lexeme)) if kind == "number" else ("name", lexeme)
