@@ -255,7 +255,7 @@ class Record:
         """The tables that only grow while the nodes of the main graph are visited, unless a name is given twice."""
         by_name = self.scope, self.notes, self.seen.graphs, self.calls.outcomes
         declared = self.assumed, self.emptied, self.unselected, self.reopened, self.first_named
-        return (*by_name, *declared, self.choices, self.undecided_signs.sizes)
+        return (*by_name, *declared, self.choices, self.undecided_signs.sizes, self._views)
 
     def mark(self) -> Mark:
         """The state between two nodes of the main graph, to come `back_to`."""

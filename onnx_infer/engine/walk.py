@@ -1,8 +1,7 @@
 """The walk over a model's graphs: it applies each node's rule to the values of its inputs.
 
 Results are remembered by (operator, attributes, number of outputs, mode, input values). These are interned, so equal
-layers are inferred once. A remembered outcome replays the statements, notes and fresh sizes of its rule. Its fresh
-sizes get new names each time.
+layers are inferred once; `outcomes.py` records what else a remembered outcome says.
 """
 
 from __future__ import annotations
@@ -10,19 +9,22 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.diagnostics import Diagnostic, Refusal, about_node
+from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.engine.apply import Outcome, apply
 from onnx_infer.engine.declared import declared_only, is_equal, merged, opened
+<<<<<<< HEAD
 from onnx_infer.engine.repeat import ask_for_sign
+=======
+from onnx_infer.engine.outcomes import renew, replay, too_many_choices
+>>>>>>> 898abe2a (Inference while a model is made: Incremental)
 from onnx_infer.engine.run_time import RunTimeValues
 from onnx_infer.engine.scope import Scope, UndefinedInput
 from onnx_infer.engine.substitution import replace_solved
-from onnx_infer.laws.statements import named
 from onnx_infer.model.graph import Attributes, label_of
 from onnx_infer.operators.schema import NEWEST
 from onnx_infer.types.join import NOTHING
 from onnx_infer.values.propagated import MAX_DATA, is_small
-from onnx_infer.values.tensor import Value, substitute
+from onnx_infer.values.tensor import Value
 from onnx_infer.values.text import bounded
 from symdim.algebra.caches import shared_cache
 
@@ -31,17 +33,16 @@ if TYPE_CHECKING:
 
     from onnx_infer.engine.calls import Call
     from onnx_infer.engine.record import Record
+<<<<<<< HEAD
     from onnx_infer.engine.run_time import NewSize
     from onnx_infer.laws.statements import Mode, Statement
+=======
+>>>>>>> 898abe2a (Inference while a model is made: Incremental)
     from onnx_infer.model.graph import Graph, Node
     from onnx_infer.operators.operator import Operator
-    from onnx_infer.values.tensor import Dim
-    from symdim import Var
 
 _remembered = shared_cache(1 << 14)  # (operator, attributes, number of outputs, mode, inputs) -> Outcome
 _MOST_CURES = 8  # unknown operators of a model for which a cure is searched, for each search compares many names
-MOST_CHOICES = 64
-"""Different pairs of sizes of which broadcasting chooses one. Of 185 real models none has more than 3."""
 
 
 def walk(record: Record) -> Record:
@@ -58,7 +59,7 @@ def walk(record: Record) -> Record:
 def end(record: Record) -> None:
     """Complete the record after the last node of the main graph."""
     if record.last_choice is not None:
-        record.diagnostics.append(_too_many_choices(record.last_choice))
+        record.diagnostics.append(too_many_choices(record.last_choice))
     record.inner = list(record.seen.graphs.values())
     if record.seen.calls:
         from onnx_infer.engine.calls import inner_graphs  # few models need it
@@ -87,7 +88,34 @@ class _Frame:
 def run_graph(record: Record, graph: Graph, scope: Scope) -> None:
     """Infer the values of a graph and of the functions that it calls. Its inputs are in the scope, or declared."""
     _enter_inputs(record, graph, scope)
-    frames = [_Frame(record, graph, scope)]
+    _run(record, [_Frame(record, graph, scope)])
+    for name in graph.outputs:
+        if name in graph.declared and not scope.knows(name):
+            record.complain(f"graph output '{name}' is produced by no node")
+
+
+class Steps:
+    """The walk over the main graph of a model whose nodes are given one by one, in order, after `run_graph`."""
+
+    __slots__ = ("_frame", "_record")
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._frame = _Frame(record, record.model.graph._replace(nodes=tuple), record.scope)
+
+    def visit(self, node: Node) -> None:
+        """Infer the results of a node. The names that it reads have values, and those that it gives have none."""
+        record, frame = self._record, self._frame
+        frame.nodes = iter((node,))
+        frame.given.clear()
+        call = _run_nodes(record, frame)
+        if call is not None:
+            _run(record, [frame, _Frame(record, call.function.body, call.scope, call)])
+        frame.scope.pop("", None)
+
+
+def _run(record: Record, frames: list[_Frame]) -> None:
+    """Visit the nodes of the last graph, and of the functions that it calls, then those left of the graph before it."""
     try:
         while frames:
             frame = frames[-1]
@@ -103,15 +131,12 @@ def run_graph(record: Record, graph: Graph, scope: Scope) -> None:
             _close(record, frame)
             if frame.call is not None:
                 around, node = frames[-1], frame.call.node
-                outcome = _renew(record, frame.call.finish(record), node, around.scope)
+                outcome = renew(record, frame.call.finish(record), node, around.scope)
                 _declare(record, around.graph.declared, node, outcome, around.scope)
     finally:
         for frame in reversed(frames):
             if frame.call is not None:
                 frame.call.leave(record)
-    for name in graph.outputs:
-        if name in graph.declared and not scope.knows(name):
-            record.complain(f"graph output '{name}' is produced by no node")
 
 
 def _enter_inputs(record: Record, graph: Graph, scope: Scope) -> None:
@@ -187,10 +212,15 @@ def _run_nodes(record: Record, frame: _Frame) -> Call | None:
         else:
             outcome = _special(record, operator, node, values, scope)
         if not outcome.plain:
+<<<<<<< HEAD
             outcome = _replay(record, outcome, operator, node, values, scope)
             if record.known_early is not None:
                 return None
             mode = record.mode.number  # another one after many choices
+=======
+            outcome = replay(record, outcome, operator, node, values, scope)
+            mode = record.mode  # another one after many choices
+>>>>>>> 898abe2a (Inference while a model is made: Incremental)
         if len(outputs) == 1:  # the usual case
             name, value = outputs[0], outcome.values[0]
             if name not in declared or declared[name] is value or is_equal(declared[name], value):
@@ -244,7 +274,7 @@ def _without_rule(record: Record, node: Node, graph: Graph, scope: Scope) -> Cal
         entered = enter(record, function, node, scope, _resolved(record, node, scope))
         if not isinstance(entered, Outcome):
             return entered
-        _declare(record, graph.declared, node, _renew(record, entered, node, scope), scope)
+        _declare(record, graph.declared, node, renew(record, entered, node, scope), scope)
         return None
     title = f"{domain}::{op_type}" if domain else op_type
     for name in outputs:
@@ -283,6 +313,7 @@ def _missed(key: tuple[Any, ...], mode: Mode) -> Outcome:
             return found
     _remembered[key] = found
     return found
+<<<<<<< HEAD
 
 
 def _replay(
@@ -347,3 +378,5 @@ def _with_names(outcome: Outcome, names: dict[Var, Dim]) -> tuple[tuple[Value, .
     """The results and statements of an outcome with these names for its fresh sizes."""
     values = tuple([substitute(v, names) for v in outcome.values])
     return values, tuple([statement.substitute(names) for statement in outcome.statements])
+=======
+>>>>>>> 898abe2a (Inference while a model is made: Incremental)
