@@ -271,7 +271,7 @@ class Incremental:
     def finish(self) -> InferenceResult:
         """The result of the model so far, equal to that of `infer`. More may be added after it."""
         record, model = self._walked(), self._model
-        front = ModelProtoFrontEnd(model, self._nodes)  # type: ignore[arg-type]  # it has the same fields
+        front = ModelProtoFrontEnd(model, self._nodes)  # a growing model has the fields that it reads
         run_graph(record, record.model.graph._replace(nodes=lambda: ()), record.scope)  # this misses outputs
         end(record)
         self._model, self._nodes, self._record = model.copy(), list(self._nodes), None  # the result keeps the others
@@ -290,7 +290,7 @@ class Incremental:
     def _walked(self) -> Record:
         """The record of the first walk over the model so far."""
         if self._record is None:
-            front = ModelProtoFrontEnd(self._model, self._nodes)  # type: ignore[arg-type]  # it has the same fields
+            front = ModelProtoFrontEnd(self._model, self._nodes)
             record = begun(front, **self._options)
             run_graph(record, record.model.graph._replace(outputs=[]), record.scope)
             self._record, self._steps = record, Steps(record)
