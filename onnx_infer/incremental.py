@@ -181,12 +181,12 @@ class Incremental:
         record, found = self._record or self._walked(), read_node(proto)
         scope = record.scope
         if isinstance(found, Literal):
-            self._check_given(found.name, (found.name,), ())
+            self._check_given(found, (found.name,), ())
             scope.constants[found.name] = found.handle
             record.model.graph.literals.append(found.name)
         else:
             reads = found[2] if not found[4].has_graphs else [*found[2], *captured(record.view, found)]
-            self._check_given(label_of(found), found[3], reads)
+            self._check_given(found, found[3], reads)
             self._steps.visit(found)
         self._model.graph.node.append(proto)
         self._nodes.append(found)
@@ -277,15 +277,15 @@ class Incremental:
         self._model, self._nodes, self._record = model.copy(), list(self._nodes), None  # the result keeps the others
         return InferenceResult(*run(front, first=record, **self._options))
 
-    def _check_given(self, label: str, gives: Sequence[str], reads: Iterable[str]) -> None:
+    def _check_given(self, node: Node | Literal, gives: Sequence[str], reads: Iterable[str]) -> None:
         """Raise ArgumentError unless a node reads names that have a value and gives names that have none."""
         inputs, values = self._model.inputs, self._model.values
         for name in reads:
             if name and name not in values and name not in inputs:
-                raise ArgumentError(f"node '{label}' reads '{name}', which is not given yet")
+                raise ArgumentError(f"node '{_label(node)}' reads '{name}', which is not given yet")
         for i, name in enumerate(gives):
             if name and (name in values or name in inputs or name in gives[:i]):
-                raise ArgumentError(f"node '{label}' gives '{name}', which is given already")
+                raise ArgumentError(f"node '{_label(node)}' gives '{name}', which is given already")
 
     def _walked(self) -> Record:
         """The record of the first walk over the model so far."""
@@ -300,3 +300,8 @@ class Incremental:
 def _info(name: str | onnx.ValueInfoProto, type: onnx.TypeProto | None) -> onnx.ValueInfoProto:
     """The name and type in one message."""
     return onnx.ValueInfoProto(name=name, type=type) if isinstance(name, str) else name
+
+
+def _label(node: Node | Literal) -> str:
+    """The name of a node in messages."""
+    return node.name if isinstance(node, Literal) else label_of(node)
