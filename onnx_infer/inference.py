@@ -237,22 +237,15 @@ def _walked(
     if is_cautious:
         start = start._replace(uses_claims=uses_claims)
     symbols_of = _symbols(front, view, setting, min_dim, given, start)
-<<<<<<< HEAD
-    record = _one_walk(view, setting._replace(ends_early=not is_cautious), given, start, symbols_of(start))
-    first, written = record.symbols, computed_inputs(record)
+    record = first or _one_walk(view, setting._replace(ends_early=not is_cautious), given, start, symbols_of(start))
+    own, written = record.symbols, computed_inputs(record)
     if record.known_early is not None:
-        start = start.with_bounds(record.known_early, record, first)
+        start = start.with_bounds(record.known_early, record, own)
         record = _one_walk(view, setting, given, start, symbols_of(start))
     if not record.says_more() and not start.stated:
         return record
-=======
-    record = first or _one_walk(view, setting, given, start, symbols_of(start))
-    if not record.says_more():
-        return record
-    own, written = record.symbols, computed_inputs(record)
->>>>>>> 898abe2a (Inference while a model is made: Incremental)
     left_open = frozenset() if uses_claims else unconfirmed(record)
-    second = None if is_cautious else second_start(record, start, first, uses_claims)
+    second = None if is_cautious else second_start(record, start, own, uses_claims)
     if second is not None:
         start = second
         record = _one_walk(view, setting, given, start, symbols_of(start))

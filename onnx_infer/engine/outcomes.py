@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.diagnostics import Diagnostic, Refusal, about_node
 from onnx_infer.engine.apply import Outcome
+from onnx_infer.engine.repeat import ask_for_sign
 from onnx_infer.laws.statements import named
 from onnx_infer.model.graph import label_of
 from onnx_infer.values.tensor import Value, substitute
 from onnx_infer.values.text import bounded
-from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
     from onnx_infer.engine.record import Record
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim
     from symdim import Var
 
-_named = shared_cache(1 << 12)  # (outcome, names of its fresh sizes) -> its results and statements with these names
 MOST_CHOICES = 64
 """Different pairs of sizes of which broadcasting chooses one. Of 185 real models none has more than 3."""
 
@@ -67,7 +66,7 @@ def renew(record: Record, outcome: Outcome, node: Node, scope: Scope, run_time: 
 def _state(record: Record, statement: Statement, node: Node, scope: Scope, teaches: bool) -> None:
     """Record a statement of a node. One in the body of a Loop is about any turn, so it teaches nothing."""
     if statement.relation == "undecided" and not scope.repeated:
-        record.undecided_signs.add(statement.lhs, statement.rhs)
+        ask_for_sign(record, statement, scope)
         return
     record.state(statement, node)
     if statement.relation == "broadcast" and scope is record.scope and record.last_choice is None:
@@ -89,10 +88,6 @@ def too_many_choices(node: Node) -> Diagnostic:
 
 
 def _with_names(outcome: Outcome, names: dict[Var, Dim]) -> tuple[tuple[Value, ...], tuple[Statement, ...]]:
-    """The results and statements of an outcome with these names for its fresh sizes, remembered."""
-    key = outcome, *names.values()
-    found: tuple[tuple[Value, ...], tuple[Statement, ...]] | None = _named.get(key)
-    if found is None:
-        values = tuple([substitute(v, names) for v in outcome.values])
-        found = _named[key] = values, tuple([statement.substitute(names) for statement in outcome.statements])
-    return found
+    """The results and statements of an outcome with these names for its fresh sizes."""
+    values = tuple([substitute(v, names) for v in outcome.values])
+    return values, tuple([statement.substitute(names) for statement in outcome.statements])

@@ -12,11 +12,7 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.engine.apply import Outcome, apply
 from onnx_infer.engine.declared import declared_only, is_equal, merged, opened
-<<<<<<< HEAD
-from onnx_infer.engine.repeat import ask_for_sign
-=======
 from onnx_infer.engine.outcomes import renew, replay, too_many_choices
->>>>>>> 898abe2a (Inference while a model is made: Incremental)
 from onnx_infer.engine.run_time import RunTimeValues
 from onnx_infer.engine.scope import Scope, UndefinedInput
 from onnx_infer.engine.substitution import replace_solved
@@ -33,11 +29,7 @@ if TYPE_CHECKING:
 
     from onnx_infer.engine.calls import Call
     from onnx_infer.engine.record import Record
-<<<<<<< HEAD
-    from onnx_infer.engine.run_time import NewSize
-    from onnx_infer.laws.statements import Mode, Statement
-=======
->>>>>>> 898abe2a (Inference while a model is made: Incremental)
+    from onnx_infer.laws.statements import Mode
     from onnx_infer.model.graph import Graph, Node
     from onnx_infer.operators.operator import Operator
 
@@ -212,15 +204,10 @@ def _run_nodes(record: Record, frame: _Frame) -> Call | None:
         else:
             outcome = _special(record, operator, node, values, scope)
         if not outcome.plain:
-<<<<<<< HEAD
-            outcome = _replay(record, outcome, operator, node, values, scope)
+            outcome = replay(record, outcome, operator, node, values, scope)
             if record.known_early is not None:
                 return None
             mode = record.mode.number  # another one after many choices
-=======
-            outcome = replay(record, outcome, operator, node, values, scope)
-            mode = record.mode  # another one after many choices
->>>>>>> 898abe2a (Inference while a model is made: Incremental)
         if len(outputs) == 1:  # the usual case
             name, value = outputs[0], outcome.values[0]
             if name not in declared or declared[name] is value or is_equal(declared[name], value):
@@ -313,70 +300,3 @@ def _missed(key: tuple[Any, ...], mode: Mode) -> Outcome:
             return found
     _remembered[key] = found
     return found
-<<<<<<< HEAD
-
-
-def _replay(
-    record: Record, outcome: Outcome, operator: Operator, node: Node, inputs: tuple[Value | None, ...], scope: Scope
-) -> Outcome:
-    """Record the statements, notes and warnings of an outcome, with new names for its fresh sizes."""
-    if outcome.error is not None:
-        severity, message = outcome.error
-        told = about_node(severity, operator.schema, label_of(node), message, inputs, node[4].values)
-        record.diagnostics.append(Refusal(*told) if outcome.refused else told)
-    if outcome.note is not None:
-        record.notes.update(dict.fromkeys(node[3], bounded(outcome.note)))
-    new = None
-    if outcome.fresh:
-        of = record.run_time
-        new = of.of(node, operator, inputs) if scope is record.scope else of.inside(node)
-    return _renew(record, outcome, node, scope, new)
-
-
-def _renew(record: Record, outcome: Outcome, node: Node, scope: Scope, run_time: NewSize | None = None) -> Outcome:
-    """The outcome (of a call, unless `run_time` is given) with new names for its fresh sizes, recorded."""
-    teaches = outcome.teaches and record.certain
-    if outcome.fresh:
-        names = named(outcome.fresh, run_time or record.run_time.of_call)
-        record.created += names.values()  # type: ignore[arg-type]
-        values, statements = _with_names(outcome, names)
-        outcome = Outcome(values, statements=statements + record.run_time.new_statements(), rank=outcome.rank)
-    stated = outcome.statements
-    if stated and not record.certain:  # kept is what sizes rest on, as no demand, and what would make them simpler
-        record.uncertain += [(statement, node) for statement in stated]
-        stated = tuple([s._replace(filled=()) for s in stated if s.kind == "assumed" or s.relation == "undecided"])
-    for statement in stated:
-        _state(record, statement, node, scope, teaches)
-    return outcome
-
-
-def _state(record: Record, statement: Statement, node: Node, scope: Scope, teaches: bool) -> None:
-    """Record a statement of a node. One in the body of a Loop is about any turn, so it teaches nothing."""
-    if statement.relation == "undecided" and not scope.repeated:
-        ask_for_sign(record, statement, scope)
-        return
-    record.state(statement, node)
-    if statement.relation == "broadcast" and scope is record.scope and record.last_choice is None:
-        record.choices[statement.lhs, statement.rhs] = None
-        if len(record.choices) > MOST_CHOICES:  # from now on, each size that broadcasting chooses is a fresh one
-            record.last_choice = node
-            record.mode = record.mode._replace(chooses=False)
-    if teaches and not scope.repeated:
-        record.fresh_sizes.add(statement)
-
-
-def _too_many_choices(node: Node) -> Diagnostic:
-    """The warning after so many choices: an expression of chosen sizes may be twice as long as each of them."""
-    message = (
-        f"broadcasting chooses one of two sizes for more than {MOST_CHOICES} pairs, so each further size that it "
-        "chooses is a new one; declare equal sizes of the inputs by one name"
-    )
-    return Diagnostic("warning", "", label_of(node), message)
-
-
-def _with_names(outcome: Outcome, names: dict[Var, Dim]) -> tuple[tuple[Value, ...], tuple[Statement, ...]]:
-    """The results and statements of an outcome with these names for its fresh sizes."""
-    values = tuple([substitute(v, names) for v in outcome.values])
-    return values, tuple([statement.substitute(names) for statement in outcome.statements])
-=======
->>>>>>> 898abe2a (Inference while a model is made: Incremental)

@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onnx_infer import infer
-<<<<<<< HEAD
-from onnx_infer.engine.walk import MOST_CHOICES as MOST
-=======
 from onnx_infer.engine.outcomes import MOST_CHOICES as MOST
-from onnx_infer.laws.readable import MOST_LEAVES, MOST_LEAVES_OF_A_CHOICE, is_unreadable
-from onnx_infer.laws.sizes import are_one
->>>>>>> 898abe2a (Inference while a model is made: Incremental)
 from onnx_infer.results import reasons
 from symdim import Var, clear_caches, maximum
 from symdim.algebra.origin import is_data_dependent
