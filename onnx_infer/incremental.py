@@ -194,6 +194,9 @@ class Incremental:
             self._model.values[found.name] = False
             return [record.model.header(found.handle)]
         self._model.values.update([(name, False) for name in found[3] if name])
+        if record.known_early is not None:
+            self._record = None
+            scope = self._walked().scope
         return [scope[name] if name else None for name in found[3]]
 
     def rename(self, names: Mapping[str, str]) -> None:
@@ -275,7 +278,8 @@ class Incremental:
         run_graph(record, record.model.graph._replace(nodes=lambda: ()), record.scope)  # this misses outputs
         end(record)
         self._model, self._nodes, self._record = model.copy(), list(self._nodes), None  # the result keeps the others
-        return InferenceResult(*run(front, first=record, **self._options))
+        first = record if record.setting.ends_early else None
+        return InferenceResult(*run(front, first=first, **self._options))
 
     def _check_given(self, node: Node | Literal, gives: Sequence[str], reads: Iterable[str]) -> None:
         """Raise ArgumentError unless a node reads names that have a value and gives names that have none."""
@@ -293,6 +297,9 @@ class Incremental:
             front = ModelProtoFrontEnd(self._model, self._nodes)
             record = begun(front, **self._options)
             run_graph(record, record.model.graph._replace(outputs=[]), record.scope)
+            if record.known_early is not None:  # the first walk of `run` ends here, and `finish` leaves it to that
+                record = begun(front, ends_early=False, **self._options)
+                run_graph(record, record.model.graph._replace(outputs=[]), record.scope)
             self._record, self._steps = record, Steps(record)
         return self._record
 

@@ -151,6 +151,7 @@ def begun(
     adopt_declared_symbols: bool = True,
     initializers: Initializers = "overridable",
     broadcast: Broadcast = "onnx",
+    ends_early: bool = True,
 ) -> Record:
     """The record of the first walk of `run` with these options, before its first node."""
     check_choice("policy", policy, POLICIES)
@@ -159,6 +160,7 @@ def begun(
         policy,
         adopt=adopt_declared_symbols and policy != "override",
         mode=Mode(is_strict=broadcast == "strict"),
+        ends_early=ends_early,
     )
     given, _ = given_by(front, bounds or {}, (), {}, None)
     view = partial(_view, front, initializers == "constant", {}, given.elements, False)

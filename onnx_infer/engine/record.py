@@ -119,7 +119,7 @@ class Mark(NamedTuple):
     checkpoint: Checkpoint
     lengths: tuple[int, ...]
     counts: tuple[int, int]
-    choice: tuple[Mode, Node | None]
+    choice: tuple[Mode, Node | None, bool]
     fresh_sizes: FreshSizes
     run_time: RunTimeValues
     asked: dict[tuple[str, str, str], set[str]]
@@ -263,7 +263,7 @@ class Record:
             self.checkpoint(),
             tuple(map(len, self._tables())),
             (self.symbols.count, self.symbols.inner_count),
-            (self.mode, self.last_choice),
+            (self.mode, self.last_choice, self.may_end),
             self.fresh_sizes.copy(),
             self.run_time.copy(),
             {function: set(names) for function, names in self.calls.asked.items()},
@@ -280,7 +280,7 @@ class Record:
             while len(table) > length:
                 table.popitem()  # type: ignore[union-attr]
         self.symbols.count, self.symbols.inner_count = mark.counts
-        self.mode, self.last_choice = mark.choice
+        self.mode, self.last_choice, self.may_end = mark.choice
         self.fresh_sizes, self.run_time = mark.fresh_sizes.copy(), mark.run_time.copy()
         self.calls.asked = {function: set(names) for function, names in mark.asked.items()}
         self.calls.walks, self.calls.nested = Counter(mark.walks), mark.nested
