@@ -6,8 +6,9 @@ import: its modules are loaded when a name is first used.
     api.py           infer, infer_shapes                     inference.py      walks until bounds are settled
     result.py        the result of an inference              node.py           one node or function, as onnx does
     diagnostics.py   errors and warnings about a model       errors.py         the exceptions
-    options.py       checks of the calls' arguments          rules.py          everything for writing rules
-    testing.py       operator cases as text                  __main__.py       the command line
+    incremental.py   a model that grows                      options.py        checks of the calls' arguments
+    rules.py         everything for writing rules            testing.py        operator cases as text
+    __main__.py      the command line
 
 The rooms follow. Each has its own map in its `__init__`. A room uses only rooms above it:
 
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
         Unknown,
         UnknownSymbol,
     )
+    from onnx_infer.incremental import Incremental
     from onnx_infer.node import infer_function_output_types, infer_node_outputs
     from onnx_infer.operators.context import (
         Node,
@@ -69,8 +71,8 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim, Map, Optional, Sequence, Sparse, SymTensor
 
 __all__ = [
-    "ArgumentError", "Diagnostic", "Dim", "Dynamic", "ExternalDataError", "Guard", "InferenceResult", "Map",
-    "Materialized", "NoModelError", "Node", "OpShapeInferenceRegistry", "OpUsageError", "Optional", "Sequence",
+    "ArgumentError", "Diagnostic", "Dim", "Dynamic", "ExternalDataError", "Guard", "Incremental", "InferenceResult",
+    "Map", "Materialized", "NoModelError", "Node", "OpShapeInferenceRegistry", "OpUsageError", "Optional", "Sequence",
     "ShapeInferenceContext", "ShapeInferenceError", "ShapeMergePolicy", "Sparse", "SymTensor", "Unknown",
     "UnknownSymbol", "ValueInfo", "Violation", "__version__", "broadcast_shapes", "check_inputs", "fold", "infer",
     "infer_function_output_types", "infer_node_outputs", "infer_shapes", "infer_shapes_path", "infer_symbolic_shapes",
@@ -81,6 +83,7 @@ _MODULES = {
     "api": "infer infer_shapes infer_shapes_path infer_symbolic_shapes rename_symbols",
     "diagnostics": "Diagnostic",
     "errors": "ArgumentError ExternalDataError NoModelError OpUsageError ShapeInferenceError Unknown UnknownSymbol",
+    "incremental": "Incremental",
     "node": "infer_function_output_types infer_node_outputs",
     "operators.lookup": "call_rule",
     "operators.context": "Node ShapeInferenceContext ValueInfo broadcast_shapes check_inputs require_attr",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gc
-from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypedDict, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
 from onnx_infer.diagnostics import Diagnostic, is_raised
 from onnx_infer.engine.claims import name_sizes
+from onnx_infer.engine.collecting import collecting_later
 from onnx_infer.engine.contradictions import errors_of
 from onnx_infer.engine.messages import blamed, name_overridable, told_once
 from onnx_infer.engine.record import Record, Setting
@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     from onnx_infer.model.input_values import InputValue
     from onnx_infer.model.size_texts import Size
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
 Initializers: TypeAlias = Literal["overridable", "constant"]
 """The treatment of initializers that are also inputs, from IR version 4 on. Up to version 3 they are constants."""
 
@@ -65,38 +62,6 @@ class Options(TypedDict, total=False):
     broadcast: Broadcast
 
 
-def collecting_later(call: Callable[P, T]) -> Callable[P, T]:
-    """The function, during which the collector does not run. It runs again as soon as a call has ended.
-
-    An inference makes many objects that stay: sizes, types, outcomes. Whenever their number has grown by a quarter, the
-    collector of cyclic garbage visits every object of the process: also those of a framework that is loaded, and there
-    may be a million. It finds next to nothing, because these objects do not refer to each other in circles.
-
-    Calls may be nested, or at the same time in several threads: the first one that ends turns the collector on. A call
-    that finds the collector off leaves it as it is. A call that turns it off turns it on again. So it runs after all of
-    them.
-
-    >>> @collecting_later
-    ... def is_collecting() -> bool:
-    ...     return gc.isenabled()
-    >>> is_collecting(), gc.isenabled()
-    (False, True)
-    """
-
-    @wraps(call)
-    def later(*args: P.args, **options: P.kwargs) -> T:
-        was_enabled = gc.isenabled()
-        try:
-            if was_enabled:
-                gc.disable()
-            return call(*args, **options)
-        finally:
-            if was_enabled:
-                gc.enable()
-
-    return later
-
-
 @collecting_later
 def run(
     front: FrontEnd,
@@ -114,11 +79,13 @@ def run(
     input_shapes: Mapping[str, InputShape] | None = None,
     broadcast: Broadcast = "onnx",
     is_cautious: bool = False,
+    first: Record | None = None,
 ) -> tuple[Record, Mapping[str, tuple[Size, ...]]]:
     """The record of the last walk, and the found shapes of inputs; see `onnx_infer.infer`.
 
     With `is_cautious` nothing is assumed, and a statement does not change the values before its node. So a value has
-    its type in every run that computes the value.
+    its type in every run that computes the value. `first` is the ended record of the first walk, if it was begun with
+    `begun` for this front end and these options.
     """
     check_choice("policy", policy, POLICIES)
     check_choice("initializers", initializers, ("overridable", "constant"))
@@ -147,7 +114,7 @@ def run(
 
         record, inputs = infer_both_ways(front, walks, given, backwards=bidirectional)
     else:
-        record = walks(given=given)
+        record = walks(given=given, first=first)
     if given.bounds and (unknown := given.bounds.keys() - record.symbols.known().keys()):
         raise UnknownSymbol("bounds", unknown, record.symbols.known())
     if record.assumed:
@@ -175,9 +142,38 @@ def _tell(record: Record, front: FrontEnd, wrong: Sequence[str]) -> None:
         name_overridable(record)
 
 
-def _with_empty_vectors(walks: Callable[..., Record], *, given: Given, **options: Any) -> Record:
+def begun(
+    front: FrontEnd,
+    *,
+    policy: ShapeMergePolicy = "refine",
+    bounds: Mapping[str, tuple[int, int | None]] | None = None,
+    min_dim: int = 1,
+    adopt_declared_symbols: bool = True,
+    initializers: Initializers = "overridable",
+    broadcast: Broadcast = "onnx",
+    ends_early: bool = True,
+) -> Record:
+    """The record of the first walk of `run` with these options, before its first node."""
+    check_choice("policy", policy, POLICIES)
+    check_bounds(bounds)
+    setting = Setting(
+        policy,
+        adopt=adopt_declared_symbols and policy != "override",
+        mode=Mode(is_strict=broadcast == "strict"),
+        ends_early=ends_early,
+    )
+    given, _ = given_by(front, bounds or {}, (), {}, None)
+    view = partial(_view, front, initializers == "constant", {}, given.elements, False)
+    start = Start()
+    symbols = _symbols(front, view, setting, min_dim, given, start)(start)
+    return _new(view, setting, start, symbols)
+
+
+def _with_empty_vectors(
+    walks: Callable[..., Record], *, given: Given, first: Record | None = None, **options: Any
+) -> Record:
     """The record after its walks. They start again if a declared rank says that a vector is empty."""
-    record = walks(given=given, **options)
+    record = walks(given=given, first=first, **options)
     return walks(given=given.with_least(record.emptied, 0), **options) if record.emptied else record
 
 
@@ -229,11 +225,12 @@ def _walked(
     given: Given,
     start: Start = Start(),  # noqa: B008  (a constant)
     uses_claims: bool = True,
+    first: Record | None = None,
 ) -> Record:
     """The record of the walk over a model, or of the second one, which knows what the first has found.
 
-    The first walk knows the `start`. Unless it `uses_claims`, what declared types say of sizes that are long or
-    that only the data decide is not used, but `left_open` of the record.
+    The first walk knows the `start`; it may be done already. Unless it `uses_claims`, what declared types say of sizes
+    that are long or that only the data decide is not used, but `left_open` of the record.
 
     The assumptions about symbols hold during the walk: intervals are the bounds of the symbols, and rules ask the other
     relations. The symbols of the result are those of the first walk.
@@ -242,15 +239,15 @@ def _walked(
     if is_cautious:
         start = start._replace(uses_claims=uses_claims)
     symbols_of = _symbols(front, view, setting, min_dim, given, start)
-    record = _one_walk(view, setting._replace(ends_early=not is_cautious), given, start, symbols_of(start))
-    first, written = record.symbols, computed_inputs(record)
+    record = first or _one_walk(view, setting._replace(ends_early=not is_cautious), given, start, symbols_of(start))
+    own, written = record.symbols, computed_inputs(record)
     if record.known_early is not None:
-        start = start.with_bounds(record.known_early, record, first)
+        start = start.with_bounds(record.known_early, record, own)
         record = _one_walk(view, setting, given, start, symbols_of(start))
     if not record.says_more() and not start.stated:
         return record
     left_open = frozenset() if uses_claims else unconfirmed(record)
-    second = None if is_cautious else second_start(record, start, first, uses_claims)
+    second = None if is_cautious else second_start(record, start, own, uses_claims)
     if second is not None:
         start = second
         record = _one_walk(view, setting, given, start, symbols_of(start))
@@ -263,11 +260,11 @@ def _walked(
     related = record.symbols.related
     if start.bounds:
         renamed = [record.symbols.text(name) for name in (*start.bounds, *related)]
-        rename(record, {v: first.text(v.name) for v in renamed if isinstance(v, Var)})
+        rename(record, {v: own.text(v.name) for v in renamed if isinstance(v, Var)})
     if start.stated:
         record.restate([*start.stated, *record.stated()])
     if not is_cautious:
-        known = _known(given, first)
+        known = _known(given, own)
         record.contradictions = errors_of(record, () if known is None else known.facts)
         record.diagnostics += record.contradictions
         shorten_long_sizes(record)
@@ -321,9 +318,13 @@ def _one_walk(
     view: Callable[[Start, Symbols], Model], setting: Setting, given: Given, start: Start, symbols: Symbols
 ) -> Record:
     """The record of one walk with this start, under the assumptions."""
+    return assuming(_known(given, symbols), partial(walk, _new(view, setting, start, symbols)))
+
+
+def _new(view: Callable[[Start, Symbols], Model], setting: Setting, start: Start, symbols: Symbols) -> Record:
+    """The record of a walk with this start, before its first node."""
     model = view(start, symbols)  # this names the axes of inputs
-    setting = setting._replace(trusted=start.shapes.values, uses_claims=start.uses_claims)
-    return assuming(_known(given, symbols), partial(walk, Record(model, symbols, setting)))
+    return Record(model, symbols, setting._replace(trusted=start.shapes.values, uses_claims=start.uses_claims))
 
 
 def _known(given: Given, symbols: Symbols) -> Known | None:

@@ -63,7 +63,7 @@ ROOMS = {
         "bidirectional inference",
         "results",
         "protobuf",
-        "result api node testing rules",
+        "result api node incremental testing rules",
         "tools",
         "integrations",
         "__main__",

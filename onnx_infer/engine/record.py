@@ -119,7 +119,7 @@ class Mark(NamedTuple):
     checkpoint: Checkpoint
     lengths: tuple[int, ...]
     counts: tuple[int, int]
-    choice: tuple[Mode, Node | None]
+    choice: tuple[Mode, Node | None, bool]
     fresh_sizes: FreshSizes
     run_time: RunTimeValues
     asked: dict[tuple[str, str, str], set[str]]
@@ -255,7 +255,7 @@ class Record:
         """The tables that only grow while the nodes of the main graph are visited, unless a name is given twice."""
         by_name = self.scope, self.notes, self.seen.graphs, self.calls.outcomes
         declared = self.assumed, self.emptied, self.unselected, self.reopened, self.first_named
-        return (*by_name, *declared, self.choices, self.undecided_signs.sizes)
+        return (*by_name, *declared, self.choices, self.undecided_signs.sizes, self._views)
 
     def mark(self) -> Mark:
         """The state between two nodes of the main graph, to come `back_to`."""
@@ -263,7 +263,7 @@ class Record:
             self.checkpoint(),
             tuple(map(len, self._tables())),
             (self.symbols.count, self.symbols.inner_count),
-            (self.mode, self.last_choice),
+            (self.mode, self.last_choice, self.may_end),
             self.fresh_sizes.copy(),
             self.run_time.copy(),
             {function: set(names) for function, names in self.calls.asked.items()},
@@ -280,7 +280,7 @@ class Record:
             while len(table) > length:
                 table.popitem()  # type: ignore[union-attr]
         self.symbols.count, self.symbols.inner_count = mark.counts
-        self.mode, self.last_choice = mark.choice
+        self.mode, self.last_choice, self.may_end = mark.choice
         self.fresh_sizes, self.run_time = mark.fresh_sizes.copy(), mark.run_time.copy()
         self.calls.asked = {function: set(names) for function, names in mark.asked.items()}
         self.calls.walks, self.calls.nested = Counter(mark.walks), mark.nested

@@ -1,8 +1,7 @@
 """The walk over a model's graphs: it applies each node's rule to the values of its inputs.
 
 Results are remembered by (operator, attributes, number of outputs, mode, input values). These are interned, so equal
-layers are inferred once. A remembered outcome replays the statements, notes and fresh sizes of its rule. Its fresh
-sizes get new names each time.
+layers are inferred once; `outcomes.py` records what else a remembered outcome says.
 """
 
 from __future__ import annotations
@@ -10,19 +9,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.diagnostics import Diagnostic, Refusal, about_node
+from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.engine.apply import Outcome, apply
 from onnx_infer.engine.declared import declared_only, is_equal, merged, opened
-from onnx_infer.engine.repeat import ask_for_sign
+from onnx_infer.engine.outcomes import renew, replay, too_many_choices
 from onnx_infer.engine.run_time import RunTimeValues
 from onnx_infer.engine.scope import Scope, UndefinedInput
 from onnx_infer.engine.substitution import replace_solved
-from onnx_infer.laws.statements import named
 from onnx_infer.model.graph import Attributes, label_of
 from onnx_infer.operators.schema import NEWEST
 from onnx_infer.types.join import NOTHING
 from onnx_infer.values.propagated import MAX_DATA, is_small
-from onnx_infer.values.tensor import Value, substitute
+from onnx_infer.values.tensor import Value
 from onnx_infer.values.text import bounded
 from symdim.algebra.caches import shared_cache
 
@@ -31,17 +29,12 @@ if TYPE_CHECKING:
 
     from onnx_infer.engine.calls import Call
     from onnx_infer.engine.record import Record
-    from onnx_infer.engine.run_time import NewSize
-    from onnx_infer.laws.statements import Mode, Statement
+    from onnx_infer.laws.statements import Mode
     from onnx_infer.model.graph import Graph, Node
     from onnx_infer.operators.operator import Operator
-    from onnx_infer.values.tensor import Dim
-    from symdim import Var
 
 _remembered = shared_cache(1 << 14)  # (operator, attributes, number of outputs, mode, inputs) -> Outcome
 _MOST_CURES = 8  # unknown operators of a model for which a cure is searched, for each search compares many names
-MOST_CHOICES = 64
-"""Different pairs of sizes of which broadcasting chooses one. Of 185 real models none has more than 3."""
 
 
 def walk(record: Record) -> Record:
@@ -58,7 +51,7 @@ def walk(record: Record) -> Record:
 def end(record: Record) -> None:
     """Complete the record after the last node of the main graph."""
     if record.last_choice is not None:
-        record.diagnostics.append(_too_many_choices(record.last_choice))
+        record.diagnostics.append(too_many_choices(record.last_choice))
     record.inner = list(record.seen.graphs.values())
     if record.seen.calls:
         from onnx_infer.engine.calls import inner_graphs  # few models need it
@@ -87,7 +80,34 @@ class _Frame:
 def run_graph(record: Record, graph: Graph, scope: Scope) -> None:
     """Infer the values of a graph and of the functions that it calls. Its inputs are in the scope, or declared."""
     _enter_inputs(record, graph, scope)
-    frames = [_Frame(record, graph, scope)]
+    _run(record, [_Frame(record, graph, scope)])
+    for name in graph.outputs:
+        if name in graph.declared and not scope.knows(name):
+            record.complain(f"graph output '{name}' is produced by no node")
+
+
+class Steps:
+    """The walk over the main graph of a model whose nodes are given one by one, in order, after `run_graph`."""
+
+    __slots__ = ("_frame", "_record")
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._frame = _Frame(record, record.model.graph._replace(nodes=tuple), record.scope)
+
+    def visit(self, node: Node) -> None:
+        """Infer the results of a node. The names that it reads have values, and those that it gives have none."""
+        record, frame = self._record, self._frame
+        frame.nodes = iter((node,))
+        frame.given.clear()
+        call = _run_nodes(record, frame)
+        if call is not None:
+            _run(record, [frame, _Frame(record, call.function.body, call.scope, call)])
+        frame.scope.pop("", None)
+
+
+def _run(record: Record, frames: list[_Frame]) -> None:
+    """Visit the nodes of the last graph, and of the functions that it calls, then those left of the graph before it."""
     try:
         while frames:
             frame = frames[-1]
@@ -103,15 +123,12 @@ def run_graph(record: Record, graph: Graph, scope: Scope) -> None:
             _close(record, frame)
             if frame.call is not None:
                 around, node = frames[-1], frame.call.node
-                outcome = _renew(record, frame.call.finish(record), node, around.scope)
+                outcome = renew(record, frame.call.finish(record), node, around.scope)
                 _declare(record, around.graph.declared, node, outcome, around.scope)
     finally:
         for frame in reversed(frames):
             if frame.call is not None:
                 frame.call.leave(record)
-    for name in graph.outputs:
-        if name in graph.declared and not scope.knows(name):
-            record.complain(f"graph output '{name}' is produced by no node")
 
 
 def _enter_inputs(record: Record, graph: Graph, scope: Scope) -> None:
@@ -187,7 +204,7 @@ def _run_nodes(record: Record, frame: _Frame) -> Call | None:
         else:
             outcome = _special(record, operator, node, values, scope)
         if not outcome.plain:
-            outcome = _replay(record, outcome, operator, node, values, scope)
+            outcome = replay(record, outcome, operator, node, values, scope)
             if record.known_early is not None:
                 return None
             mode = record.mode.number  # another one after many choices
@@ -244,7 +261,7 @@ def _without_rule(record: Record, node: Node, graph: Graph, scope: Scope) -> Cal
         entered = enter(record, function, node, scope, _resolved(record, node, scope))
         if not isinstance(entered, Outcome):
             return entered
-        _declare(record, graph.declared, node, _renew(record, entered, node, scope), scope)
+        _declare(record, graph.declared, node, renew(record, entered, node, scope), scope)
         return None
     title = f"{domain}::{op_type}" if domain else op_type
     for name in outputs:
@@ -283,67 +300,3 @@ def _missed(key: tuple[Any, ...], mode: Mode) -> Outcome:
             return found
     _remembered[key] = found
     return found
-
-
-def _replay(
-    record: Record, outcome: Outcome, operator: Operator, node: Node, inputs: tuple[Value | None, ...], scope: Scope
-) -> Outcome:
-    """Record the statements, notes and warnings of an outcome, with new names for its fresh sizes."""
-    if outcome.error is not None:
-        severity, message = outcome.error
-        told = about_node(severity, operator.schema, label_of(node), message, inputs, node[4].values)
-        record.diagnostics.append(Refusal(*told) if outcome.refused else told)
-    if outcome.note is not None:
-        record.notes.update(dict.fromkeys(node[3], bounded(outcome.note)))
-    new = None
-    if outcome.fresh:
-        of = record.run_time
-        new = of.of(node, operator, inputs) if scope is record.scope else of.inside(node)
-    return _renew(record, outcome, node, scope, new)
-
-
-def _renew(record: Record, outcome: Outcome, node: Node, scope: Scope, run_time: NewSize | None = None) -> Outcome:
-    """The outcome (of a call, unless `run_time` is given) with new names for its fresh sizes, recorded."""
-    teaches = outcome.teaches and record.certain
-    if outcome.fresh:
-        names = named(outcome.fresh, run_time or record.run_time.of_call)
-        record.created += names.values()  # type: ignore[arg-type]
-        values, statements = _with_names(outcome, names)
-        outcome = Outcome(values, statements=statements + record.run_time.new_statements(), rank=outcome.rank)
-    stated = outcome.statements
-    if stated and not record.certain:  # kept is what sizes rest on, as no demand, and what would make them simpler
-        record.uncertain += [(statement, node) for statement in stated]
-        stated = tuple([s._replace(filled=()) for s in stated if s.kind == "assumed" or s.relation == "undecided"])
-    for statement in stated:
-        _state(record, statement, node, scope, teaches)
-    return outcome
-
-
-def _state(record: Record, statement: Statement, node: Node, scope: Scope, teaches: bool) -> None:
-    """Record a statement of a node. One in the body of a Loop is about any turn, so it teaches nothing."""
-    if statement.relation == "undecided" and not scope.repeated:
-        ask_for_sign(record, statement, scope)
-        return
-    record.state(statement, node)
-    if statement.relation == "broadcast" and scope is record.scope and record.last_choice is None:
-        record.choices[statement.lhs, statement.rhs] = None
-        if len(record.choices) > MOST_CHOICES:  # from now on, each size that broadcasting chooses is a fresh one
-            record.last_choice = node
-            record.mode = record.mode._replace(chooses=False)
-    if teaches and not scope.repeated:
-        record.fresh_sizes.add(statement)
-
-
-def _too_many_choices(node: Node) -> Diagnostic:
-    """The warning after so many choices: an expression of chosen sizes may be twice as long as each of them."""
-    message = (
-        f"broadcasting chooses one of two sizes for more than {MOST_CHOICES} pairs, so each further size that it "
-        "chooses is a new one; declare equal sizes of the inputs by one name"
-    )
-    return Diagnostic("warning", "", label_of(node), message)
-
-
-def _with_names(outcome: Outcome, names: dict[Var, Dim]) -> tuple[tuple[Value, ...], tuple[Statement, ...]]:
-    """The results and statements of an outcome with these names for its fresh sizes."""
-    values = tuple([substitute(v, names) for v in outcome.values])
-    return values, tuple([statement.substitute(names) for statement in outcome.statements])

@@ -45,12 +45,12 @@ CONSTANTS = (TensorProto, SparseTensorProto, AttributeProto, SymTensor)
 
 
 class ModelProtoFrontEnd:
-    """The front end of a ModelProto."""
+    """The front end of a ModelProto. `kept` are its nodes if they were read; else the first walk fills it."""
 
-    def __init__(self, model: ModelProto) -> None:
+    def __init__(self, model: ModelProto, kept: list[Node | Literal | None] | None = None) -> None:
         self.model = model
         self._declared = Declared.of(model.graph)
-        self._nodes: list[Node | Literal | None] = []  # read in the first walk
+        self._nodes: list[Node | Literal | None] = [] if kept is None else kept
 
     def dim_params(self) -> tuple[list[str], list[str]]:
         """The texts in the types of inputs, in order, and in those of outputs and value infos."""
