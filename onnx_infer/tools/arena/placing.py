@@ -174,7 +174,11 @@ def best_layout(spans: Sequence[tuple[int, int]], samples: Sequence[Sequence[int
             if best[0][0] <= _CLOSE:
                 return best[1]
     assert best is not None
-    return _climbed(best, lives, samples, peaks, loss, min(effort, max(attempts, 0)))
+    effort = min(effort, max(attempts, 0))
+    by_order = _by_order(best[:2], lives, samples, peaks, loss, effort - effort // 2)
+    if by_order[0][0] <= _CLOSE:
+        return by_order[1]
+    return min(by_order, _by_sequence(best, lives, samples, loss, effort // 2), key=lambda found: found[0])[1]
 
 
 _SEQUENCES: tuple[Callable[[int, tuple[int, int]], object], ...] = (
@@ -185,19 +189,54 @@ _SEQUENCES: tuple[Callable[[int, tuple[int, int]], object], ...] = (
 """Keys of sequences in which blocks are placed: the largest first, the largest area first, the longest life first."""
 
 
-def _climbed(
+def _by_sequence(
     best: tuple[tuple[float, float], Layout, list[int]],
+    lives: Lives,
+    samples: Sequence[Sequence[int]],
+    loss: Callable[[Layout], tuple[float, float]],
+    effort: int,
+) -> tuple[tuple[float, float], Layout]:
+    """A better layout by small changes of the sequence in which blocks are placed: one at the top comes earlier."""
+    least, layout, sequence = best
+    worst = len(samples)
+    for attempt in range(effort):
+        if least[0] <= _CLOSE:
+            break
+        sizes = samples[attempt % worst]
+        offsets = placed(sequence, lives, sizes)
+        top = extent(offsets, sizes)
+        tops = [i for i in range(len(sizes)) if offsets[i] + sizes[i] == top]
+        place = {block: i for i, block in enumerate(sequence)}
+        moved = tops[attempt // worst % len(tops)]
+        earlier = [place[x] for x in lives.neighbours[moved].tolist() if place[x] < place[moved]]
+        if not earlier:
+            continue
+        target = sorted(earlier)[attempt * 7919 % len(earlier)]
+        tried = [x for x in sequence if x != moved]
+        tried.insert(target, moved)
+        offsets = placed(tried, lives, sizes)
+        if extent(offsets, sizes) > top:
+            continue
+        found = layout_of(offsets, lives)
+        cost = loss(found)
+        if cost <= least:
+            least, layout, sequence = cost, found, tried
+    return least, layout
+
+
+def _by_order(
+    best: tuple[tuple[float, float], Layout],
     lives: Lives,
     samples: Sequence[Sequence[int]],
     peaks: Sequence[int],
     loss: Callable[[Layout], tuple[float, float]],
     effort: int,
-) -> Layout:
+) -> tuple[tuple[float, float], Layout]:
     """A better layout by small changes of its order.
 
     At the sample that loses most, a block of the chain that reaches the top goes below one of the blocks under it.
     """
-    least, layout, _ = best
+    least, layout = best
     for attempt in range(effort):
         if least[0] <= _CLOSE:
             break
@@ -217,7 +256,7 @@ def _climbed(
         cost = loss(found)
         if cost <= least:
             least, layout = cost, found
-    return layout
+    return least, layout
 
 
 def _chain(layout: Layout, offsets: Sequence[int], sizes: Sequence[int]) -> list[int]:
