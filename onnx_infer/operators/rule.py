@@ -48,6 +48,8 @@ class Facets(NamedTuple):
     - `indices`: the inputs that hold indices. A run is refused if one is out of bounds.
     - `bounded`: no element of an operand decides whether those of the results are in bounds: they are sizes or places.
     - `random`: two nodes that are equal may have different results.
+    - `reads`: "nothing": no element of an operand is read. "selected": as many elements of the first input as the first
+      output has. Without it all of them are.
     - `rank_from`: the input whose elements decide the rank. Unless they are constant, onnx infers no shape at all.
     - `view`: outputs may share the storage of the first input. "whole": the output has all elements in their order. A
       function gives for each output the number of its first element there; None if it has no successive elements.
@@ -66,6 +68,7 @@ class Facets(NamedTuple):
     total: bool = False
     bounded: bool = False
     random: bool = False
+    reads: Literal["nothing", "selected"] | None = None
     rank_from: int | None = None
     view: Callable[[Values, Values, Attributes], Sequence[Dim | None]] | Literal["whole"] | None = None
     in_place: Literal["elements", "rows"] | None = None

@@ -65,7 +65,7 @@ def _taken(arrays: list[Array], shape: Shape, kind: Any, attributes: Attributes)
     return np.take(data, indices, axis)
 
 
-@op("Gather", data=_gather, indices=(1,), total=True, computes=_taken)
+@op("Gather", data=_gather, indices=(1,), total=True, computes=_taken, reads="selected")
 def gather(data: SymTensor, indices: Elements, axis: int) -> SymTensor | Shape:
     """(before, size, after), indices -> (before, *indices, after) (Gather-1 to 13)."""
     if indices.shape is None:
@@ -91,7 +91,7 @@ def _gather_elements(data: Array, indices: Array, axis: int) -> Array:
     return np.take_along_axis(data[part], positions(indices, data.shape[axis]), axis)
 
 
-@op("GatherElements", data=_gather_elements, indices=(1,))
+@op("GatherElements", data=_gather_elements, indices=(1,), reads="selected")
 def gather_elements(data: AnyRank, indices: Elements, axis: int) -> Shape:
     """Data, indices of the same rank -> the shape of the indices (GatherElements-11, 13).
 
@@ -117,7 +117,7 @@ def _gather_nd(data: Array, indices: Array, batch_dims: int = 0) -> Array:
     return np.broadcast_to(np.asarray(out, dtype=object), (*outer, *data.shape[batch_dims + depth :]))
 
 
-@op("GatherND", data=_gather_nd, indices=(1,))
+@op("GatherND", data=_gather_nd, indices=(1,), reads="selected")
 def gather_nd(data: SymTensor, indices: Elements, batch_dims: int = 0) -> Shape:
     """(*batch, *data), (*batch, *outer, depth) -> (*batch, *outer, *data[depth:]) (GatherND-11 to 13)."""
     if indices.shape is None:
@@ -300,6 +300,7 @@ def _rereads(inputs: Values, outputs: Values, attributes: Attributes) -> Reread 
 @op(
     "Slice",
     data=_slice,
+    reads="selected",
     view=successive,
     total=True,
     same=_is_forward,

@@ -335,7 +335,7 @@ def flatten(input: AnyRank, axis: int, since_version: int) -> Shape:
     return product(input.dims[:split]), product(input.dims[split:])
 
 
-@op("Shape", bounded=True, total=True)
+@op("Shape", bounded=True, total=True, reads="nothing")
 def shape_of(data: AnyRank, start: int = 0, end: int | None = None) -> SymTensor | Shape:
     """(*sizes) -> (end - start): the sizes from `start` to `end` as data, clamped as slices are (Shape-1 to 25)."""
     if data.shape is None:
@@ -344,7 +344,7 @@ def shape_of(data: AnyRank, start: int = 0, end: int | None = None) -> SymTensor
     return SymTensor(dt.INT64, (len(sizes),), sizes)
 
 
-@op("Size", bounded=True, total=True)
+@op("Size", bounded=True, total=True, reads="nothing")
 def size_of(data: AnyRank) -> SymTensor:
     """(*sizes) -> (): the number of elements as data (Size-1 to 25)."""
     return SymTensor(dt.INT64, (), None if data.shape is None else (data.size,))

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _MOST_VISITED = 200_000_000
 """The most visits of neighbours in the search of a layout: a few seconds, for models of thousands of values."""
 
+_LARGEST = 1 << 45
+"""A larger size counts as this one where an order is chosen, so that sums stay below 2**63."""
+
 _CLOSE = 1.02
 """A layout within this ratio of the live peak at every sample is good enough."""
 
@@ -67,7 +70,7 @@ def placed(sequence: Iterable[int], lives: Lives, sizes: Sequence[int]) -> list[
     >>> placed([0, 1, 2], lives_of([(0, 1), (1, 2), (2, 2)]), [4, 2, 3])
     [0, 4, 0]
     """
-    counts = np.array(sizes, np.int64)
+    counts = np.array([min(size, _LARGEST) for size in sizes], np.int64)
     offsets = np.full(len(sizes), -1, np.int64)
     for block in sequence:
         around = lives.neighbours[block]

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from onnx_infer.tools.planning.scheduled import ScheduledNode
     from onnx_infer.values.tensor import Dim
 
-_UNREAD = frozenset(("Shape", "Size"))
-_SELECTING = frozenset(("Gather", "GatherElements", "GatherND", "Slice"))
-
 
 class NodeTraffic(NamedTuple):
     """The bytes that one node reads and writes, None if they are not known, and its multiply-adds."""
@@ -114,13 +111,14 @@ def _moved(step: ScheduledNode, sizes: Mapping[str, Dim]) -> tuple[Dim | None, D
     (op_type, domain, *_, attributes, _), scope = step.source
     if attributes.has_graphs:
         return None, None
-    if scope.operators.facets(op_type, domain).view == "whole":
+    facets = scope.operators.facets(op_type, domain)
+    if facets.view == "whole":
         return 0, 0
     written = _sum(sizes.get(name) for name in step.writes)
     reads = list(step.reads)
-    if domain == "" and op_type in _UNREAD:
+    if facets.reads == "nothing":
         return 0, written
-    if domain == "" and op_type in _SELECTING and reads and step.writes:
+    if facets.reads == "selected" and reads and step.writes:
         reads[0] = step.writes[0]
     return _sum(sizes.get(name) for name in reads), written
 
