@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.errors import UnknownSymbol
 from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.results.data_laws import data_laws
-from onnx_infer.results.guards import Violation, violations
+from onnx_infer.results.guards import violations
 from onnx_infer.results.inferred import Inferred, reads_of
 from onnx_infer.results.reasons import Reasons
 from onnx_infer.tools.arena.making import Options, arena_plan
@@ -22,6 +22,7 @@ from onnx_infer.tools.emission.source import JavaScript
 from onnx_infer.tools.planning.costs import costs
 from onnx_infer.tools.planning.memory import MemoryPlan
 from onnx_infer.tools.planning.planner import byte_size
+from onnx_infer.tools.planning.samples import moved_to_guards, within
 from onnx_infer.tools.report.explanation import origin_text
 from onnx_infer.tools.report.table import counts_of
 from onnx_infer.values import dtype as dt
@@ -35,13 +36,11 @@ from symdim.algebra.texts.printing import shortened
 from symdim.dialects.languages import LANGUAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.tools.arena.plan import ArenaPlan
     from onnx_infer.tools.emission.content import Content, Symbol
-
-    Sizes = dict[str | Var, int]
 
 MODULES = ("format", "model", "curve", "arena", "symbols", "rows", "details", "page")
 """The modules of the script, each after those that it imports."""
@@ -206,7 +205,6 @@ def _shortened(text: str) -> str:
 
 
 _BATCH = 1
-_ROUNDS = 4
 _USUAL = (64, 128, 224, 256, 512, 640, 32, 16, 1024, 7, 1)
 
 
@@ -221,33 +219,17 @@ def start_sizes(result: Inferred, symbols: Sequence[Symbol], chosen: Mapping[str
     names = [symbol.name for symbol in symbols]
     if unknown := tuple(name for name in chosen if name not in names):
         raise UnknownSymbol("sizes", unknown, names)
-    fixed: Sizes = {s.variable: checked_size(s.variable, chosen[s.name]) for s in symbols if s.name in chosen}
+    fixed = {s.variable: checked_size(s.variable, chosen[s.name]) for s in symbols if s.name in chosen}
     free = [s.variable for s in symbols if not s.optional and s.variable not in fixed]
     batches = {dim for where, dim in result.sources.axes if where.axis == 0}
-    best: Sizes = {}
-    fewest = None
+    guards = [*result.guards, *result.data_guards]
+    tried = []
     for usual in _USUAL:
-        sizes = dict(fixed)
-        sizes.update((v, _within(v, _BATCH if v in batches else usual)) for v in free)
-        for _ in range(_ROUNDS):
-            failing = violations([g for g in (*result.guards, *result.data_guards) if g.is_bound(sizes)], sizes)
-            if fewest is None or len(failing) < fewest:
-                best, fewest = dict(sizes), len(failing)
-            _repair(sizes, failing, free)
-        if not fewest:
+        sizes = {**fixed, **{v: within(v, _BATCH if v in batches else usual) for v in free}}
+        for found in (sizes, moved_to_guards(guards, sizes, free)):
+            given: dict[str | Var, int] = dict(found.items())
+            tried.append((len(violations([guard for guard in guards if guard.is_bound(given)], given)), found))
+        if not tried[-1][0]:
             break
+    _, best = min(tried, key=lambda pair: pair[0])
     return [best.get(symbol.variable) for symbol in symbols]
-
-
-def _repair(sizes: Sizes, failing: Iterable[Violation], free: Collection[Var]) -> None:
-    """Give a symbol that is one side of a failing guard the size of the other side."""
-    for guard, lhs, rhs, _ in failing:
-        for side, other in ((guard.lhs, rhs), (guard.rhs, lhs)):
-            if isinstance(side, Var) and side in free and other is not None and guard.relation != "divides":
-                sizes[side] = _within(side, other)
-                break
-
-
-def _within(variable: Var, size: int) -> int:
-    low, high = variable.bounds()
-    return max(low or 0, size if high is None else min(size, high))

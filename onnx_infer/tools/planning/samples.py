@@ -41,20 +41,24 @@ def sample_sizes(result: Inferred, symbols: Sequence[Var]) -> list[dict[Var, int
     needed = dict.fromkeys([*symbols, *(v for guard in guards for v in guard.variables())])
     found = []
     for batch, usual in _MAGNITUDES:
-        sizes = {v: _within(v, batch if v in batches else usual[i % len(usual)]) for i, v in enumerate(needed)}
+        sizes = {v: within(v, batch if v in batches else usual[i % len(usual)]) for i, v in enumerate(needed)}
         sizes = moved_to_guards(guards, sizes)
         found.append({v: sizes[v] for v in symbols})
     return found
 
 
-def moved_to_guards(guards: Sequence[Guard], sizes: Mapping[Var, int]) -> dict[Var, int]:
+def moved_to_guards(
+    guards: Iterable[Guard], sizes: Mapping[Var, int], free: Collection[Var] | None = None
+) -> dict[Var, int]:
     """The sizes, of which those that are a side of a failing guard are moved to the size of the other side.
 
-    A size that something must divide is moved down to the next multiple.
+    A size that something must divide is moved down to the next multiple. Only `free` symbols are moved, by default all.
+    Guards count of which all sizes are given.
     """
     moved: Sizes = dict(sizes.items())
+    known = [guard for guard in guards if guard.is_bound(moved)]
     for _ in range(_ROUNDS):
-        if not _repair(moved, violations(guards, moved), sizes):
+        if not _repair(moved, violations(known, moved), sizes if free is None else free):
             break
     return {v: moved[v] for v in sizes}
 
@@ -67,13 +71,14 @@ def _repair(sizes: Sizes, failing: Iterable[Violation], free: Collection[Var]) -
             targets = [(guard.rhs, max(rhs - rhs % lhs, lhs))] if lhs and rhs is not None else []
         for side, target in targets:
             if isinstance(side, Var) and side in free and target is not None:
-                size = _within(side, target)
+                size = within(side, target)
                 if sizes[side] != size:
                     sizes[side] = size
                     return True
     return False
 
 
-def _within(variable: Var, size: int) -> int:
+def within(variable: Var, size: int) -> int:
+    """The size, or the nearest one that the bounds of the symbol allow."""
     low, high = variable.bounds()
     return max(low or 0, size if high is None else min(size, high))
