@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from functools import cache
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -250,6 +252,7 @@ def materialized(subject: Subject, runtime: Runtime) -> Iterator[str]:
             yield f"nodes that compute {wanted} at {run.sizes} give {outcome[0].tolist()}, not {expected}"
 
 
+@cache
 def _random_operators() -> list[str]:
     """The operators of which two equal nodes may have different results."""
     rules = (rule for domain, name, _ in registry.supported() for rule in registry.versions(domain, name))

@@ -13,7 +13,6 @@ from onnx import numpy_helper
 
 from onnx_infer import infer
 from onnx_infer.errors import ArgumentError, PlanError, UnknownSymbol
-from onnx_infer.tools.arena.placing import compacted, extent, layout_of, live_peak, lives_of, placed
 from symdim import BoundsError, UnboundName, parse
 
 from . import models
@@ -347,29 +346,3 @@ def test_values_in_functions_are_listed_in_the_metadata_of_the_model() -> None:
     inner = json.loads(entries["onnx_infer.arena.values"])
     assert list(inner) == [b.value for b in plan.buffers if b.value != "y"]
     assert entries["onnx_infer.arena.steps"] == "0 0"
-
-
-# -- placing ----------------------------------------------------------------------------------------------------------
-
-
-def test_a_layout_holds_at_any_sizes() -> None:
-    """Random lives and sizes; the offsets of a layout are compared pair by pair."""
-    random = np.random.default_rng(3)
-    for _ in range(60):
-        count = int(random.integers(1, 30))
-        spans = [
-            (int(a), int(a + b))
-            for a, b in zip(random.integers(0, 20, count), random.integers(0, 6, count), strict=True)
-        ]
-        lives = lives_of(spans)
-        sizes = [int(x) for x in random.integers(0, 9, count)]
-        layout = layout_of(placed(random.permutation(count).tolist(), lives, sizes), lives)
-        for _ in range(5):
-            sizes = [int(x) for x in random.integers(0, 50, count)]
-            offsets = compacted(layout.order, layout.below, sizes)
-            for a in range(count):
-                for b in range(a):
-                    together = spans[a][0] <= spans[b][1] and spans[b][0] <= spans[a][1]
-                    apart = offsets[a] >= offsets[b] + sizes[b] or offsets[b] >= offsets[a] + sizes[a]
-                    assert apart or not together
-            assert live_peak(spans, sizes) <= extent(offsets, sizes)
