@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from functools import cache
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
