@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import gc
-import sys
+from cProfile import Profile
 from typing import TYPE_CHECKING
 
 from symdim import clear_caches
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import FrameType
 
 
 def calls_of(action: Callable[[], object], first: Callable[[], object] | None = None) -> int:
@@ -24,25 +23,24 @@ def calls_of(action: Callable[[], object], first: Callable[[], object] | None = 
     >>> calls_of(lambda: abs(abs(-1)))
     3
     """
-    count = sweeping = 0
-
-    def profile(frame: FrameType, event: str, argument: object) -> None:
-        nonlocal count, sweeping
-        if frame.f_code.co_name == "_sweep" and event in ("call", "return"):
-            sweeping += 1 if event == "call" else -1
-        elif not sweeping:
-            count += event in ("call", "c_call")
-
     action()
     clear_caches()
     if first is not None:
         first()
     gc.collect()
     gc.disable()
-    sys.setprofile(profile)
+    profile = Profile()
+    profile.enable()
     try:
         action()
     finally:
-        sys.setprofile(None)
+        profile.disable()
         gc.enable()
-    return count - 1  # without that of `setprofile`
+    calls = 0
+    for entry in profile.getstats():
+        calls += entry.callcount
+        if getattr(entry.code, "co_name", "") == "_sweep":
+            calls -= entry.callcount + sum(called.callcount for called in entry.calls or ())
+        elif "disable" in str(entry.code) and "_lsprof" in str(entry.code):
+            calls -= entry.callcount
+    return calls
