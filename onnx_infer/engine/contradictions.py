@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.engine.certain import certain
@@ -22,6 +22,7 @@ from onnx_infer.model.graph import label_of, title_of
 from symdim import Var
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.texts.written import leaf_count
+from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

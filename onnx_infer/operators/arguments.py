@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from inspect import unwrap
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from onnx_infer.values import dtype as dt
 from onnx_infer.values.propagated import MAX_DATA, is_small
 from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim.algebra.caches import clear_with_caches
+from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from onnx_infer.values.propagated import MAX_DATA, is_small
 from onnx_infer.values.tensor import SymTensor, Value
 from symdim import Var
 from symdim.algebra.caches import Cache
+from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from onnx_infer.model.graph import Attributes
