@@ -232,7 +232,7 @@ class _ModelStatement:
             given, made = operands[: len(inputs)], operands[len(inputs) :]
             try:
                 check_inputs(operator.schema, tuple([name or None for name in inputs]))
-                operator.attribute_misuse(attributes)
+                operator.bind(attributes)
                 found = form.state(self.store, label, given, made, attributes.values)
             except ValueError:
                 continue  # forward inference reports it
