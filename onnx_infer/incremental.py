@@ -6,7 +6,7 @@ far, and `finish` goes on from there as `infer` does: it walks once more only wh
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import onnx
 
@@ -21,6 +21,7 @@ from onnx_infer.protobuf.nodes import Literal, read_node
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.result import InferenceResult
 from onnx_infer.values.text import text
+from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

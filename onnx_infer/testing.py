@@ -16,7 +16,7 @@ from __future__ import annotations
 import ast
 import re
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.conditions import positive
 from onnx_infer.elements.ratio import Ratio
@@ -33,6 +33,7 @@ from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor, Value, substitute
 from symdim import parse
 from symdim.algebra.dims import variables_of
+from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from contextlib import suppress
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from symdim.algebra.canonical import maximum, minimum, product, total
 from symdim.algebra.constructors.arithmetic import checked
@@ -30,6 +30,7 @@ from symdim.algebra.texts.remainders import Remainder, remainders_in
 from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var
 from symdim.errors import BoundsError, DivisionByZero, RankError, UnsupportedDynamicShape, refuse_text
+from symdim.named_tuple import NamedTuple
 from symdim.prover.budget import Budget
 from symdim.relations.monotone import growth
 

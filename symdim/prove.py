@@ -14,13 +14,14 @@ cancelled when a dimension was built, as in `x*y//y`, is no divisor any more.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from symdim.algebra import dims
 from symdim.algebra.bounds import bounds_of
 from symdim.algebra.constructors.arithmetic import checked
 from symdim.algebra.constructors.floordiv import mod
 from symdim.facts import Facts, with_origin
+from symdim.named_tuple import NamedTuple
 from symdim.prover.budget import Budget, OutOfBudget
 from symdim.prover.halves import HALVES, halved
 from symdim.prover.hypotheses import INTERVALS, problem_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onnx_infer.constraints.registration import Operand, bound_form
 from onnx_infer.diagnostics import Diagnostic, WrongShape
@@ -16,6 +16,7 @@ from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, OneOf, SymTensor, Value
 from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
 from symdim.algebra.texts.written import leaf_count
+from symdim.named_tuple import NamedTuple
 from symdim.rows import Row
 from symdim.store import Contradiction, Origin, Store
 
@@ -231,7 +232,7 @@ class _ModelStatement:
             given, made = operands[: len(inputs)], operands[len(inputs) :]
             try:
                 check_inputs(operator.schema, tuple([name or None for name in inputs]))
-                operator.attribute_misuse(attributes)
+                operator.bind(attributes)
                 found = form.state(self.store, label, given, made, attributes.values)
             except ValueError:
                 continue  # forward inference reports it

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from copy import copy
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from onnx_infer.bidirectional.found_shapes import Names, found_shapes, substitute_solved, symbols_of
 from onnx_infer.bidirectional.model_facts import Known, state_model
@@ -21,6 +21,7 @@ from onnx_infer.engine.repeat import Shapes, Start, unconfirmed
 from onnx_infer.errors import UnknownSymbol
 from onnx_infer.values.tensor import Dim, SymTensor
 from symdim import Expr
+from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

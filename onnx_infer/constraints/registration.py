@@ -10,13 +10,14 @@ all outputs.
 from __future__ import annotations
 
 from types import NoneType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onnx_infer.constraints.relations import Relations
 from onnx_infer.errors import Unknown
 from onnx_infer.operators.arguments import NOT_GIVEN, Parameter, collected, parameters, reader
 from onnx_infer.operators.registration import OpShapeInferenceRegistry
 from symdim import Expr
+from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -6,7 +6,7 @@ onnxruntime and the shape inference of onnx multiply in single precision. So 10 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import call_mode, conflicting, fresh, state
 from symdim.algebra.dims import bounds_of
+from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onnx_infer.elements.conditions import Positive
 from onnx_infer.engine.fresh import renew
@@ -18,6 +18,7 @@ from onnx_infer.values.tensor import OneOf, plain, substitute
 from symdim import Var
 from symdim.algebra.dims import substituted
 from symdim.algebra.evaluate import Substitution
+from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

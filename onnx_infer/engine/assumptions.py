@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onnx_infer.laws.bounds import Bounds
 from onnx_infer.laws.known import Known, holds
@@ -13,6 +13,7 @@ from symdim import Expr, Facts, ParseError, Var, parse, simplify
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.order import leading, sorted_units
 from symdim.algebra.polynomials import terms_of
+from symdim.named_tuple import NamedTuple
 from symdim.relations.relation import SIGNS, Relation
 from symdim.relations.solving import solve
 from symdim.store import Origin, Store

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.engine.certain import certain
@@ -22,6 +22,7 @@ from onnx_infer.model.graph import label_of, title_of
 from symdim import Var
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.texts.written import leaf_count
+from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from onnx_infer.laws.statements import Statement
     from onnx_infer.model.graph import Node
     from onnx_infer.values.tensor import Dim
-    from symdim.algebra.expr import Interval
     from symdim.prover.budget import Budget
     from symdim.relations.relation import Relation
 
@@ -46,8 +46,8 @@ _ALL_STEPS = 5000
 _MOST_TOLD = 64
 """The most contradictions of a model that are told."""
 
-_SIZES = (1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 512, 1 << 20)
-"""The sizes that all symbols have at the points that are tried, as far as their bounds allow it."""
+_SIZES = (1 << 20, 512, 256, 128, 64, 32, 16, 8, 4, 3, 2, 1)
+"""The sizes that all symbols have at the points that are tried, as far as bounds allow it. Large ones meet most."""
 
 _MOST_TRIED = 16
 """The most conditions of a contradiction of which each is left out once, to find those that are needed."""
@@ -118,9 +118,12 @@ def contradictions(
     conditions, assumed = list(first), [fact.normal()._replace(origins=frozenset()) for fact in facts]
     found: list[Places] | None = _refuted.get(key := (len(first), *conditions, *assumed))
     if found is None:
-        prover, groups = _Prover(), _groups([*conditions, *assumed])
-        all_found = (places for group in groups for places in _refuted_in(group, len(first), prover))
-        found = _refuted[key] = list(islice(all_found, _MOST_TOLD))
+        found = []
+        if not _hold_somewhere([*conditions, *assumed]):
+            prover, groups = _Prover(), _groups([*conditions, *assumed])
+            all_found = (places for group in groups for places in _refuted_in(group, len(first), prover))
+            found = list(islice(all_found, _MOST_TOLD))
+        _refuted[key] = found
     told = []
     for *others, last in found:
         statement, node = first[conditions[last]]
@@ -160,14 +163,13 @@ def _refuted_in(group: dict[int, Relation], count: int, prover: _Prover) -> Iter
 
 def _first_refuted(group: Mapping[int, Relation], prover: _Prover) -> Collection[int]:
     """The places of conditions that cannot hold together; none if they can, or if that is not known."""
-    variables = tuple(dict.fromkeys(v for condition in group.values() for v in condition.variables()))
-    if _hold_somewhere(group.values(), {v: (v.lo, v.hi) for v in variables}):
+    if _hold_somewhere(group.values()):
         return ()
     bounds = Bounds()
     for condition in group.values():
         if conflict := bounds.narrow(condition):
             return {i for i, condition in group.items() if condition in conflict}
-    if _hold_somewhere(group.values(), {v: bounds.ends(v) for v in variables}):
+    if _hold_somewhere(group.values(), bounds):
         return ()
     found = prover.refuted(group)
     if found is None:  # there may be too many of them for one question
@@ -178,14 +180,19 @@ def _first_refuted(group: Mapping[int, Relation], prover: _Prover) -> Collection
     return found
 
 
-def _hold_somewhere(conditions: Collection[Relation], ends: Mapping[Var, Interval]) -> bool:
+def _hold_somewhere(conditions: Collection[Relation], bounds: Bounds | None = None) -> bool:
     """Whether all conditions hold at one of a few points: equal sizes, or the least ones with one that is larger."""
-    least: dict[str | Var, int] = {v: _within(1, *interval) for v, interval in ends.items()}
-    points: list[dict[str | Var, int]] = [
-        {v: _within(size, *interval) for v, interval in ends.items()} for size in _SIZES
-    ]
-    points += [{**least, v: _within(2 * least[v], *ends[v])} for v in ends] if len(ends) < len(_SIZES) else []
-    return any(all(condition.holds(point) for condition in conditions) for point in points)
+    variables = tuple(dict.fromkeys(v for condition in conditions for v in condition.variables()))
+    ends = {v: (v.lo, v.hi) if bounds is None else bounds.ends(v) for v in variables}
+
+    def points() -> Iterator[dict[str | Var, int]]:
+        for size in _SIZES:
+            yield {v: _within(size, *interval) for v, interval in ends.items()}
+        if len(ends) < len(_SIZES):
+            least: dict[str | Var, int] = {v: _within(1, *interval) for v, interval in ends.items()}
+            yield from ({**least, v: _within(2 * least[v], *ends[v])} for v in ends)
+
+    return any(all(condition.holds(point) for condition in conditions) for point in points())
 
 
 def _within(size: int, low: int | None, high: int | None) -> int:

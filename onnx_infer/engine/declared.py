@@ -5,7 +5,7 @@ The sizes that a body declares replace nothing that is inferred: the body may no
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.elements.conditions import Positive
@@ -20,6 +20,7 @@ from onnx_infer.values.tensor import UNKNOWN_SIZE, OneOf, SymTensor, Value, subs
 from symdim import Expr, Var
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import substituted, variables_of
+from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

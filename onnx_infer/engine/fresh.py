@@ -63,7 +63,7 @@ class FreshSizes:
 
     def resolve(self, dim: Dim) -> Dim:
         """The size with solved variables replaced."""
-        solved = [v for v in variables_of([dim]) if v in self._of]
+        solved = [v for v in variables_of([dim]) if v in self._of] if self._of else ()
         if not solved:
             return dim
         self._solve(solved)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onnx_infer.diagnostics import Diagnostic, WrongShape
 from onnx_infer.engine.fresh import FreshSizes, OwnSizes
@@ -19,6 +19,7 @@ from onnx_infer.model.graph import read_once
 from onnx_infer.operators.lookup import operators_of
 from onnx_infer.operators.registration import normal_domain
 from symdim.algebra.dims import substituted
+from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence

@@ -18,7 +18,7 @@ these.
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onnx_infer.engine.certain import certain
 from onnx_infer.engine.claims import has_own_name, is_claimable
@@ -30,6 +30,7 @@ from onnx_infer.operators.element_types import LARGEST_SIZE
 from onnx_infer.types.merge import is_of_inputs, size_pairs
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from symdim import Expr
+from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from onnx_infer.errors import require
 from onnx_infer.laws.limits import demand_at_least
@@ -11,6 +11,7 @@ from onnx_infer.laws.statements import call_mode, conflicting, fresh, state
 from symdim import ceildiv, maximum, minimum
 from symdim.algebra.caches import clear_with_caches
 from symdim.algebra.dims import at_least, at_most, bounds_of
+from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim

@@ -5,10 +5,11 @@ A front end (`protobuf/`, `integrations/`) makes a `Model`. The engine reads it 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from onnx_infer.values.text import text
 from symdim.algebra.caches import Cache
+from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

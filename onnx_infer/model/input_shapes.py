@@ -7,13 +7,14 @@ number, or nothing, is the size of this axis only.
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from onnx_infer.errors import ArgumentError, InputValueError, UnknownSymbol
 from onnx_infer.model.input_values import told_inputs
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from symdim import Expr, ParseError, Var, parse
 from symdim.algebra.dims import at_most, variables_of
+from symdim.named_tuple import NamedTuple
 from symdim.relations.relation import Relation
 from symdim.relations.solving import solve
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from inspect import unwrap
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,11 +36,11 @@ from onnx_infer.values import dtype as dt
 from onnx_infer.values.propagated import MAX_DATA, is_small
 from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim.algebra.caches import clear_with_caches
+from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from onnx_infer.model.graph import Attributes
     from onnx_infer.operators.schema import Schema
     from onnx_infer.values.tensor import Value
 
@@ -118,12 +118,6 @@ def parameters(function: Callable[..., Any], schema: Schema) -> tuple[Parameter,
             source = "attribute"
         out.append(Parameter(name, source, index, want, none, unknown, default))
     return tuple(out)
-
-
-def collected(p: Parameter, attributes: Mapping[str, Any]) -> Any:
-    """The argument for a parameter that collects attributes of a node."""
-    kind = COLLECTIONS[p.want]
-    return kind._make(map(attributes.get, kind._fields, kind._field_defaults.values()))
 
 
 def _vector(given: Value, name: str) -> tuple[Any, ...] | Unknown:
@@ -226,40 +220,37 @@ def reader(p: Parameter, arrays: bool = False) -> Callable[[Value, str], Any]:
     return read
 
 
-def absent(p: Parameter) -> Any:
-    """The argument from an input that is left out."""
-    return None if p.default is NOT_GIVEN else p.default
-
-
 class Arguments:
-    """The arguments of one function of a rule, bound to one version of an operator. Data functions take `arrays`.
+    """The arguments of one function of a rule, bound to one version of an operator. Data functions take `arrays`."""
 
-    What does not depend on the inputs is computed once for each `Attributes`, which caches it.
-    """
-
-    __slots__ = ("_fixed", "_inputs", "_since_version", "_specials", "_variadic", "parameters")
+    __slots__ = ("_absent", "_collections", "_given", "_inputs", "_specials", "_variadic", "parameters")
 
     def __init__(self, function: Callable[..., Any], schema: Schema, arrays: bool = False) -> None:
         self.parameters = parameters(function, schema)
-        self._fixed = tuple(p for p in self.parameters if p.source.startswith("attribute") or p.source == "input")
+        fixed = [p for p in self.parameters if p.source in ("attribute", "input")]
+        self._absent: dict[str, Any] = {p.name: p.default for p in fixed}
+        for p in fixed:
+            if p.source == "input" and p.default is NOT_GIVEN:
+                self._absent[p.name] = None
+        # Split-1 has `split` as an optional input and as an attribute
+        self._given = frozenset(p.name for p in fixed if p.source == "attribute" or p.want in PLAIN)
+        self._collections = [(p.name, COLLECTIONS[p.want]) for p in self.parameters if p.source == "attributes"]
         self._inputs, self._variadic = (
             tuple((p.name, p.at, reader(p, arrays)) for p in self.parameters if p.source == source)
             for source in ("input", "variadic")
         )
         self._specials = frozenset(p.name for p in self.parameters if p.source == "special")
-        self._since_version = schema.since_version
+        if "since_version" in self._specials:
+            self._absent["since_version"] = schema.since_version
 
     def __call__(
-        self, inputs: tuple[Value | None, ...], attributes: Attributes, dtypes: list[int | None]
+        self, inputs: tuple[Value | None, ...], fixed: Mapping[str, Any], dtypes: list[int | None]
     ) -> dict[str, Any]:
-        """The arguments by name. `dtypes` are the element types of the outputs.
+        """The arguments by name. `fixed` are those of the attributes, `dtypes` the element types of the outputs.
 
-        Raises `Unknown` if the function asks for an unknown value, and `OpUsageError` for a missing attribute.
+        Raises `Unknown` if the function asks for an unknown value.
         """
-        fixed = attributes.made.get(self)
-        if fixed is None:
-            fixed = attributes.made[self] = self._of_attributes(attributes.values)
-        out: dict[str, Any] = fixed.copy()
+        out = {**fixed}
         count = len(inputs)
         for name, at, read in self._inputs:
             if at < count and (given := inputs[at]) is not None:
@@ -273,21 +264,15 @@ class Arguments:
                 out["output_dtype"] = dtypes[0] if dtypes else None
         return out
 
-    def _of_attributes(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def of_attributes(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments from attributes, and those from inputs that are left out.
 
-        Split-1 has `split` as an optional input and as an attribute.
+        Raises `OpUsageError` for a missing attribute.
         """
-        out: dict[str, Any] = {}
-        for p in self._fixed:
-            if p.source == "attributes":
-                out[p.name] = collected(p, values)
-            elif p.source == "input":
-                out[p.name] = values[p.name] if p.name in values and p.want in PLAIN else absent(p)
-            else:
-                out[p.name] = values.get(p.name, p.default)
-            if out[p.name] is NOT_GIVEN:
-                raise OpUsageError(f"required attribute {p.name} is missing")
-        if "since_version" in self._specials:
-            out["since_version"] = self._since_version
+        out = {**self._absent, **{name: value for name, value in values.items() if name in self._given}}
+        for name, kind in self._collections:
+            out[name] = kind._make(map(values.get, kind._fields, kind._field_defaults.values()))
+        for name, value in out.items():
+            if value is NOT_GIVEN:
+                raise OpUsageError(f"required attribute {name} is missing")
         return out

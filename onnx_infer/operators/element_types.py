@@ -20,9 +20,17 @@ Types: TypeAlias = tuple[Any, ...]
 """The values as schemas see them: the element types of tensors (0: unknown); other values unchanged."""
 
 
-def types_of(values: tuple[Value | None, ...]) -> Types:
-    """The values as schemas see them."""
-    return tuple([v.dtype or 0 if isinstance(v, SymTensor) else v for v in values])
+class KnownTypes:
+    """What a schema says of operands of some types: the element types of the outputs, and what it does not allow.
+
+    `misuses` has, for the types of outputs, why it does not allow them, or None. It is used if all are tensors.
+    """
+
+    __slots__ = ("are_plain", "misuses", "outputs")
+
+    def __init__(self, outputs: list[int | None], are_plain: bool) -> None:
+        self.outputs, self.are_plain = outputs, are_plain
+        self.misuses = Cache(1 << 6)  # types of outputs -> why the schema does not allow them
 
 
 class ElementTypes:
@@ -38,8 +46,7 @@ class ElementTypes:
         self._kinds = [kind(schema, formal.type_str) for formal in schema.outputs]
         variadic = [i for i, formal in enumerate(schema.inputs) if formal.variadic]
         self._variadic_from = variadic[0] if variadic else None
-        self._outputs = Cache(1 << 8)  # types of operands, number of outputs -> element types of outputs
-        self._misuse = Cache(1 << 8)  # types of operands, of outputs -> why the schema does not allow them
+        self._known = Cache(1 << 8)  # number of outputs, types of operands -> KnownTypes
 
     def position(self, index: int) -> int:
         """The index of the formal input of an actual input."""
@@ -56,27 +63,27 @@ class ElementTypes:
                 return "input", i
         return None
 
-    def of_outputs(self, types: Types, inputs: tuple[Value | None, ...], count: int) -> list[int | None]:
-        """The element types of the outputs. Raises `OpUsageError` for inputs that are too many, too few or missing."""
-        key = types, count
-        found: list[int | None] | None = self._outputs.get(key)
+    def known(self, inputs: tuple[Value | None, ...], count: int) -> KnownTypes:
+        """What the schema says of a node. Raises `OpUsageError` for inputs that are too many, too few or missing."""
+        key: Types = (count, *[v.dtype or 0 if isinstance(v, SymTensor) else v for v in inputs])
+        found: KnownTypes | None = self._known.get(key)
         if found is None:
             check_inputs(self._schema, inputs)
-            found = [self._of_output(inputs, i) for i in range(count)]
-            if _are_plain(types):
-                self._outputs[key] = found
+            found = KnownTypes([self._of_output(inputs, i) for i in range(count)], _are_plain(key))
+            if found.are_plain:
+                self._known[key] = found
         return found
 
-    def misuse(self, types: Types, inputs: tuple[Value | None, ...], outputs: tuple[Value, ...]) -> str | None:
-        """Why the schema does not allow the types of a node, or None; `types` are those of its inputs."""
-        made = types_of(outputs)
-        key = types, made
-        found: str | None = self._misuse.get(key, "unread")
-        if found == "unread":
-            found = check_types(self._schema, inputs, outputs)
-            if _are_plain(types) and _are_plain(made):
-                self._misuse[key] = found
-        return found
+    def misuse(self, known: KnownTypes, inputs: tuple[Value | None, ...], outputs: tuple[Value, ...]) -> str | None:
+        """Why the schema does not allow the types of a node, or None; `known` is what it says of the inputs."""
+        made: Types = tuple([v.dtype or 0 if isinstance(v, SymTensor) else v for v in outputs])
+        try:
+            return known.misuses[made]
+        except KeyError:
+            wrong = check_types(self._schema, inputs, outputs)
+            if known.are_plain and _are_plain(made):
+                known.misuses[made] = wrong
+            return wrong
 
     def _of_output(self, inputs: tuple[Value | None, ...], output: int) -> int | None:
         """The element type of an output according to the schema."""

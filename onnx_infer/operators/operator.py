@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,17 +14,21 @@ from onnx_infer.errors import OpUsageError, Unknown
 from onnx_infer.laws.readable import is_unreadable
 from onnx_infer.laws.statements import is_contradicted, tell_rank
 from onnx_infer.operators.arguments import TENSORS, Arguments
-from onnx_infer.operators.element_types import ElementTypes, result_value, types_of
+from onnx_infer.operators.element_types import ElementTypes, result_value
 from onnx_infer.operators.verification import check_attributes
 from onnx_infer.values.dtype import INT64, NAMES
 from onnx_infer.values.propagated import MAX_DATA, is_small
 from onnx_infer.values.tensor import SymTensor, Value
 from symdim import Var
 from symdim.algebra.caches import Cache
+from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from onnx_infer.model.graph import Attributes
     from onnx_infer.operators.arguments import Parameter
+    from onnx_infer.operators.element_types import KnownTypes
     from onnx_infer.operators.rule import Rule
     from onnx_infer.operators.schema import Schema
 
@@ -41,6 +45,18 @@ class Asked(NamedTuple):
     wants: tuple[int, ...]
     needs: tuple[int, ...]
     reads: tuple[int, ...]
+
+
+class Bound(NamedTuple):
+    """An operator with attributes: what its schema does not allow in them, and the arguments from them.
+
+    The arguments are those of the rule's functions for shapes, for elements and for element types.
+    """
+
+    wrong: str | None
+    shape: Mapping[str, Any] = {}
+    data: Mapping[str, Any] = {}
+    dtype: Mapping[str, Any] = {}
 
 
 class Operator:
@@ -99,14 +115,14 @@ class Operator:
 
         Raises `OpUsageError` and `ShapeInferenceError` with only the law; the engine adds operator and node.
         """
-        types = types_of(inputs)
-        dtypes = self._dtypes(types, inputs, attributes, output_count)
-        wrong, note = self.attribute_misuse(attributes), None
+        known = self.types.known(inputs, output_count)
+        bound = attributes.made.get(self) or self.bind(attributes)
+        dtypes, note = self._dtypes(known, bound, inputs), None
         if self._arguments is None:
             values = self._call_with_context(inputs, attributes, output_count)
-            return values, None, wrong or self.types.misuse(types, inputs, values)
+            return values, None, bound.wrong or self.types.misuse(known, inputs, values)
         try:
-            results = self.rule.shape(**self._arguments(inputs, attributes, dtypes))
+            results = self.rule.shape(**self._arguments(inputs, bound.shape, dtypes))
         except Unknown as unknown:
             results, note = [None] * output_count, unknown.note
             tell_rank(unknown.rank)
@@ -116,14 +132,22 @@ class Operator:
         for i, dtype in enumerate(dtypes):
             result = results[i] if i < len(results) else None
             found.append(self.types.unknown(i, dtype, inputs) if result is None else result_value(result, dtype))
-        if self.rule.data is not None and note is None and not is_contradicted():
-            self._propagate(found, inputs, attributes, dtypes)
-            if self.follows:
-                found[0] = self._follow(found[0], inputs)
         if not is_contradicted():
+            if self.rule.data is not None and note is None:
+                self._propagate(found, inputs, bound, dtypes)
+                if self.follows:
+                    found[0] = self._follow(found[0], inputs)
             found = [named_element(x, i) if isinstance(x, SymTensor) else x for i, x in enumerate(found)]
         values = tuple(found)
-        return values, note, wrong or self.types.misuse(types, inputs, values)
+        return values, note, bound.wrong or self.types.misuse(known, inputs, values)
+
+    def bind(self, attributes: Attributes) -> Bound:
+        """The operator with these attributes, which keep it; raises `OpUsageError` for attributes of a wrong kind."""
+        wrong = check_attributes(self.schema, attributes.values)
+        functions = self._arguments, self._data_arguments, self._dtype_arguments
+        parts = [{} if each is None else each.of_attributes(attributes.values) for each in functions]
+        found = attributes.made[self] = Bound(wrong, *parts)
+        return found
 
     def _call_with_context(
         self, inputs: tuple[Value | None, ...], attributes: Attributes, output_count: int
@@ -140,35 +164,25 @@ class Operator:
     ) -> str | None:
         """Why the schema does not allow a node whose sizes are clear anyway, or None."""
         try:
-            return self.attribute_misuse(attributes) or self.types.misuse(types_of(inputs), inputs, outputs)
+            known = self.types.known(inputs, len(outputs))
+            return self.bind(attributes).wrong or self.types.misuse(known, inputs, outputs)
         except OpUsageError as e:
             return str(e)
 
-    def attribute_misuse(self, attributes: Attributes) -> str | None:
-        """Why the schema does not allow attributes whose values are clear anyway, or None; raises `OpUsageError`."""
-        found = attributes.made.get(self, "unread")
-        if found == "unread":
-            found = attributes.made[self] = check_attributes(self.schema, attributes.values)
-        return found  # type: ignore[no-any-return]
-
     # -- element types --------------------------------------------------------------------------------------------
 
-    def _dtypes(
-        self, types: Any, inputs: tuple[Value | None, ...], attributes: Attributes, output_count: int
-    ) -> list[int | None]:
+    def _dtypes(self, known: KnownTypes, bound: Bound, inputs: tuple[Value | None, ...]) -> list[int | None]:
         """The element types of the outputs, for a node that the schema allows."""
-        found = self.types.of_outputs(types, inputs, output_count)
         if self._dtype_arguments is None:
-            return found
-        self.attribute_misuse(attributes)
+            return known.outputs
         assert self.rule.dtype is not None
-        out = found.copy()
+        out = known.outputs.copy()
         try:
-            said = self.rule.dtype(**self._dtype_arguments(inputs, attributes, out))
+            said = self.rule.dtype(**self._dtype_arguments(inputs, bound.dtype, out))
         except Unknown:
             said = None
         for i, dtype in enumerate(said if isinstance(said, (list, tuple)) else [said]):
-            if dtype is not None and i < output_count:
+            if dtype is not None and i < len(out):
                 if dtype not in NAMES:
                     raise OpUsageError(f"no such element type: {dtype}")
                 out[i] = dtype
@@ -179,8 +193,7 @@ class Operator:
     ) -> tuple[Value, ...]:
         """The results of a node whose rule failed, as far as the schema determines them."""
         try:
-            dtypes = self._dtypes(types_of(inputs), inputs, attributes, output_count)
-            self.attribute_misuse(attributes)
+            dtypes = self._dtypes(self.types.known(inputs, output_count), self.bind(attributes), inputs)
         except ValueError:
             dtypes = [None] * output_count
         return tuple([self.types.unknown(i, dtype, inputs) for i, dtype in enumerate(dtypes)])
@@ -188,7 +201,7 @@ class Operator:
     # -- data -----------------------------------------------------------------------------------------------------
 
     def _propagate(
-        self, values: list[Value], inputs: tuple[Value | None, ...], attributes: Attributes, dtypes: list[int | None]
+        self, values: list[Value], inputs: tuple[Value | None, ...], bound: Bound, dtypes: list[int | None]
     ) -> None:
         """Compute the data of the outputs, if they are small and the data that they need are known."""
         for i in self.asked(len(inputs)).needs:
@@ -203,7 +216,7 @@ class Operator:
             if len(unknown) == len(inputs) and not self.reads.isdisjoint(unknown):
                 return
         try:
-            results = self._data(values[0], inputs, attributes, dtypes)
+            results = self._data(values[0], inputs, bound, dtypes)
         except Unknown:
             return
         for i, result in enumerate(results[: len(values)]):
@@ -218,13 +231,13 @@ class Operator:
                 values[i] = SymTensor(value.dtype, value.shape, elements, samples=samples)
 
     def _data(
-        self, first: Value, inputs: tuple[Value | None, ...], attributes: Attributes, dtypes: list[int | None]
+        self, first: Value, inputs: tuple[Value | None, ...], bound: Bound, dtypes: list[int | None]
     ) -> list[Any]:
         """The results of the data function, one per output; raises `Unknown` if it cannot compute them."""
         data = self.rule.data
         assert data is not None
         if self._data_arguments is not None:
-            results = data(**self._data_arguments(inputs, attributes, dtypes))
+            results = data(**self._data_arguments(inputs, bound.data, dtypes))
         else:
             tensors = [x for x in inputs if isinstance(x, SymTensor)]
             if isinstance(data, Lifted) and isinstance(first, SymTensor) and is_small(first):

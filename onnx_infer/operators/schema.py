@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from inspect import unwrap
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin
+from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from onnx import AttributeProto
 
 from onnx_infer.laws.windows import Windows
 from onnx_infer.values import dtype as dt
+from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -46,6 +46,9 @@ _CLASSES_OF_EACH: dict[int, tuple[str, tuple[type, ...]]] = {
 }
 """Kind of attribute with a list -> its name, and the classes of the elements."""
 
+_USUAL: dict[int, type] = {AttributeProto.INT: int, AttributeProto.FLOAT: float, AttributeProto.STRING: str}
+"""Kind of attribute -> the class of nearly every value."""
+
 _GRAPH, _FLOAT, _TENSOR = map(int, (AttributeProto.GRAPH, AttributeProto.FLOAT, AttributeProto.TENSOR))
 
 _NO_GRAPHS = (int, float, str, tuple, Value, type(None))
@@ -103,6 +106,8 @@ def check_attributes(schema: Schema, attributes: Mapping[str, Any]) -> str | Non
     for name, value in attributes.items():
         kind = schema.attributes.get(name)
         if kind is not None:
+            if type(value) is _USUAL.get(kind):
+                continue
             wrong = _check_attribute(name, kind, value)
             misuse = misuse or (wrong if schema.known else None)
         elif schema.known:

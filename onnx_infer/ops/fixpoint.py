@@ -15,7 +15,7 @@ known values there; a demand of others is left out, since no caller knows them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.conditions import Positive, positive
 from onnx_infer.laws.sizes import at_least
@@ -27,6 +27,7 @@ from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import OneOf, SymTensor, plain
 from symdim import BoundsError, DivisionByZero, Var
 from symdim.algebra.dims import substituted, variables_of
+from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from onnx_infer.laws.statements import Statement

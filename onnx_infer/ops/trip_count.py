@@ -15,7 +15,7 @@ this is an integer >= 0.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onnx_infer.elements.conditions import Positive, logical_and, positive, select
 from onnx_infer.laws.sizes import at_least
@@ -24,6 +24,7 @@ from symdim import Expr, Max, Min, Var, ceildiv, maximum, minimum
 from symdim.algebra.constructors.lattice import as_extremum
 from symdim.algebra.dims import substituted
 from symdim.algebra.polynomials import terms_of
+from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from onnx_infer.elements.ratio import Element

@@ -7,7 +7,7 @@ a model is often inferred again.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onnx import FunctionProto, TypeProto, ValueInfoProto
 
@@ -19,6 +19,7 @@ from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, SymTensor, Value
 from onnx_infer.values.text import text
 from symdim.algebra.caches import Cache, shared_cache
+from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

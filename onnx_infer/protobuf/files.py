@@ -12,7 +12,7 @@ import os
 import shutil
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import onnx
 from onnx import AttributeProto, TensorProto
@@ -22,6 +22,7 @@ from onnx_infer.model.attributes import kind_of
 from onnx_infer.options import no_model
 from onnx_infer.protobuf.nodes import graphs_of
 from onnx_infer.values.text import encoded, text
+from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onnx_infer.protobuf.files import Source, data_files, read_model, within
 from onnx_infer.protobuf.nodes import placed
 from onnx_infer.protobuf.reading import OVERRIDABLE
 from onnx_infer.values.text import text, texts
+from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

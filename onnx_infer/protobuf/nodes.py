@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import attrgetter, methodcaller
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from google.protobuf.message import EncodeError
 from onnx import AttributeProto
@@ -12,6 +12,7 @@ from onnx_infer.model.attributes import attribute_value, constant, kind_of
 from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Node
 from onnx_infer.values.text import text, texts
 from symdim.algebra.caches import shared_cache
+from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

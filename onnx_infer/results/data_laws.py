@@ -9,7 +9,7 @@ So a look-up by them is in bounds for all inputs where S is small enough, and th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.lifting import SAME
 from onnx_infer.model.graph import Node, label_of, title_of
@@ -18,6 +18,7 @@ from onnx_infer.results.guards import NodeName
 from onnx_infer.values.dtype import BOOL, INT32, INT64
 from onnx_infer.values.propagated import is_told
 from onnx_infer.values.tensor import SymTensor
+from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onnx_infer.errors import ArgumentError
 from symdim import UnboundName, Var
+from symdim.named_tuple import NamedTuple
 from symdim.relations.relation import Relation
 
 if TYPE_CHECKING:

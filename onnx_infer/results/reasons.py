@@ -7,7 +7,7 @@ If all operands are known, the reason begins at this node; conditions that would
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from onnx_infer.engine.declared import NAMELESS
 from onnx_infer.model.graph import Node, label_of, title_of
@@ -18,6 +18,7 @@ from onnx_infer.values.text import MOST_CHARACTERS, bounded
 from symdim import Expr
 from symdim.algebra.dims import variables_of
 from symdim.algebra.origin import Declared, ValueOf
+from symdim.named_tuple import NamedTuple
 from symdim.relations.relation import Relation
 
 if TYPE_CHECKING:

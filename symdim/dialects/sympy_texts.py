@@ -8,7 +8,7 @@ Terms come in lexicographic order of the exponents of their bases, the highest f
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from symdim.algebra.expr import Expr
 from symdim.algebra.origin import Applied
@@ -17,6 +17,7 @@ from symdim.algebra.texts.printing import told_apart
 from symdim.algebra.texts.tree import Operation, terms_in
 from symdim.algebra.variable import Var
 from symdim.dialects.straight_code import in_order
+from symdim.named_tuple import NamedTuple
 from symdim.parser.rational import parts_of
 
 if TYPE_CHECKING:

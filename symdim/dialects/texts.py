@@ -13,7 +13,7 @@ A name that is no identifier stands in backticks, as in symdim's own form; the o
 from __future__ import annotations
 
 from functools import reduce
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from symdim.algebra.expr import Expr
 from symdim.algebra.texts.display import quoted
@@ -23,6 +23,7 @@ from symdim.algebra.variable import Var
 from symdim.dialects.straight_code import in_order
 from symdim.dialects.sympy_texts import sympy_text
 from symdim.errors import SymdimError
+from symdim.named_tuple import NamedTuple
 from symdim.parser.rational import Rational
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from symdim.algebra.expr import Expr
 from symdim.algebra.texts.printing import shortened
@@ -19,6 +19,7 @@ from symdim.einsum.spec import (
     SpecError,
     discardable,
 )
+from symdim.named_tuple import NamedTuple
 from symdim.rows import Axes, Row, RowVar
 from symdim.store import Origin, Store
 

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product as choices
 from itertools import product as points
-from typing import NamedTuple
 
 from symdim.algebra.canonical import product, total
 from symdim.algebra.dims import at_least, bounds_of
 from symdim.einsum.projection import Concat, Dim, Index, Margin, Static, in_walk, iterators_of, terms_of
+from symdim.named_tuple import NamedTuple
 
 Terms = dict[str, Dim]
 """Iterator -> coefficient."""

@@ -6,7 +6,6 @@ The usual operations broadcast: elementwise, composition, transposition. Several
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from symdim.algebra.canonical import maximum
 from symdim.algebra.dims import at_least
@@ -42,6 +41,7 @@ from symdim.einsum.spec import (
     in_storage,
     labels_of,
 )
+from symdim.named_tuple import NamedTuple
 from symdim.rows import Axes, Row
 from symdim.shape import broadcast_shapes
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from symdim.algebra.canonical import minimum
 from symdim.algebra.dims import differ
 from symdim.algebra.expr import Expr
 from symdim.einsum.spec import SpecError
+from symdim.named_tuple import NamedTuple
 
 Dim: TypeAlias = int | Expr
 

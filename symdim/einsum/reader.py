@@ -16,7 +16,7 @@ At the end, the subscripts of NumPy's and ONNX's einsum are read as nodes of thi
 from __future__ import annotations
 
 import re
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 from symdim.einsum.spec import (
     AffineIndex,
@@ -31,6 +31,7 @@ from symdim.einsum.spec import (
     labels_of,
 )
 from symdim.errors import ParseError
+from symdim.named_tuple import NamedTuple
 
 _LEXEME = r"\s*(?:\.\.\s*([^\W\d]\w*)\s*,?\s*\.\.(?!\.)|(=>|->|\.\.\.|\.\.|[;|,*+^<=]|\d+|%s|\S|$))"
 _LEXEMES = {True: re.compile(_LEXEME % r"[^\W\d]\w*"), False: re.compile(_LEXEME % r"[^\W\d]")}

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from symdim.errors import SymdimError
+from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim

@@ -7,10 +7,10 @@ onnx RFC 7661. Names are looked up in lower case. Functions without an exact mea
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from symdim.algebra.expr import Expr
 from symdim.errors import SymdimError
+from symdim.named_tuple import NamedTuple
 from symdim.parser.rational import (
     Value,
     absolute,

@@ -31,12 +31,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from operator import add, floordiv, mod, mul, sub
-from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, TypeVar
+from typing import Any, Literal, NoReturn, TypeAlias, TypeVar
 
 from symdim.algebra.caches import remembered
 from symdim.algebra.expr import Expr
 from symdim.algebra.texts.written import Written
 from symdim.errors import ParseError, SymdimError
+from symdim.named_tuple import NamedTuple
 from symdim.parser.functions import FUNCTIONS, Function
 from symdim.parser.rational import (
     MAX_BITS,

@@ -13,7 +13,7 @@ share one budget. When it is used up, the remaining parts stay as they are.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from symdim import prove
 from symdim.algebra.constructors.arithmetic import add, multiply, product, subtract, sum_of
@@ -26,6 +26,7 @@ from symdim.algebra.order import order
 from symdim.algebra.polynomials import divides, exact_quotient, powers_of, terms_of
 from symdim.errors import DivisionByZero
 from symdim.facts import Facts
+from symdim.named_tuple import NamedTuple
 from symdim.prover.budget import Budget, OutOfBudget
 from symdim.prover.elimination import solved
 from symdim.prover.hypotheses import Refuted, problem_of

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from symdim.algebra.constructors.arithmetic import add, product, subtract
 from symdim.algebra.constructors.floordiv import mod
@@ -14,6 +14,7 @@ from symdim.algebra.expr import Expr
 from symdim.algebra.intervals import is_empty, meet
 from symdim.algebra.variable import Var
 from symdim.errors import DivisionByZero, UnboundName
+from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence

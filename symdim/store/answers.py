@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from symdim.algebra.constructors.arithmetic import power, product, total
 from symdim.algebra.constructors.extrema import maximum
@@ -20,6 +20,7 @@ from symdim.algebra.polynomials import powers_of, terms_of
 from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var
 from symdim.errors import SymdimError
+from symdim.named_tuple import NamedTuple
 from symdim.rows import RowVar
 from symdim.store.constraints import Bounds, Constraint, Divisible, Origin, SizeEqual, SizeJoin, SizeRefines
 from symdim.store.contents import dims_of, mentioned_in, variables_in

@@ -19,11 +19,12 @@ A derived constraint has those it follows from as its `parents`; a stated one ha
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 from symdim.algebra.constructors.extrema import maximum
 from symdim.algebra.texts.printing import shortened
 from symdim.errors import SymdimError
+from symdim.named_tuple import NamedTuple
 from symdim.relations.relation import Relation
 from symdim.rows import Row
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from symdim import prove
 from symdim.algebra.constructors.arithmetic import checked
 from symdim.errors import DivisionByZero, refuse_text
 from symdim.facts import Facts, origin_text, relations_of, with_origin
+from symdim.named_tuple import NamedTuple
 from symdim.parsing import parse
 from symdim.prove import Proof
 from symdim.prover.simplification import simplify

@@ -14,7 +14,6 @@ The trees of this file show the stored polynomial. `display.tree_of` chooses the
 from __future__ import annotations
 
 from operator import itemgetter
-from typing import NamedTuple
 
 from symdim.algebra.constructors.arithmetic import product, scale, sum_of
 from symdim.algebra.constructors.extrema import maximum, minimum
@@ -25,6 +24,7 @@ from symdim.algebra.order import dim_order, leading, order
 from symdim.algebra.polynomials import powers_of
 from symdim.algebra.texts.remainders import Remainder, remainders_in
 from symdim.algebra.variable import Var
+from symdim.named_tuple import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
