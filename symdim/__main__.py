@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from symdim import BoundsError, Expr, ParseError, SymdimError, parse
 from symdim.algebra.texts.printing import is_too_long
 from symdim.algebra.texts.written import leaf_count
-from symdim.parser.grammar import Dialect
+from symdim.parser.lexemes import Dialect
 from symdim.vendoring import vendor
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     check.add_argument("text", metavar="TEXT", help="the text, or - for one text in each line of standard input")
     check.add_argument("--name", metavar="NAME", action="append", default=[], help="a declared name; repeatable")
-    check.add_argument("--dialect", choices=get_args(Dialect), help="what / means outside of floor() and the like")
+    check.add_argument("--dialect", choices=get_args(Dialect), help="what / and other signs mean")
     check.add_argument(
         "--bind", metavar="NAME=SIZE", type=_binding, action="append", default=[], help="a size; repeatable"
     )

@@ -12,7 +12,8 @@ from symdim.algebra.texts.written import Written
 from symdim.algebra.variable import Var
 from symdim.errors import ParseError, refuse_text
 from symdim.parser.functions import Function
-from symdim.parser.grammar import Dialect, Lexicon, Reader, is_name, is_number, is_word, lexicon
+from symdim.parser.grammar import Reader
+from symdim.parser.lexemes import Dialect, Lexicon, is_name, is_number, is_word, lexicon
 from symdim.parser.rational import Value, exact_integer
 
 T = TypeVar("T")
@@ -43,10 +44,13 @@ def parse(
     difference and a quotient.
 
     `dialect` gives the meaning of "/" outside of floor() and similar functions: "floor" and "trunc" round the quotient,
-    "exact" does not. Raises ParseError, which shows the place.
+    "exact" does not. In "onnx-light", "^" is a maximum, "&" a minimum, and "/:" the quotient of a multiple by its
+    divisor. Raises ParseError, which shows the place, and SymdimError for an unknown dialect.
 
     >>> parse("floor(H/2 - 1/2) + 1") is parse("(H - 1)//2 + 1")
     True
+    >>> parse("H/:2 ^ W + 1", dialect="onnx-light")
+    max(H//2, W + 1)
     >>> parse("Min(seq len, 2*seq len)", {"seq len"})
     seq len
     """
@@ -64,8 +68,8 @@ def part_of(
     variable = _variables(names, scope)
     if text in names or text.isidentifier():
         return variable(text)
-    declared = lexicon(frozenset(names))
-    if is_word(text) and _is_undeclared(text, declared, all_known=bool(names)):
+    declared = lexicon(frozenset(names), dialect)
+    if is_word(text, dialect) and _is_undeclared(text, declared, all_known=bool(names)):
         return variable(text)
     return Reader(text, declared, variable, dialect, written).read(exact_integer)
 
@@ -76,7 +80,7 @@ def read_value(text: str, variable: Callable[[str], Var], functions: Mapping[str
     Raises ParseError.
     """
     declared = lexicon(frozenset())
-    if text.isidentifier() or (is_word(text) and _is_undeclared(text, declared, all_known=False)):
+    if text.isidentifier() or (is_word(text, "exact") and _is_undeclared(text, declared, all_known=False)):
         return variable(text)
     return Reader(text, declared, variable, "exact", None, functions).read(lambda value: value)
 
@@ -112,8 +116,8 @@ def read_dim_param(
     (N + 1, batch-size, N +, -1)
     """
     variable = _variables(names, scope)
-    declared = lexicon(frozenset(names))
-    if text in names or (is_word(text) and _is_undeclared(text, declared, all_known=True)):
+    declared = lexicon(frozenset(names), dialect)
+    if text in names or (is_word(text, dialect) and _is_undeclared(text, declared, all_known=True)):
         return variable(text)
     try:
         dim = parse(text, names, dialect=dialect, scope=scope)

@@ -53,7 +53,7 @@ def runner_of(page: str, block: Block) -> str | None:
         return "doctest" if is_collected else "a job" if page in conftest.BY_NAME else FILES.get(page)
     if block.language == "python":
         return FILES.get(page)
-    return {"console": "commands", "sh": "commands that exist", "toml": "a reader"}.get(block.language)
+    return {"console": "commands", "sh": "commands that exist", "toml": "a reader", "js": "node"}.get(block.language)
 
 
 @pytest.mark.parametrize("page, block", BLOCKS, ids=lambda x: x if isinstance(x, str) else x.text.split("\n")[0][:40])

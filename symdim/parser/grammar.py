@@ -7,23 +7,19 @@ r"""The grammar of dimension texts.
     primary = number | name | quoted | call | "(" sum ")"
     call    = function "(" sum {"," sum} ")"             a function of `symdim.parser.functions`, in any case
 
-    name    = letter {letter | digit | "_" | "."}        letter: of any script, or "_"
-    number  = (digits ["." {digit}] | "." digits) [("e" | "E") ["+" | "-"] digits]
-    quoted  = "`" {any but "`" | "``"} "`"  |  '"' {any but '"'} '"'
-    word    = any other run of letters, digits, "_", "." and ":"       16H, a:b
-    symbol  = "**" | "//" | any other character
-
-The name of a function is an ordinary name if no "(" follows. Declared names may contain nearly any character. Those
-that are not a `name` are recognised first, the longest before the shorter ones, and only if a lexeme ends there.
+The lexemes are those of `symdim.parser.lexemes`. The name of a function is an ordinary name if no "(" follows.
 
 In floor(), ceil(), trunc() and round(), "/" is exact. Elsewhere it rounds down (RFC 7661; sizes are not negative)
 unless the dialect says otherwise. A constant fraction there, such as 1/2, is refused, because it shows that the
 producer's "/" was exact. A result that need not be an integer is refused too.
 
-The time to split a text is linear in its length, a run of + or of * is applied at once, and no function recurses on the
-text. What a text is read as is limited: no value in it may have more than `MAX_GROWTH` names for each lexeme (and
-`_ROOM`), and the work of building all values is at most `MAX_WORK`. Both depend on the text alone, not on what is
-remembered from others. In a text of at most `_SHORT` characters nothing is counted until values are nested `_DEEP`.
+In the dialect of onnx-light, "^" is a maximum and "&" a minimum. Both bind less than sums, and "&" binds more than "^".
+"/:" is the quotient of a multiple by its divisor: it is read as "//", which has the same value there.
+
+A run of + or of * is applied at once, and no function recurses on the text. What a text is read as is limited: no
+value in it may have more than `MAX_GROWTH` names for each lexeme (and `_ROOM`), and the work of building all values is
+at most `MAX_WORK`. Both depend on the text alone, not on what is remembered from others. In a text of at most `_SHORT`
+characters nothing is counted until values are nested `_DEEP`.
 """
 
 from __future__ import annotations
@@ -31,14 +27,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from operator import add, floordiv, mod, mul, sub
-from typing import Any, Literal, NoReturn, TypeAlias, TypeVar
+from typing import NoReturn, TypeVar
 
-from symdim.algebra.caches import remembered
 from symdim.algebra.expr import Expr
 from symdim.algebra.texts.written import Written
 from symdim.errors import ParseError, SymdimError
 from symdim.named_tuple import NamedTuple
 from symdim.parser.functions import FUNCTIONS, Function
+from symdim.parser.lexemes import Dialect, Lexicon, is_name, is_number, unquote
 from symdim.parser.rational import (
     MAX_BITS,
     MAX_DIGITS,
@@ -46,6 +42,8 @@ from symdim.parser.rational import (
     Value,
     decimal,
     divide,
+    maximum,
+    minimum,
     parts_of,
     power,
     product_of,
@@ -65,82 +63,42 @@ _SHORT = 128
 _DEEP = 3
 _END = ""
 
-_NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-_NAME = r"[^\W\d][\w.]*"
-_LEXEME = rf"""{_NAME}(?![\w.:])|\*\*|//|{_NUMBER}(?![\w.:])|[\w.:]+|`(?:[^`]|``)*`(?!`)|"[^"]*"|."""
-
-is_name = re.compile(_NAME).fullmatch
-is_number = re.compile(_NUMBER).fullmatch
-_is_bare = re.compile(r"""(?!\s)(?:[^-+*/%^(),`"]|\b[-/]\b)+(?<!\s)""").fullmatch
-_is_word = re.compile(r"[\w.:]+(?:[-/][\w.:]+)*").fullmatch
-
 _makes_long_numbers = re.compile(r"\*\*|\^|pow|shift|[0-9.]e", re.IGNORECASE).search
 
-Dialect: TypeAlias = Literal["exact", "floor", "trunc"]
-
-_LEVEL = {"+": 1, "-": 1, "*": 2, "/": 2, "//": 2, "%": 2, "**": 4, "^": 4}
-_WAITING = {**_LEVEL, "negate": 3, "(": 0, _END: -1}
-_RUNS = {"+": ("+", "-"), "-": ("+", "-"), "*": ("*",)}
-_APPLY: dict[str, Callable[[Any, Any], Value]] = {
-    "+": add,
-    "-": sub,
-    "*": mul,
-    "//": floordiv,
-    "%": mod,
-    "**": power,
-    "^": power,
-}
+_MAXIMUM, _MINIMUM, _SUM, _PRODUCT, _NEGATION, _POWER = range(1, 7)
 
 
-class Lexicon(NamedTuple):
-    """How a text is split if `names` are declared: `pattern` matches blanks and a lexeme (its first group)."""
+class Operators(NamedTuple):
+    """The binary operators of a dialect.
 
-    names: frozenset[str]
-    pattern: re.Pattern[str]
-
-    def split(self, text: str) -> list[str]:
-        """The lexemes of a text."""
-        return self.pattern.findall(text.rstrip())
-
-    def starts(self, text: str) -> list[int]:
-        """The positions at which the lexemes start."""
-        return [match.start(1) for match in self.pattern.finditer(text.rstrip())]
-
-
-def stands_bare(name: str) -> bool:
-    """Whether a declared name that is not a `name` is recognised without quotes inside a longer expression.
-
-    It is not if it contains an operator, a parenthesis, a comma or a quote, or is a number: with "N + 1" declared,
-    `2*N + 1` would have two meanings. A dash or slash between word characters is not an operator.
+    `level` says how tightly each binds, and `waiting` the same for all that may wait for its operand. `apply` is what
+    each computes, except "/", whose meaning depends on its place. `runs` are the operators that are applied at once.
     """
-    return is_name(name) is None and _is_bare(name) is not None and is_number(name) is None
+
+    level: dict[str, int]
+    waiting: dict[str, int]
+    apply: dict[str, Callable[..., Value]]
+    runs: dict[str, tuple[str, ...]]
 
 
-def is_word(text: str) -> bool:
-    """Whether a text has only word characters, dots, colons, inner dashes and slashes: `batch-size`, `16H`, `a/b`."""
-    return _is_word(text) is not None
-
-
-@remembered(64)
-def lexicon(names: frozenset[str]) -> Lexicon:
-    """The lexicon for a set of declared names; kept for the 64 sets used last."""
-    bare = sorted((name for name in names if stands_bare(name)), key=lambda name: (-len(name), name))
-    declared = "".join(f"{re.escape(name)}{_end_of(name)}|" for name in bare)
-    return Lexicon(names, re.compile(rf"\s*({declared}{_LEXEME})", re.DOTALL))
-
-
-def _end_of(name: str) -> str:
-    """The pattern for the end of a name. A word ends with its word characters: "my seq" is not in `my seq_len`."""
-    return r"(?![\w.:])" if re.match(r"[\w.:]", name[-1]) else ""
-
-
-def unquote(lexeme: str) -> str:
-    """The name inside backticks (a doubled backtick stands for one), or inside double quotes."""
-    return lexeme[1:-1].replace("``", "`") if lexeme[0] == "`" else lexeme[1:-1]
+_LEVEL = {"+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT, "//": _PRODUCT, "%": _PRODUCT, "**": _POWER, "^": _POWER}
+_PYTHON = Operators(
+    level=_LEVEL,
+    waiting={**_LEVEL, "negate": _NEGATION, "(": 0, _END: -1},
+    apply={"+": add, "-": sub, "*": mul, "//": floordiv, "%": mod, "**": power, "^": power},
+    runs={"+": ("+", "-"), "-": ("+", "-"), "*": ("*",)},
+)
+_LIGHT_LEVEL = {"^": _MAXIMUM, "&": _MINIMUM, "/:": _PRODUCT}
+_ONNX_LIGHT = Operators(
+    level=_PYTHON.level | _LIGHT_LEVEL,
+    waiting=_PYTHON.waiting | _LIGHT_LEVEL,
+    apply=_PYTHON.apply | {"^": maximum, "&": minimum, "/:": floordiv},
+    runs=_PYTHON.runs | {"^": ("^",), "&": ("&",)},
+)
 
 
 class Reader:
-    """An operator-precedence parser of one text.
+    """An operator-precedence parser of one text. `declared` is the lexicon of its dialect.
 
     `values` are the operands read so far. `operators` are those still to be applied, and `places` the indices of their
     lexemes. `calls` has for each open parenthesis its function, if any, and the place where its arguments begin.
@@ -162,6 +120,7 @@ class Reader:
         self.declared = declared
         self.variable = variable
         self.dialect = dialect
+        self.known = _ONNX_LIGHT if dialect == "onnx-light" else _PYTHON
         self.functions = functions
         self.lexemes = [*declared.split(text), _END]
         self.values: list[Value] = []
@@ -189,6 +148,7 @@ class Reader:
     def _scan(self) -> None:
         """Operands and operators in turn; prefixes and "(" come before an operand, ")" and "," after one."""
         values, operators, places, lexemes = self.values, self.operators, self.places, self.lexemes
+        levels, waiting = self.known.level, self.known.waiting
         operand_next, function = True, None
         for place, lexeme in enumerate(lexemes):
             if operand_next:
@@ -209,12 +169,12 @@ class Reader:
                 elif lexeme != "+":
                     values.append(self._operand(lexeme, place))
                     operand_next = False
-            elif (level := _LEVEL.get(lexeme)) is not None:
-                # Powers group to the right; runs of + and -, and runs of *, wait until they end.
-                if level < 4 and _WAITING[operators[-1]] >= level:
+            elif (level := levels.get(lexeme)) is not None:
+                # Powers group to the right; runs of + and -, of *, of maxima and of minima wait until they end.
+                if level < _POWER and waiting[operators[-1]] >= level:
                     self._reduce(level)
-                    if level == 2 and _WAITING[operators[-1]] == 2 and not lexeme == "*" == operators[-1]:
-                        self._reduce(1)
+                    if level == _PRODUCT == waiting[operators[-1]] and not lexeme == "*" == operators[-1]:
+                        self._reduce(_SUM)
                 operators.append(lexeme)
                 places.append(place)
                 operand_next = True
@@ -233,7 +193,7 @@ class Reader:
             self._refuse(place, "an operand is missing at the end")
         if lexeme == "...":
             self._refuse(place, "the text is cut: ... stands for what is left out")
-        if lexeme in _LEVEL or lexeme in "),":
+        if lexeme in self.known.level or lexeme in "),":
             self._refuse(place, f'an operand is missing before "{lexeme}"')
         self._refuse(place, f'"{lexeme:.40}" is neither a number nor a declared name')
 
@@ -248,7 +208,7 @@ class Reader:
         """Read ")", "," or the end; return whether an operand comes next."""
         if lexeme not in (")", ",", _END):
             self._refuse(place, f'an operator is missing before "{lexeme:.40}"')
-        if _WAITING[self.operators[-1]] > 0:
+        if self.known.waiting[self.operators[-1]] > 0:
             self._reduce(0)
         if lexeme == ")":
             if not self.calls:
@@ -271,22 +231,22 @@ class Reader:
 
     def _reduce(self, level: int) -> None:
         """Apply the operators on top of the stack that bind tighter than `level`; a run of + or * at once."""
-        operators, values = self.operators, self.values
-        while _WAITING[operators[-1]] > level:
+        operators, values, known = self.operators, self.values, self.known
+        while known.waiting[operators[-1]] > level:
             operator = operators[-1]
             if operator == "negate":
                 values[-1] = -values[-1]
-            elif operators[-2] in _RUNS.get(operator, ()):
-                self._apply_run(_RUNS[operator])
+            elif operators[-2] in known.runs.get(operator, ()):
+                self._apply_run(known.runs[operator])
             else:
-                apply = _APPLY.get(operator, self._divide)
+                apply = known.apply.get(operator, self._divide)
                 right = values.pop()
                 values[-1] = self._applied(apply, values[-1], right)
             operators.pop()
             self.places.pop()
 
     def _apply_run(self, run: tuple[str, ...]) -> None:
-        """Add or multiply the operands of the whole run on top, and leave one of its operators on the stack."""
+        """Apply the run on top to all its operands at once, and leave one of its operators on the stack."""
         operators, values = self.operators, self.values
         count = 1
         while operators[-1 - count] in run:
@@ -295,6 +255,8 @@ class Reader:
         if operators[-1] == "*":
             self._spend(work_of_product(operands))
             result = product_of(operands)
+        elif "+" not in run:
+            result = self.known.apply[operators[-1]](*operands)
         else:
             signed = zip(operators[-count:], operands[1:], strict=True)
             result = sum_of([operands[0], *(-x if sign == "-" else x for sign, x in signed)])
@@ -307,7 +269,7 @@ class Reader:
             return divide(x, y)
         if self.dialect == "trunc":
             return trunc(divide(x, y))
-        if self.dialect is None and isinstance(x, int) and isinstance(y, int) and x % y:
+        if self.dialect != "floor" and isinstance(x, int) and isinstance(y, int) and x % y:
             raise SymdimError(f"{x!r}/{y!r} outside of floor(): write //, or choose a dialect that defines /")
         return x // y
 

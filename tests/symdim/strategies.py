@@ -14,6 +14,7 @@ from typing import TypeAlias
 from hypothesis import strategies as st
 
 from symdim import Expr, Scope, Var, maximum, minimum
+from symdim.parser.lexemes import Dialect
 
 Tree: TypeAlias = "int | str | tuple[str, Tree, Tree]"
 Dim: TypeAlias = int | Expr
@@ -39,7 +40,10 @@ DIALECTS: dict[str, dict[str, str]] = {
     "sympy": {"//": "floor({}/{})", "%": "Mod({}, {})", "max": "Max({}, {})", "min": "Min({}, {})"},
     "torch": {"//": "(({}//{}))", "%": "PythonMod({}, {})", "max": "Max({}, {})", "min": "Min({}, {})"},
     "jax": {"//": "floordiv({}, {})", "%": "mod({}, {})", "max": "max({}, {})", "min": "min({}, {})"},
+    "onnx-light": {"max": "({} ^ {})", "min": "({} & {})"},
 }
+READ_AS: dict[str, Dialect] = {"onnx-light": "onnx-light"}
+"""The dialect of `symdim.parse`; the default reads all others."""
 
 
 def build(tree: Tree) -> Dim:

@@ -19,6 +19,7 @@ from symdim.__main__ import OK, REFUSED, USAGE, main
         (["N + M", "--bind", "N=2"], "M + N\nM + 2\n"),
         (["2*seq len", "--name", "seq len", "--bind", "seq len=4"], "2*`seq len`\n8\n"),
         (["H/2 + 1/2", "--dialect", "floor"], "H//2\n"),
+        (["H/:2 ^ W", "--dialect", "onnx-light"], "max(H//2, W)\n"),
         (["--", "-N"], "-N\n"),
         (["16H"], "16H\n"),
     ],

@@ -11,7 +11,7 @@ import pytest
 VECTORS = json.loads((Path(__file__).parents[2] / "docs" / "dim_param_vectors.json").read_text("utf-8"))["vectors"]
 PROBES = [[1, 1, 1, 1], [2, 3, 5, 7], [7, 5, 3, 2], [1, 4, 9, 2], [9, 2, 4, 1], [10**6, 10, 1, 99], [1, 99, 10, 10**6]]
 NUMBER = r"(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?![\w.:])"
-TOKEN = r'(?P<name>[^\W\d][\w.]*(?![\w.:]))|(?P<word>[\w.:]+)|(?P<text>`(?:[^`]|``)*`(?!`)|"[^"]*")|(?P<sign>\*\*|//|.)'
+TOKEN = r'(?P<name>[^\W\d][\w.]*(?![\w.:]))|(?P<word>[\w.:]+)|(?P<text>`(?:[^`]|``)*`(?!`)|"[^"]*")'
 BARE = r"(?!\s)(?:[^-+*/%^(),`\"]|\b[-/]\b)+(?<!\s)"
 ROUNDS = {"ceil": ceil, "ceiling": ceil, "floor": floor, "floortoint": floor, "ceiltoint": lambda x, y=1: ceil(x / y)}
 ROUNDS |= dict.fromkeys(["trunc", "trunctoint", "trunctofloat"], int)
@@ -22,27 +22,30 @@ FRACTIONS = {  # exact on fractions
     **POWERS, **dict.fromkeys(["/", "inttruediv", "floattruediv"], lambda x, y: x / y), "+": lambda x, y: x + y,
     "-": lambda x, y: x - y, "*": lambda x, y: x * y, **dict.fromkeys(["%", "mod", "pythonmod"], lambda x, y: x % y),
     **dict.fromkeys(["identity", "tofloat"], lambda x: x), "negate": lambda x: -x, "abs": abs,
-    "max": lambda *x: max(x), "min": lambda *x: min(x), "non_negative": lambda x: max(x, 0),
+    **dict.fromkeys(["max", "^"], lambda *x: max(x)), **dict.fromkeys(["min", "&"], lambda *x: min(x)),
+    "non_negative": lambda x: max(x, 0),
 }  # fmt: skip
 FUNCTIONS = {
-    **ROUNDS, **FRACTIONS, **dict.fromkeys(["//", "floordiv", "cleandiv"], lambda x, y: x // y),
+    **ROUNDS, **FRACTIONS, **dict.fromkeys(["//", "/:", "floordiv", "cleandiv"], lambda x, y: x // y),
     "ceildiv": lambda x, y: ceil(x / y), "truncdiv": lambda x, y: int(x / y), "sign": lambda x: (x > 0) - (x < 0),
     "modularindexing": lambda x, y, z: x // y % z, "heaviside": lambda x, z: z if x == 0 else x > 0,
 }  # fmt: skip
 
 
-def lexemes(text, declared):
+def lexemes(text, declared, dialect=None):
     names = [n for n in declared if re.fullmatch(BARE, n) and not re.fullmatch(NUMBER + r"|[^\W\d][\w.]*", n)]
     ends = [re.escape(n) + r"(?![\w.:])" * bool(re.match(r"[\w.:]", n[-1])) for n in sorted(names, key=len)[::-1]]
-    pattern = rf"\s*(?:(?P<declared>{'|'.join(ends) or '(?!)'})|{NUMBER}|{TOKEN})"
+    sign = r"\*\*|//|/:|." if dialect == "onnx-light" else r"\*\*|//|."
+    pattern = rf"\s*(?:(?P<declared>{'|'.join(ends) or '(?!)'})|{NUMBER}|{TOKEN}|(?P<sign>{sign}))"
     return [(m.lastgroup, m[m.lastgroup]) for m in re.finditer(pattern, text.rstrip(), re.S)]
 
 
 class Parser:
     """One method for each level. A tree is ("number", x), ("name", x) or (operation, tree, ...). Errors: ValueError."""
 
-    def __init__(self, text, declared=()):
-        self.rest = [*lexemes(text, declared), ("end", "")][::-1]
+    def __init__(self, text, declared=(), dialect=None):
+        self.light = dialect == "onnx-light"
+        self.rest = [*lexemes(text, declared, dialect), ("end", "")][::-1]
 
     def takes(self, *symbols):
         return self.rest[-1][0] == "sign" and self.rest[-1][1] in symbols and self.rest.pop()[1]
@@ -57,18 +60,21 @@ class Parser:
             tree = (operator, tree, part())
         return tree
 
+    def whole(self):
+        return self.level(lambda: self.level(self.sum, "&"), "^") if self.light else self.sum()
+
     def sum(self):
-        return self.level(lambda: self.level(self.unary, "*", "/", "//", "%"), "+", "-")
+        return self.level(lambda: self.level(self.unary, "*", "/", "//", "/:", "%"), "+", "-")
 
     def unary(self):
         if sign := self.takes("+", "-"):
             return ("negate", self.unary()) if sign == "-" else self.unary()
         base = self.primary()
-        return ("**", base, self.unary()) if self.takes("**", "^") else base
+        return ("**", base, self.unary()) if self.takes("**", "**" if self.light else "^") else base
 
     def primary(self):
         if self.takes("("):
-            tree = self.sum()
+            tree = self.whole()
             self.must(self.takes(")"))
             return tree
         kind, lexeme = self.rest.pop()
@@ -77,9 +83,9 @@ class Parser:
             return "name", lexeme[1:-1].replace("``", "`") if lexeme[0] == "`" else lexeme[1:-1]
         if not (lexeme.isidentifier() and self.takes("(")):
             return (kind, Fraction(lexeme)) if kind == "number" else ("name", lexeme)
-        arguments = [self.sum()]
+        arguments = [self.whole()]
         while self.takes(","):
-            arguments.append(self.sum())
+            arguments.append(self.whole())
         self.must(self.takes(")"))
         try:
             FUNCTIONS[lexeme.lower()](*[Fraction(1)] * len(arguments))
@@ -114,7 +120,7 @@ def value(tree, sizes, dialect, exact=False):
         return None
     if kind != "/" or exact or dialect == "exact" or any(map(is_fraction, parts)):
         return result
-    if dialect is None and not names(tree) and result.denominator > 1:
+    if dialect in (None, "onnx-light") and not names(tree) and result.denominator > 1:
         raise ValueError("value")
     return Fraction(int(result) if dialect == "trunc" else floor(result))
 
@@ -124,14 +130,15 @@ def read(text, declared=None, dialect=None):
     known = declared or []
     if declared is not None and (not any(map(str.isalnum, text)) or re.fullmatch(r"\s*-\s*\d+\s*", text)):
         return "nothing", None
-    parts = [x for x in lexemes(text, known) if x[1] not in ("-", "/")]
+    parts = [x for x in lexemes(text, known, dialect) if x[1] not in ("-", "/")]
+    is_word = re.fullmatch(r"[\w.:]+([-/][\w.:]+)*", text) and ("/:" not in text or dialect != "onnx-light")
     is_odd = any(kind == "word" and any(map(str.isalpha, x)) for kind, x in parts)
     is_unknown = declared is not None and len(parts) > 1 and any(k != "number" and x not in known for k, x in parts)
-    if text in known or (re.fullmatch(r"[\w.:]+([-/][\w.:]+)*", text) and (is_odd or is_unknown)):
+    if text in known or (is_word and (is_odd or is_unknown)):
         return "name", ("name", text)
     try:
-        parser = Parser(text, known)
-        tree = parser.sum()
+        parser = Parser(text, known, dialect)
+        tree = parser.whole()
         parser.must(parser.rest[-1][0] == "end")
         found = [value(tree, dict(zip(sorted(names(tree)), p * 2, strict=False)), dialect) for p in PROBES]
         values = [x for x in found if x is not None]
