@@ -49,7 +49,7 @@ class Facts:
         self._checked = True
         self._contradiction: tuple[Relation, ...] | None = None
         self._hypotheses: list[Relation] | None = []
-        self._about: dict[Var, list[int]] = {}  # the places of the hypotheses about a variable
+        self._about: dict[Var | None, list[int]] = {}  # the places of the hypotheses about a variable, or about none
         refuse_text(relations, "facts")
         for relation in relations:
             self.assume(relation)
@@ -121,16 +121,19 @@ class Facts:
             self._hypotheses = sorted(numbered, key=lambda h: (dim_order(h.left), h.kind))
             self._about = {}
             for place, h in enumerate(self._hypotheses):
-                for v in h.variables():
+                for v in h.variables() or (None,):
                     self._about.setdefault(v, []).append(place)
         return self._hypotheses
 
     def relevant(self, *dims: Dim) -> list[Relation]:
-        """The facts that share a variable with the dimensions, directly or through other facts, in structural order."""
+        """The facts that share a variable with the dimensions, directly or through other facts, in structural order.
+
+        Facts about numbers alone are among them.
+        """
         hypotheses = self.hypotheses()
         found: set[int] = set()
         seen = dict.fromkeys(variables_of(dims))
-        pending = list(seen)
+        pending = [None, *seen]
         while pending:
             for place in self._about.get(pending.pop(), ()):
                 if place not in found:

@@ -69,7 +69,7 @@ def simplify(dim: Dim, facts: Facts) -> Dim:
     budget = Budget(_BUDGET)
     grounds = _Grounds(facts, budget, Budget(_REBUILDING), prove.example((dim,), facts, within=budget))
     try:
-        equations = _equations(dim, grounds)
+        equations = determined(dim, facts, budget)
         settled = _settled(dim, grounds)
         other = _settled(replaced(dim, equations, {}, grounds.rebuilding.build), grounds) if equations else settled
     except (Refuted, DivisionByZero, OutOfBudget):
@@ -82,13 +82,13 @@ def _length(dim: Dim) -> tuple[int, int]:
     return (0 if isinstance(dim, int) else len(postorder(dim))), len(str(dim))
 
 
-def _equations(dim: Expr, grounds: _Grounds) -> dict[Expr, Dim]:
+def determined(dim: Dim, facts: Facts, within: Budget | None = None) -> dict[Expr, Dim]:
     """The variables that the facts determine, as expressions of other variables or as numbers.
 
     Raises `Refuted` if the dimension has no value.
     """
     try:
-        problem = problem_of(grounds.facts.relevant(dim), (dim,), Budget(prove.BUDGET, grounds.budget))
+        problem = problem_of(facts.relevant(dim), (dim,), Budget(prove.BUDGET, within))
         variables = set(problem.solution)
         solution = solved(problem).solution
     except OutOfBudget:

@@ -16,7 +16,7 @@ numbers of elements, bounds, divisibility, ranks, denotations.
     closing.py        guesses in stages, only on request; closing_bounds.py: the bounds that they use
     answers.py        values, candidates, guards
     solver.py         the Store: constraints in, answers out
-    reasoning.py      the store and the prover as one object with checkpoints
+    reasoning.py      facts and the prover as one object with checkpoints
 
 Rules deduce; they never guess, search or call the prover. So their results hold in every solution of the constraints.
 Only questions about equality may call the prover. A count of elements is an equation between products, in which every

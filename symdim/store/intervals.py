@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 _FEW = 8  # sums of more terms are not narrowed
 
 
-def narrow_within(p: State, fact: SizeEqual | Bounds, dim: Dim, wanted: Interval) -> None:
-    """Narrow every variable of a size that lies in an interval, by the intervals of the other parts."""
+def narrow_within(p: State, fact: SizeEqual | Bounds, dim: Dim, wanted: Interval) -> bool:
+    """Narrow every variable of a size that lies in an interval, by the intervals of the other parts.
+
+    Whether nothing is left to say: the intervals of its variables now imply that of the size.
+    """
     stack = [(dim, wanted)]
     while stack:
         part, (lo, hi) = stack.pop()
@@ -41,6 +44,7 @@ def narrow_within(p: State, fact: SizeEqual | Bounds, dim: Dim, wanted: Interval
         else:
             assert isinstance(part, Expr)  # the interval of a number is the number
             stack += _parts(p, part, (lo, hi))
+    return contains(wanted, p.bounds(p.size(dim)))
 
 
 def _written(lo: int | None, hi: int | None) -> str:

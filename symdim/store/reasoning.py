@@ -1,27 +1,27 @@
 """Reasoning: what is assumed about sizes, questions about it, and the way back.
 
-What is assumed at a time is one `Checkpoint`, which nothing changes: an assumption makes the next one. So the way back
-is exact, to any checkpoint and in any order. The store of a checkpoint solves for sizes and finds most contradictions.
-Its facts are for the prover, which gets those about a question only, so a question costs the same among many others.
+What is assumed at a time are facts that nothing changes: an assumption makes other ones. So the way back is exact, to
+any checkpoint and in any order. The prover gets the facts about a question only, so a question costs the same among
+many others.
 """
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from symdim import prove
 from symdim.algebra.constructors.arithmetic import checked
+from symdim.algebra.dims import substituted
 from symdim.errors import DivisionByZero, refuse_text
 from symdim.facts import Facts, origin_text, relations_of, with_origin
 from symdim.named_tuple import NamedTuple
 from symdim.parsing import parse
 from symdim.prove import Proof
-from symdim.prover.simplification import simplify
+from symdim.prover.hypotheses import Refuted
+from symdim.prover.simplification import determined, simplify
 from symdim.relations.relation import SIGNS, Relation
 from symdim.store.constraints import Constraint, Contradiction, Origin
-from symdim.store.solver import Store
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
@@ -30,16 +30,9 @@ if TYPE_CHECKING:
     from symdim.parsing import NameSpace
 
 
-class Checkpoint(NamedTuple):
-    """What is assumed at a time, to be given to `Reasoning.rollback`. Nothing in it is ever changed."""
-
-    facts: Facts
-    store: Store
-
-
 @dataclass(frozen=True, eq=False, slots=True)
 class Assumed(Constraint):
-    """A relation as it was assumed, in the chain of a contradiction that the prover finds."""
+    """A relation as it was assumed, in the chain of a contradiction."""
 
     relation: Relation
 
@@ -71,20 +64,20 @@ class Reasoning:
     Reasoning(['T == P + S', 'H % 8 == 0'])
     """
 
-    __slots__ = ("_known", "_scope")
+    __slots__ = ("_facts", "_scope")
 
     def __init__(self, relations: Iterable[str | Relation] = (), *, scope: NameSpace | None = None) -> None:
         self._scope = scope
-        self._known = Checkpoint(Facts(), Store())
+        self._facts = Facts()
         refuse_text(relations, "assumptions")
         for relation in relations:
             self.assume(relation)
 
     def __len__(self) -> int:
-        return len(self._known.facts)
+        return len(self._facts)
 
     def __iter__(self) -> Iterator[Relation]:
-        return iter(self._known.facts)
+        return iter(self._facts)
 
     def __repr__(self) -> str:
         return f"Reasoning([{', '.join(repr(with_origin(relation)) for relation in self)}])"
@@ -94,18 +87,15 @@ class Reasoning:
 
         Raises Contradiction if it cannot hold together with the others. Then nothing is assumed.
         """
-        facts, store = self._known.facts.copied(), _copied(self._known.store)
+        facts = self._facts.copied()
         new = self._relations(relation)
         for part in new:
             facts.assume(part, origin=origin)
-            _state(store, part if origin is None else part._replace(origins=part.origins | {origin}))
-        store.propagate()
-        near = facts.about(*[side for part in new for side in (part.left, part.right)])
-        impossible = near.contradiction()
+        impossible = facts.about(*[side for part in new for side in (part.left, part.right)]).contradiction()
         if impossible is not None:
             chain = tuple(Assumed(Origin(text=origin_text(fact)), (), "size", fact) for fact in impossible)
             raise Contradiction("size_mismatch", "the assumptions cannot hold together", chain)
-        self._known = Checkpoint(facts, store)  # only now: an assumption that fails leaves everything as it was
+        self._facts = facts  # only now: an assumption that fails leaves everything as it was
 
     def unify(self, a: Dim | str, b: Dim | str, *, origin: Hashable = None) -> Dim:
         """Assume a == b; return the size that stands for both. Raises Contradiction as `assume` does."""
@@ -119,7 +109,7 @@ class Reasoning:
         Variables that the assumptions determine are replaced first, so sizes that were unified become one.
         """
         dim = self._solved(self._size(dim))
-        return simplify(dim, self._known.facts.about(dim))
+        return simplify(dim, self._facts.about(dim))
 
     def prove(self, relation: str | Relation) -> bool | None:
         """Whether a relation, or each of a chain, holds in all cases that the assumptions allow."""
@@ -127,22 +117,25 @@ class Reasoning:
 
     def explain(self, relation: str | Relation) -> Proof:
         """The same answer with its grounds: the assumptions and laws used for True, values of variables for False."""
-        proofs = [self._proof(part) for part in self._relations(relation)]
+        proofs = [
+            prove.explain(dim, SIGNS[kind], 0, self._facts.about(dim))
+            for kind, dim, _, _ in (part.normal() for part in self._relations(relation))
+        ]
         refuted = next((proof for proof in proofs if proof.answer is False), None)
         if refuted is not None or None in [proof.answer for proof in proofs]:
             return refuted or Proof(None)
         used = dict.fromkeys(fact for proof in proofs for fact in proof.facts)
         return Proof(True, tuple(used), tuple(sorted({law for proof in proofs for law in proof.laws})))
 
-    def checkpoint(self) -> Checkpoint:
-        """What is assumed now."""
-        return self._known
+    def checkpoint(self) -> Facts:
+        """What is assumed now; not to be changed."""
+        return self._facts
 
-    def rollback(self, checkpoint: Checkpoint) -> None:
+    def rollback(self, checkpoint: Facts) -> None:
         """Assume again what was assumed at a checkpoint, and nothing else. A checkpoint serves any number of times."""
-        if not isinstance(checkpoint, Checkpoint):
+        if not isinstance(checkpoint, Facts):
             raise TypeError(f"a checkpoint is what `checkpoint()` returned, not {type(checkpoint).__name__}")
-        self._known = checkpoint
+        self._facts = checkpoint
 
     def _size(self, given: Dim | str) -> Dim:
         return parse(given, scope=self._scope) if isinstance(given, str) else checked(given)
@@ -151,40 +144,8 @@ class Reasoning:
         return [given] if isinstance(given, Relation) else relations_of(given, scope=self._scope)
 
     def _solved(self, dim: Dim) -> Dim:
-        """The size over the variables that the store keeps; itself where the assumptions leave it no value."""
+        """The size without the variables that the assumptions determine; itself where they leave it no value."""
         try:
-            return self._known.store.value(dim)
-        except DivisionByZero:
+            return substituted(dim, determined(dim, self._facts))
+        except (Refuted, DivisionByZero):
             return dim
-
-    def _proof(self, relation: Relation) -> Proof:
-        """The answer of the prover, first about the relation as it stands, then about the solved sizes."""
-        kind, dim, _, _ = relation.normal()
-        found = prove.explain(dim, SIGNS[kind], 0, self._known.facts.about(dim))
-        solved = self._solved(dim) if found.answer is None else dim
-        if solved is dim:
-            return found
-        again = prove.explain(solved, SIGNS[kind], 0, self._known.facts.about(solved))
-        used = dict.fromkeys(again.facts + self._known.store.explain(dim))
-        return again._replace(facts=tuple(used)) if again.answer else found
-
-
-def _copied(store: Store) -> Store:
-    """The same store, for more constraints on sizes. What is known is only replaced as a whole, so both have it."""
-    found = copy(store)
-    found._facts = list(store._facts)
-    return found
-
-
-def _state(store: Store, relation: Relation) -> None:
-    """State a relation as a constraint. The store has none for `!=` and for broadcasting both ways."""
-    kind, left, right, _ = relation
-    origin = Origin(text=origin_text(relation))
-    if kind == "equal":
-        store.eq(left, right, origin=origin)
-    elif kind == "divides":
-        store.divisible(right, left, origin=origin)
-    elif kind == "broadcast_to":
-        store.refine(right, left, origin=origin)
-    elif kind not in ("unequal", "broadcast"):
-        store.bounds(relation.normal().left, 0, origin=origin)

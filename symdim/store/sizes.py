@@ -6,13 +6,12 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from symdim.algebra.canonical import ceildiv, minimum
-from symdim.algebra.constructors.arithmetic import checked, power, product, total
+from symdim.algebra.constructors.arithmetic import checked, product, total
 from symdim.algebra.constructors.floordiv import mod
 from symdim.algebra.constructors.long_division import common_powers, divided
-from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
-from symdim.algebra.intervals import contains, disjoint, numerator, plus, unscaled
+from symdim.algebra.expr import Expr, Extremum
 from symdim.algebra.order import dim_order
-from symdim.algebra.polynomials import powers_of, terms_of, unit_of
+from symdim.algebra.polynomials import terms_of, unit_of
 from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var
 from symdim.errors import SymdimError
@@ -27,7 +26,7 @@ from symdim.store.constraints import (
     kind_of,
 )
 from symdim.store.contents import variables_in
-from symdim.store.intervals import narrow_within, root_below
+from symdim.store.intervals import narrow_within
 from symdim.store.solution import MOST_NAMES
 
 if TYPE_CHECKING:
@@ -61,11 +60,12 @@ def equal(p: State, fact: SizeEqual) -> bool:
             return False
         p.bind(v, value, fact)
         return True
-    if len(terms) == 1:
-        ((unit, sign),) = terms.items()
-        return _unit_equal(p, fact, unit, -const * sign)
-    narrow_within(p, fact, total([product((k, unit)) for unit, k in terms.items()]), (-const, -const))
-    return False
+    whole, value = total([product((k, unit)) for unit, k in terms.items()]), -const
+    if isinstance(whole, Extremum):
+        able = [part for part in whole._parts if not p.excludes(part, value)]
+        if len(able) == 1:
+            p.equate(able[0], value, fact, fact.law)
+    return narrow_within(p, fact, whole, (value, value))
 
 
 def _atoms_equal(p: State, fact: SizeEqual, a: int | Var, b: int | Var) -> bool:
@@ -112,66 +112,9 @@ def _reads_well(terms: dict[Expr, int], v: Var) -> bool:
     return all((k > 0) != (terms[v] > 0) for unit, k in terms.items() if unit is not v)
 
 
-def _unit_equal(p: State, fact: SizeEqual, unit: Expr, value: int) -> bool:
-    """unit == value for a product, a division, a maximum or a minimum."""
-    if isinstance(unit, FloorDiv):
-        n, d = unit._parts
-        if isinstance(d, int):
-            p.push(Bounds(fact.origin, (fact,), fact.law, n, *numerator((value, value), d)))
-            return True
-    elif isinstance(unit, Extremum):
-        limits = (None, value) if isinstance(unit, Max) else (value, None)
-        for part in unit._parts:
-            p.push(Bounds(fact.origin, (fact,), fact.law, part, *limits))
-        able = [part for part in unit._parts if not p.excludes(part, value)]
-        if len(able) == 1:
-            p.equate(able[0], value, fact, fact.law)
-            return True
-    else:
-        return _product_equal(p, fact, powers_of(unit), value)
-    return False
-
-
-def _product_equal(p: State, fact: SizeEqual, powers: dict[Expr, int], value: int) -> bool:
-    """The rule for a product of sizes >= 0 with a known value."""
-    if value < 1 or any(lo is None or lo < 0 for lo, _ in map(p.bounds, powers)):
-        return False
-    if value == 1:
-        for atom in powers:
-            p.equate(atom, 1, fact, fact.law)
-        return True
-    if len(powers) == 1:
-        ((atom, k),) = powers.items()
-        root = root_below(value, k)
-        if root**k != value:
-            raise _violated(p, fact, INDIVISIBLE, power(atom, k), value)
-        p.equate(atom, root, fact, fact.law)
-        return True
-    for atom, k in powers.items():
-        p.push(Bounds(fact.origin, (fact,), fact.law, atom, 1, root_below(value, k)))
-    return False
-
-
 def bounds(p: State, fact: Bounds) -> bool:
-    """Narrow the interval of the variable in lo <= dim <= hi."""
-    dim = p.size(fact.dim)
-    known, wanted = p.bounds(dim), (fact.lo, fact.hi)
-    if disjoint(wanted, known):
-        raise p.contradiction(kind_of(fact.law, OUT_OF_RANGE), f"{fact}, but the size is {dim!r}", fact)
-    if contains(wanted, known):
-        return True
-    terms, const = terms_of(dim)
-    if len(terms) == 1:
-        ((unit, k),) = terms.items()
-        ends = unscaled(plus(wanted, (-const, -const)), k)
-        if isinstance(unit, Var):
-            p.narrow(unit, *ends, fact)
-            return contains(ends, p.bounds(p.size(unit)))
-        if isinstance(unit, FloorDiv) and unit._terms is None and isinstance(d := unit._parts[1], int):
-            p.push(Bounds(fact.origin, (fact,), fact.law, unit._parts[0], *numerator(ends, d)))
-            return True
-    narrow_within(p, fact, dim, wanted)
-    return False
+    """Narrow the intervals of the variables in lo <= dim <= hi."""
+    return narrow_within(p, fact, p.size(fact.dim), (fact.lo, fact.hi))
 
 
 def divisible(p: State, fact: Divisible) -> bool:

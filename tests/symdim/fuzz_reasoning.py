@@ -19,9 +19,9 @@ from symdim import Contradiction, Expr, Reasoning, Relation, Scope, maximum, min
 from symdim.errors import DivisionByZero
 
 if TYPE_CHECKING:
+    from symdim import Facts
     from symdim.algebra.expr import Dim
     from symdim.relations.relation import RelationKind
-    from symdim.store.reasoning import Checkpoint
 
 KINDS: list[RelationKind] = ["equal", "unequal", "at_least", "at_most", "greater", "less", "divides"]
 KINDS += ["broadcast", "broadcast_to"]
@@ -32,7 +32,7 @@ STEPS = 12
 class Left(NamedTuple):
     """What a checkpoint must bring back: the relations, and the assignments that they allow."""
 
-    checkpoint: Checkpoint
+    checkpoint: Facts
     relations: tuple[Relation, ...]
     points: tuple[dict[str, int], ...]
 

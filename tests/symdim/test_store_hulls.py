@@ -248,7 +248,7 @@ def test_a_power_equals_a_number_only_at_its_root(value: int) -> None:
         (maximum(W, H, 2 * H), (0, 3), ["W == 7", "H <= 3"]),
         (maximum(H, W), (1, 7), ["H <= 7", "max(H, W) == 7"]),
         (W // 3, (1, 6), ["H <= 6", "21 <= W <= 23"]),
-        ((H + W) // 4, (1, 6), ["H <= 6", "22 <= W <= 30", "28 <= H + W <= 31"]),
+        ((H + W) // 4, (1, 6), ["H <= 6", "(H + W)//4 == 7"]),
     ],
 )
 def test_an_equation_that_leaves_one_part_is_said_of_this_part(equation: Dim, bounded: Ends, texts: list[str]) -> None:
@@ -275,6 +275,6 @@ def test_a_bound_of_a_part_is_said_of_the_equation() -> None:
     store.eq(height, 2 * width, origin="first")
     store.eq(maximum(2 * height, 1), 1, origin="second")
     assert [(guard.text, str(guard.fact.origin)) for guard in store.guards()] == [
-        ("height == 0", "second"), ("width == 0", "second")
+        ("height == 0", "first"), ("width == 0", "second")
     ]  # fmt: skip
     assert store.explain(width) == ("max(2*height, 1) == 1 (second)", "height == 2*width (first)")
