@@ -68,7 +68,7 @@ class Incremental:
         opsets: domain -> version.
         ir_version: That of the model.
         functions: The model's own functions.
-        metadata: The model's metadata, of which `symdim.bounds` gives intervals.
+        metadata: The metadata of the main graph, with the [contract](contract.md) of an earlier model, say.
         options: `bounds`, `policy`, `min_dim`, `initializers`, `broadcast` and `adopt_declared_symbols` of `infer`.
 
     >>> building = Incremental({"": 20})
@@ -101,7 +101,7 @@ class Incremental:
     def replay(cls, model: onnx.ModelProto, **options: Unpack[StepOptions]) -> Incremental:
         """All parts of a model, handed over one by one. Its nodes must be in order."""
         opsets = {text(o.domain): o.version for o in model.opset_import}
-        metadata = {text(entry.key): text(entry.value) for entry in model.metadata_props}
+        metadata = {text(entry.key): text(entry.value) for entry in model.graph.metadata_props}
         made = cls(opsets, ir_version=model.ir_version, functions=model.functions, metadata=metadata, **options)
         graph = model.graph
         for info in graph.input:

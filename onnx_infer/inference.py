@@ -17,7 +17,8 @@ from onnx_infer.engine.walk import walk
 from onnx_infer.errors import ShapeInferenceError, UnknownSymbol
 from onnx_infer.laws.known import Known, assuming
 from onnx_infer.laws.statements import Mode
-from onnx_infer.model.given import Given, Narrowed, given_bound, given_by
+from onnx_infer.model.contract import KEY
+from onnx_infer.model.given import Given, Narrowed, contract_in, given_bound, given_by
 from onnx_infer.model.input_values import put_elements, put_values
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.element_types import too_many_axes
@@ -97,7 +98,8 @@ def run(
     bound = given_bound(front, bind or {}, input_shapes or {}) if bind or input_shapes else None
     if bound is not None and bound.shapes:
         front = front.reshaped(bound.shapes)
-    given, wrong = given_by(front, bounds or {}, assume, values or {}, bound)
+    in_file = contract_in(written)
+    given = given_by(front, bounds or {}, assume, values or {}, bound, in_file.contract, assume_declared)
     setting = Setting(
         policy,
         adopt=adopt_declared_symbols and policy != "override",
@@ -122,18 +124,24 @@ def run(
     if given:
         record.diagnostics[:] = blamed(record.diagnostics, given, lambda part: walks(given=part).diagnostics)
     inputs = {**_named_axes(written, record, bound), **inputs}
-    _tell(record, front, [*wrong, *input_errors(record.model, record.scope)])
+    record.in_file, record.given = in_file, (given, values or {})
+    _tell(record, front)
     if policy == "strict" and (raised := next(filter(is_raised, record.diagnostics), None)):
         raise ShapeInferenceError(str(raised))
     return record, inputs
 
 
-def _tell(record: Record, front: FrontEnd, wrong: Sequence[str]) -> None:
-    """Complete the diagnostics and notes of a record. `wrong` is what is wrong with the model as a whole."""
+def _tell(record: Record, front: FrontEnd) -> None:
+    """Complete the diagnostics and notes of a record with what is wrong with the model as a whole."""
     for name, sizes in front.inputs():
         if len(sizes) > MAX_RANK:
             record.diagnostics.append(Diagnostic("warning", "", "", too_many_axes(f"input '{name}'", len(sizes))))
-    record.diagnostics += [Diagnostic("error", "", "", message) for message in wrong]
+    errors = input_errors(record.model, record.scope)
+    record.diagnostics += [Diagnostic("error", "", "", message) for message in errors]
+    record.diagnostics += [Diagnostic("warning", "", "", message) for message in record.in_file.wrong]
+    if foreign := sorted(record.in_file.contract.bounds.keys() - record.symbols.known().keys()):
+        told = f"metadata {KEY}: bounds of {', '.join(map(repr, foreign))}, which the model does not have"
+        record.diagnostics.append(Diagnostic("warning", "", "", told))
     if told := outdated(record.model.opsets):
         record.diagnostics.append(Diagnostic("warning", "", "", told))
     if record.diagnostics:
@@ -162,7 +170,7 @@ def begun(
         mode=Mode(is_strict=broadcast == "strict"),
         ends_early=ends_early,
     )
-    given, _ = given_by(front, bounds or {}, (), {}, None)
+    given = given_by(front, bounds or {}, (), {}, None, contract_in(front).contract)
     view = partial(_view, front, initializers == "constant", {}, given.elements, False)
     start = Start()
     symbols = _symbols(front, view, setting, min_dim, given, start)(start)

@@ -15,6 +15,7 @@ from onnx_infer.engine.run_time import RunTimeValues
 from onnx_infer.engine.scope import Scope
 from onnx_infer.laws.bounds import UndecidedSigns
 from onnx_infer.laws.statements import Mode
+from onnx_infer.model.given import Given, InFile
 from onnx_infer.model.graph import read_once
 from onnx_infer.operators.lookup import operators_of
 from onnx_infer.operators.registration import normal_domain
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from onnx_infer.laws.statements import Statement
     from onnx_infer.model.given import Interval
     from onnx_infer.model.graph import Attributes, Function, Graph, Model, Node
+    from onnx_infer.model.input_values import InputValue
     from onnx_infer.model.symbols import Symbols
     from onnx_infer.types.merge import ShapeMergePolicy
     from onnx_infer.values.tensor import Dim, Value
@@ -173,6 +175,8 @@ class Record:
         # after the walk
         self.unsolved: dict[str, Value] = {}  # the values whose fresh sizes were solved, as they were before
         self.own_sizes = OwnSizes()
+        self.in_file = InFile()  # the contract in the file
+        self.given: tuple[Given, Mapping[str, InputValue]] = Given(), {}  # what the caller has assumed
         self._views: dict[int, Graph] = {}
 
     @property

@@ -12,7 +12,6 @@ import onnx_ir as ir
 
 from onnx_infer.integrations.onnx_ir_names import GRAPHS, ValueNames, given_values
 from onnx_infer.model.attributes import constant, known_count, number, strings, unpacked
-from onnx_infer.model.given import KEY, declared_bounds
 from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Function, Graph, Model, Node, with_names
 from onnx_infer.model.size_texts import Size, said
 from onnx_infer.operators.registration import normal_domain
@@ -173,10 +172,9 @@ class OnnxIRFrontEnd:
         others = chain(graph.outputs, given_values(graph))
         return [s for _, sizes in self.inputs() for s in sizes if isinstance(s, str)], _texts(others)
 
-    def bounds(self) -> tuple[dict[str, tuple[int, int | None]], list[str]]:
-        """The intervals of symbols in the metadata of the model, then in those of its inputs."""
-        holders = (self.model, *self.model.graph.inputs)
-        return declared_bounds(text(h.metadata_props[KEY]) for h in holders if KEY in h.metadata_props)
+    def metadata(self) -> dict[str, str]:
+        """The metadata of the graph."""
+        return {text(key): text(value) for key, value in self.model.graph.metadata_props.items()}
 
     def inputs(self) -> Iterator[tuple[str, tuple[Size, ...]]]:
         """The sizes of inputs as the model writes them."""

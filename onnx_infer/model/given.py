@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TYPE_CHECKING, TypeAlias
 
+from onnx_infer.model.contract import KEY, RANGES, Contract, read_contract
 from onnx_infer.model.input_values import given_elements, given_sizes, named_elements, spelled
 from onnx_infer.model.symbols import Symbols
 from symdim import Var
@@ -95,45 +96,32 @@ def interval_text(symbol: Var) -> str:
     return f"{symbol} >= {low}" if high is None else f"{low} <= {symbol} <= {high}"
 
 
-KEY = "symdim.bounds"
+class InFile(NamedTuple):
+    """The contract in the metadata of a model, and what is wrong with the metadata.
 
-
-def declared_bounds(entries: Iterable[str]) -> tuple[dict[str, tuple[int, int | None]], list[str]]:
-    """The intervals by symbol, and what is wrong with the entries. If several entries bound a symbol, the first counts.
-
-    >>> declared_bounds(['{"seq": [1, 2048], "batch": [4, 2]}'])
-    ({'seq': (1, 2048)}, ["metadata symdim.bounds: [4, 2] are not bounds of 'batch'"])
+    A contract that `is_own` was written by this library, and is renewed when the model is written.
     """
-    found: dict[str, tuple[int, int | None]] = {}
-    wrong: list[str] = []
-    for entry in entries:
-        _read(entry, found, wrong)
-    return found, wrong
+
+    contract: Contract = Contract()
+    wrong: tuple[str, ...] = ()
+    is_own: bool = False
 
 
-def _read(text: str, found: dict[str, tuple[int, int | None]], wrong: list[str]) -> None:
-    import json
+def contract_in(front: FrontEnd) -> InFile:
+    """What the metadata of a graph says of sizes. The ranges of torch count where there is no contract."""
+    metadata = front.metadata()
+    wrong: tuple[str, ...] = ()
+    if (text := metadata.get(KEY)) is not None:
+        contract, faults = read_contract(text)
+        wrong = tuple([f"metadata {KEY}: {fault}" for fault in faults])
+        if contract is not None:
+            return InFile(contract, wrong, is_own=True)
+    if RANGES not in metadata:
+        return InFile(wrong=wrong)
+    from onnx_infer.model.torch_ranges import of_torch  # few models need it
 
-    try:
-        entries = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        wrong.append(f"metadata {KEY}: no JSON: {error}")
-        return
-    if not isinstance(entries, dict):
-        wrong.append(f"metadata {KEY}: no JSON object of symbols: {text[:60]}")
-        return
-    for symbol, ends in entries.items():
-        if _is_interval(ends):
-            found.setdefault(symbol, (ends[0], ends[1]))
-        else:
-            wrong.append(f"metadata {KEY}: {ends} are not bounds of {symbol!r}")
-
-
-def _is_interval(ends: Any) -> bool:
-    if not isinstance(ends, list) or len(ends) != 2:
-        return False
-    low, high = ends
-    return type(low) is int and low >= 0 and (high is None or (type(high) is int and high >= low))
+    contract, faults = of_torch(metadata, front.inputs())
+    return InFile(contract, (*wrong, *(f"metadata {RANGES}: {fault}" for fault in faults)))
 
 
 def given_bound(front: FrontEnd, bind: Mapping[str, int | str], shapes: Mapping[str, InputShape]) -> Bound:
@@ -151,18 +139,25 @@ def given_by(
     assume: Sequence[str],
     values: Mapping[str, InputValue],
     bound: Bound | None,
-) -> tuple[Given, list[str]]:
-    """What is given of the symbols, and what is wrong with the metadata of the model."""
-    declared, wrong = front.bounds()
+    contract: Contract,
+    trusts: bool = False,
+) -> Given:
+    """What is given of the symbols by the caller, and by the contract in the file.
+
+    Its guards are among it if the caller `trusts` what is declared.
+    """
     names = front.dim_params()[0]
     elements = named_elements([name for name, _ in front.inputs()], (*bounds, *assume), names)
-    intervals = {**declared, **given_sizes(front.inputs(), values), **given_elements(elements, values)}
+    intervals = {**contract.bounds, **given_sizes(front.inputs(), values), **given_elements(elements, values)}
     ours = dict(zip(map(spelled, bounds), bounds.values(), strict=True))
-    given = Given(ours, intervals, tuple(map(spelled, assume)), elements=elements)
+    relations = tuple(map(spelled, assume))
+    if trusts:
+        relations = tuple(dict.fromkeys((*relations, *contract.assumable(Symbols(names).known()))))
+    given = Given(ours, intervals, relations, elements=elements)
     if bound is None:
-        return given, wrong
+        return given
     # an interval of a symbol is one of the expression that stands for it
     ends = [(name, given.intervals()[name]) for name in bound.of if name in given.intervals()]
     stated = [interval_text(Var.fresh(name, low, high)) for name, (low, high) in ends]
     ours, intervals = ({n: e for n, e in of.items() if n not in bound.of} for of in (given.bounds, given.declared))
-    return Given(ours, intervals, (*given.relations, *stated), bound.of, bound.named, elements), wrong
+    return Given(ours, intervals, (*given.relations, *stated), bound.of, bound.named, elements)

@@ -138,8 +138,8 @@ class FrontEnd(Protocol):
     def dim_params(self) -> tuple[list[str], list[str]]:
         """The texts in the types of the graph's inputs, in order, and in those of its other values."""
 
-    def bounds(self) -> tuple[dict[str, tuple[int, int | None]], list[str]]:
-        """The intervals of symbols that the model declares, and what is wrong with invalid ones."""
+    def metadata(self) -> Mapping[str, str]:
+        """The metadata of the graph."""
 
     def inputs(self) -> Iterable[tuple[str, Sequence[Size]]]:
         """The graph's inputs with their written sizes. For a nested type they are those of the innermost tensor."""

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from onnx import FunctionProto, TypeProto, ValueInfoProto
 
 from onnx_infer.model.attributes import declared_size, value_type
-from onnx_infer.model.given import KEY
 from onnx_infer.model.size_texts import Size
 from onnx_infer.protobuf.wire import field
 from onnx_infer.values import dtype as dt
@@ -22,7 +21,7 @@ from symdim.algebra.caches import Cache, shared_cache
 from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from onnx import GraphProto
 
@@ -162,14 +161,6 @@ def _type_in(rest: bytes) -> bytes:
         return rest[2:]
     wire: bytes = ValueInfoProto.FromString(rest).type.SerializeToString()
     return wire
-
-
-def bounds_in(holders: Iterable[Any]) -> Iterator[str]:
-    """The texts of bounds in the metadata of a model, or of values."""
-    for holder in holders:
-        for entry in holder.metadata_props:
-            if entry.key == KEY:
-                yield text(entry.value)
 
 
 def innermost_dims(kind: Any) -> Any:

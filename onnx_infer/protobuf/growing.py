@@ -32,6 +32,7 @@ class GrowingGraph:
         self.initializer: list[TensorProto] = []
         self.sparse_initializer: list[SparseTensorProto] = []
         self.node: list[NodeProto] = []
+        self.metadata_props: list[StringStringEntryProto] = []
 
 
 class GrowingModel:
@@ -43,9 +44,9 @@ class GrowingModel:
     def __init__(self, ir_version: int, opsets: Mapping[str, int], metadata: Mapping[str, str]) -> None:
         self.ir_version = ir_version
         self.opset_import = [OperatorSetIdProto(domain=d, version=v) for d, v in opsets.items()]
-        self.metadata_props = [StringStringEntryProto(key=k, value=v) for k, v in metadata.items()]
         self.functions: list[FunctionProto] = []
         self.graph = GrowingGraph()
+        self.graph.metadata_props += [StringStringEntryProto(key=k, value=v) for k, v in metadata.items()]
         self.inputs: dict[str, bool] = {}
         self.values: dict[str, bool] = {}
 
@@ -69,7 +70,7 @@ class GrowingModel:
     def copy(self) -> GrowingModel:
         """Another model with the same messages."""
         new = GrowingModel(self.ir_version, {}, {})
-        new.opset_import, new.metadata_props = self.opset_import, self.metadata_props
+        new.opset_import, new.graph.metadata_props = self.opset_import, self.graph.metadata_props
         for mine, part in zip(new._lists(), self._lists(), strict=True):
             mine += part
         new.inputs, new.values = dict(self.inputs), dict(self.values)

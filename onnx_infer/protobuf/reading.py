@@ -10,12 +10,11 @@ import onnx
 from onnx import AttributeProto, FunctionProto, SparseTensorProto, TensorProto, ValueInfoProto
 
 from onnx_infer.model.attributes import attribute_value, constant, sizes, stored_constant
-from onnx_infer.model.given import declared_bounds
 from onnx_infer.model.graph import Function, Graph, Model, Node, with_names
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.known_schemas import find_schema, read_schema
 from onnx_infer.operators.registration import normal_domain
-from onnx_infer.protobuf.declarations import Declared, bounds_in, types_of
+from onnx_infer.protobuf.declarations import Declared, types_of
 from onnx_infer.protobuf.nodes import Literal, ProtoNodes, graphs_of, message
 from onnx_infer.protobuf.wire import dim_param, type_bytes
 from onnx_infer.values import dtype as dt
@@ -57,9 +56,9 @@ class ModelProtoFrontEnd:
         inputs, outputs, others = self._declared
         return list(inputs.texts), list(dict.fromkeys((*outputs.texts, *others.texts)))
 
-    def bounds(self) -> tuple[dict[str, tuple[int, int | None]], list[str]]:
-        """The intervals of symbols in the metadata of the model, then in those of its inputs."""
-        return declared_bounds(bounds_in([self.model, *self.model.graph.input]))
+    def metadata(self) -> dict[str, str]:
+        """The metadata of the graph. Of several entries with one key the last counts."""
+        return {text(entry.key): text(entry.value) for entry in self.model.graph.metadata_props}
 
     def inputs(self) -> tuple[tuple[str, tuple[Size, ...]], ...]:
         """The sizes of inputs as the model writes them."""

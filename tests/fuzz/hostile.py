@@ -159,13 +159,14 @@ def many_names(rng: Random) -> bytes:
     """Opset imports, metadata, declared values, inputs, outputs, notes: very many, often of one name."""
     model = model_of([node("Relu", ["x"], ["y"])])
     kind = rng.randrange(6)
-    bounds = ("N 1 2", "{", '{"N": [0, 2]}', "N=1..2", "N" * 100)
+    contracts = ("N 1 2", "{", '{"version": 1, "bounds": {"N": [0, 2]}}', "[]", "N" * 100)
     for i in range(many(rng, 20_000)):
         name = rng.choice(("x", "y", f"v{i}"))
         if kind == 0:
             model.opset_import.add(domain=rng.choice(("", f"d{i}")), version=rng.choice(VERSIONS))
         elif kind == 1:
-            model.metadata_props.add(key=rng.choice(("symdim.bounds", str(i))), value=rng.choice(bounds))
+            key = rng.choice(("symdim.contract", str(i)))
+            model.graph.metadata_props.add(key=key, value=rng.choice(contracts))
         elif kind == 2:
             model.graph.quantization_annotation.add(tensor_name=name)
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from random import Random
 
 import onnx.parser
@@ -195,7 +194,7 @@ def test_bounds_and_metadata_that_contradict_the_model_are_named_too():
     text = "Add-14 'y': sizes do not broadcast: S and 64 (under the assumption 101 <= S <= 200)"
     model = parsed(SLICE)
     assert errors(infer(model, bounds={"S": (101, 200)})) == [text]
-    model.metadata_props.add(key="symdim.bounds", value=json.dumps({"S": [101, 200]}))
+    model.graph.metadata_props.add(key="symdim.contract", value='{"version": 1, "bounds": {"S": [101, 200]}}')
     assert errors(infer(model)) == [text]
     assert not errors(infer(model, bounds={"S": (1, 64)}))
 

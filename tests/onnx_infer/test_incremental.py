@@ -63,7 +63,7 @@ def test_options_are_those_of_the_whole_model(options: dict[str, object]) -> Non
 
 def test_bounds_in_metadata_count() -> None:
     model = parsed("g (float[N, 3] x) => (y) { y = Add(x, x) }")
-    helper.set_model_props(model, {"symdim.bounds": '{"N": [2, 4]}'})
+    model.graph.metadata_props.add(key="symdim.contract", value='{"version": 1, "bounds": {"N": [2, 4]}}')
     assert Incremental.replay(model).finish().symbols["N"].bounds() == (2, 4)
 
 

@@ -125,7 +125,8 @@ def test_what_is_said_of_a_bound_symbol_holds_of_its_expression() -> None:
     result = onnx_infer.infer(model(), bind={"N": 5}, assume=["N <= 4"])
     assert [d.message for d in result.diagnostics] == ["the assumption N <= 4 contradicts the given sizes"]
     proto = model()
-    proto.metadata_props.add(key="symdim.bounds", value='{"H": [1, 320], "N": [1, 4]}')
+    entry = '{"version": 1, "bounds": {"H": [1, 320], "N": [1, 4]}}'
+    proto.graph.metadata_props.add(key="symdim.contract", value=entry)
     result = onnx_infer.infer(proto, input_shapes={"x": ["batch", 3, "32*h", "W"]})
     assert [result.symbols[name].bounds() for name in ("batch", "h")] == [(1, 4), (1, 10)]
 

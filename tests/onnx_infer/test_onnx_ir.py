@@ -214,8 +214,8 @@ def test_an_initializer_that_is_an_input_too(version: int) -> None:
 
 def test_bounds_in_the_metadata() -> None:
     model = parsed("g (float[N] x) => (y) { y = Relu(x) }", HEAD)
-    helper.set_model_props(model, {"symdim.bounds": '{"N": [2, 8], "M": [4, 2], "K": 3, "L": [1]}'})
-    model.graph.input[0].metadata_props.add(key="symdim.bounds", value='{"N": [1, 1]}')
+    entry = '{"version": 1, "bounds": {"N": [2, 8], "M": [4, 2], "K": 3, "L": [1]}}'
+    model.graph.metadata_props.add(key="symdim.contract", value=entry)
     check_same(model)
     result = onnx_ir.infer(ir.from_proto(model))
     assert result.symbols["N"].bounds() == (2, 8)
