@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from onnx_infer.model.contract import KEY, RANGES, Contract, read_contract
 from onnx_infer.model.input_values import given_elements, given_sizes, named_elements, spelled

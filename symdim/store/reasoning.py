@@ -15,7 +15,6 @@ from symdim.algebra.constructors.arithmetic import checked
 from symdim.algebra.dims import substituted
 from symdim.errors import DivisionByZero, refuse_text
 from symdim.facts import Facts, origin_text, relations_of, with_origin
-from symdim.named_tuple import NamedTuple
 from symdim.parsing import parse
 from symdim.prove import Proof
 from symdim.prover.hypotheses import Refuted
