@@ -140,8 +140,8 @@ def _tell(record: Record, front: FrontEnd) -> None:
     record.diagnostics += [Diagnostic("error", "", "", message) for message in errors]
     record.diagnostics += [Diagnostic("warning", "", "", message) for message in record.in_file.wrong]
     if foreign := sorted(record.in_file.contract.bounds.keys() - record.symbols.known().keys()):
-        told = f"metadata {KEY}: bounds of {', '.join(map(repr, foreign))}, which the model does not have"
-        record.diagnostics.append(Diagnostic("warning", "", "", told))
+        unknown = f"metadata {KEY}: bounds of {', '.join(map(repr, foreign))}, which the model does not have"
+        record.diagnostics.append(Diagnostic("warning", "", "", unknown))
     if told := outdated(record.model.opsets):
         record.diagnostics.append(Diagnostic("warning", "", "", told))
     if record.diagnostics:

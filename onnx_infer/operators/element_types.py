@@ -78,7 +78,8 @@ class ElementTypes:
         """Why the schema does not allow the types of a node, or None; `known` is what it says of the inputs."""
         made: Types = tuple([v.dtype or 0 if isinstance(v, SymTensor) else v for v in outputs])
         try:
-            return known.misuses[made]
+            told: str | None = known.misuses[made]
+            return told
         except KeyError:
             wrong = check_types(self._schema, inputs, outputs)
             if known.are_plain and _are_plain(made):
