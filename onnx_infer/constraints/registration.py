@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.constraints.relations import Relations
 from onnx_infer.errors import Unknown
 from onnx_infer.operators.arguments import NOT_GIVEN, Parameter, parameters, reader
-from onnx_infer.operators.schema import COLLECTIONS
 from onnx_infer.operators.registration import OpShapeInferenceRegistry
+from onnx_infer.operators.schema import COLLECTIONS
 from symdim import Expr
 from symdim.named_tuple import NamedTuple
 
