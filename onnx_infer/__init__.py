@@ -8,7 +8,7 @@ import: its modules are loaded when a name is first used.
     diagnostics.py   errors and warnings about a model       errors.py         the exceptions
     incremental.py   a model that grows                      options.py        checks of the calls' arguments
     rules.py         everything for writing rules            testing.py        operator cases as text
-    collecting.py    no collector while an inference runs    __main__.py       the command line
+    __main__.py      the command line
 
 The rooms follow. Each has its own map in its `__init__`. A room uses only rooms above it:
 
@@ -115,7 +115,7 @@ def __getattr__(name: str) -> object:
         raise ImportError(missing)
     from importlib import import_module
 
-    from onnx_infer.collecting import collecting_later
+    from onnx_infer.engine.collecting import collecting_later
 
     module = collecting_later(import_module)(f".{_MODULE_OF[name]}", __name__)
     value = globals()[name] = getattr(module, name)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import StrictModeError
 from onnx_infer.values.text import bounded, printable
-from symdim.named_tuple import NamedTuple
+from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
-from onnx_infer.collecting import collecting_later
 from onnx_infer.diagnostics import Diagnostic, is_raised
 from onnx_infer.engine.claims import name_sizes
+from onnx_infer.engine.collecting import collecting_later
 from onnx_infer.engine.contradictions import errors_of
 from onnx_infer.engine.messages import blamed, name_overridable, told_once
 from onnx_infer.engine.record import Record, Setting

@@ -33,7 +33,7 @@ from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor, Value, substitute
 from symdim import parse
 from symdim.algebra.dims import variables_of
-from symdim.named_tuple import NamedTuple
+from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -23,6 +23,7 @@ from symdim.algebra.constructors.arithmetic import checked
 from symdim.algebra.dims import bounds_of, sign, variables_of
 from symdim.algebra.evaluate import children, parts_first, postorder
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
+from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.origin import Computed, ValueOf, is_given
 from symdim.algebra.pickling import limits_first
 from symdim.algebra.polynomials import powers_of
@@ -30,7 +31,6 @@ from symdim.algebra.texts.remainders import Remainder, remainders_in
 from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var
 from symdim.errors import BoundsError, DivisionByZero, RankError, UnsupportedDynamicShape, refuse_text
-from symdim.named_tuple import NamedTuple
 from symdim.prover.budget import Budget
 from symdim.relations.monotone import growth
 

@@ -20,8 +20,8 @@ from symdim.algebra import dims
 from symdim.algebra.bounds import bounds_of
 from symdim.algebra.constructors.arithmetic import checked
 from symdim.algebra.constructors.floordiv import mod
+from symdim.algebra.named_tuple import NamedTuple
 from symdim.facts import Facts, with_origin
-from symdim.named_tuple import NamedTuple
 from symdim.prover.budget import Budget, OutOfBudget
 from symdim.prover.halves import HALVES, halved
 from symdim.prover.hypotheses import INTERVALS, problem_of

@@ -15,8 +15,8 @@ from onnx_infer.operators.verification import check_inputs, wrong_number
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, OneOf, SymTensor, Value
 from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
+from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.texts.written import leaf_count
-from symdim.named_tuple import NamedTuple
 from symdim.rows import Row
 from symdim.store import Contradiction, Origin, Store
 

@@ -21,7 +21,7 @@ from onnx_infer.engine.repeat import Shapes, Start, unconfirmed
 from onnx_infer.errors import UnknownSymbol
 from onnx_infer.values.tensor import Dim, SymTensor
 from symdim import Expr
-from symdim.named_tuple import NamedTuple
+from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -18,7 +18,7 @@ from onnx_infer.operators.arguments import NOT_GIVEN, Parameter, parameters, rea
 from onnx_infer.operators.registration import OpShapeInferenceRegistry
 from onnx_infer.operators.schema import COLLECTIONS
 from symdim import Expr
-from symdim.named_tuple import NamedTuple
+from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

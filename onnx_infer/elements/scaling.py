@@ -15,7 +15,7 @@ from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import call_mode, conflicting, fresh, state
 from symdim.algebra.dims import bounds_of
-from symdim.named_tuple import NamedTuple
+from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim

@@ -4,7 +4,7 @@
     scope.py           the values of a graph                 apply.py           one rule applied to one node
     subgraph.py        graph attributes                      calls.py           calls of functions
     outcomes.py        what an outcome says beyond values    order.py           nodes that are out of order
-    repeat.py          what a second walk knows from the start
+    repeat.py          what a second walk knows              collecting.py      no collector while an inference runs
     declared.py        the types that a model declares       claims.py          the claims in them, and names from these
     fresh.py           fresh sizes and their equals          run_time.py        elements that only a run knows
     substitution.py    sizes of a record replaced by others: solved, shorter, with declared names

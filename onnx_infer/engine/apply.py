@@ -18,7 +18,7 @@ from onnx_infer.values.tensor import OneOf, plain, substitute
 from symdim import Var
 from symdim.algebra.dims import substituted
 from symdim.algebra.evaluate import Substitution
-from symdim.named_tuple import NamedTuple
+from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

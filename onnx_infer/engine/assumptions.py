@@ -11,9 +11,9 @@ from onnx_infer.laws.known import Known, holds
 from onnx_infer.model.given import Narrowed, interval_text
 from symdim import Expr, Facts, ParseError, Var, parse, simplify
 from symdim.algebra.dims import substituted, variables_of
+from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.order import leading, sorted_units
 from symdim.algebra.polynomials import terms_of
-from symdim.named_tuple import NamedTuple
 from symdim.relations.relation import SIGNS, Relation
 from symdim.relations.solving import solve
 from symdim.store import Origin, Store

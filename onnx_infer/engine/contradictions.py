@@ -21,8 +21,8 @@ from onnx_infer.laws.bounds import Bounds
 from onnx_infer.model.graph import label_of, title_of
 from symdim import Var
 from symdim.algebra.caches import shared_cache
+from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.texts.written import leaf_count
-from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

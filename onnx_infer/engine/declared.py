@@ -20,7 +20,7 @@ from onnx_infer.values.tensor import UNKNOWN_SIZE, OneOf, SymTensor, Value, subs
 from symdim import Expr, Var
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import substituted, variables_of
-from symdim.named_tuple import NamedTuple
+from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -20,7 +20,7 @@ from onnx_infer.model.graph import read_once
 from onnx_infer.operators.lookup import operators_of
 from onnx_infer.operators.registration import normal_domain
 from symdim.algebra.dims import substituted
-from symdim.named_tuple import NamedTuple
+from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence

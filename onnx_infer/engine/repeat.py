@@ -30,7 +30,7 @@ from onnx_infer.operators.element_types import LARGEST_SIZE
 from onnx_infer.types.merge import is_of_inputs, size_pairs
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from symdim import Expr
-from symdim.named_tuple import NamedTuple
+from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from onnx_infer.errors import ShapeInferenceError, broken
 from symdim import Expr, Scope, Var
 from symdim.algebra.dims import substituted
+from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.origin import Computed, ValueOf
 from symdim.algebra.variable import make_variable
-from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -11,7 +11,7 @@ from onnx_infer.laws.statements import call_mode, conflicting, fresh, state
 from symdim import ceildiv, maximum, minimum
 from symdim.algebra.caches import clear_with_caches
 from symdim.algebra.dims import at_least, at_most, bounds_of
-from symdim.named_tuple import NamedTuple
+from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim

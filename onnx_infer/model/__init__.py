@@ -3,6 +3,7 @@
     graph.py         the view of a model: graphs, nodes, functions     attributes.py         attributes as plain values
     symbols.py       reading the dim_params of a model                 given.py           assumptions about symbols
     input_values.py  elements that a caller gives for inputs           size_texts.py        the texts of sizes
+    contract.py      bounds, guards and upper bounds in a file         torch_ranges.py  the ranges that torch writes
     input_shapes.py  shapes of inputs that a caller gives, and what stands for symbols
 
 The room uses `values`. Begin with `graph.py`.

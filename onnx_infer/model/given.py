@@ -8,7 +8,7 @@ from onnx_infer.model.contract import KEY, RANGES, Contract, read_contract
 from onnx_infer.model.input_values import given_elements, given_sizes, named_elements, spelled
 from onnx_infer.model.symbols import Symbols
 from symdim import Var
-from symdim.named_tuple import NamedTuple
+from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -14,7 +14,7 @@ from onnx_infer.model.input_values import told_inputs
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from symdim import Expr, ParseError, Var, parse
 from symdim.algebra.dims import at_most, variables_of
-from symdim.named_tuple import NamedTuple
+from symdim.algebra.named_tuple import NamedTuple
 from symdim.relations.relation import Relation
 from symdim.relations.solving import solve
 

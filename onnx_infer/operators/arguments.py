@@ -36,7 +36,7 @@ from onnx_infer.values import dtype as dt
 from onnx_infer.values.propagated import MAX_DATA, is_small
 from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim.algebra.caches import clear_with_caches
-from symdim.named_tuple import NamedTuple
+from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

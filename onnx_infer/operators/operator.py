@@ -21,7 +21,7 @@ from onnx_infer.values.propagated import MAX_DATA, is_small
 from onnx_infer.values.tensor import SymTensor, Value
 from symdim import Var
 from symdim.algebra.caches import Cache
-from symdim.named_tuple import NamedTuple
+from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ from onnx import AttributeProto
 
 from onnx_infer.laws.windows import Windows
 from onnx_infer.values import dtype as dt
-from symdim.named_tuple import NamedTuple
+from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

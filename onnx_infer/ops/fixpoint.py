@@ -27,7 +27,7 @@ from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import OneOf, SymTensor, plain
 from symdim import BoundsError, DivisionByZero, Var
 from symdim.algebra.dims import substituted, variables_of
-from symdim.named_tuple import NamedTuple
+from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from onnx_infer.laws.statements import Statement

@@ -23,8 +23,8 @@ from onnx_infer.laws.statements import fresh
 from symdim import Expr, Max, Min, Var, ceildiv, maximum, minimum
 from symdim.algebra.constructors.lattice import as_extremum
 from symdim.algebra.dims import substituted
+from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.polynomials import terms_of
-from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from onnx_infer.elements.ratio import Element

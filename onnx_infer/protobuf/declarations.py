@@ -18,7 +18,7 @@ from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, SymTensor, Value
 from onnx_infer.values.text import text
 from symdim.algebra.caches import Cache, shared_cache
-from symdim.named_tuple import NamedTuple
+from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -22,7 +22,7 @@ from onnx_infer.model.attributes import kind_of
 from onnx_infer.options import no_model
 from onnx_infer.protobuf.nodes import graphs_of
 from onnx_infer.values.text import encoded, text
-from symdim.named_tuple import NamedTuple
+from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

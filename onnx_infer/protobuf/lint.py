@@ -14,7 +14,7 @@ from onnx_infer.protobuf.files import Source, data_files, read_model, within
 from onnx_infer.protobuf.nodes import placed
 from onnx_infer.protobuf.reading import OVERRIDABLE
 from onnx_infer.values.text import text, texts
-from symdim.named_tuple import NamedTuple
+from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -12,7 +12,7 @@ from onnx_infer.model.attributes import attribute_value, constant, kind_of
 from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Node
 from onnx_infer.values.text import text, texts
 from symdim.algebra.caches import shared_cache
-from symdim.named_tuple import NamedTuple
+from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

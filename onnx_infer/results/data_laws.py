@@ -18,7 +18,7 @@ from onnx_infer.results.guards import NodeName
 from onnx_infer.values.dtype import BOOL, INT32, INT64
 from onnx_infer.values.propagated import is_told
 from onnx_infer.values.tensor import SymTensor
-from symdim.named_tuple import NamedTuple
+from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import ArgumentError
 from symdim import UnboundName, Var
-from symdim.named_tuple import NamedTuple
+from symdim.algebra.named_tuple import NamedTuple
 from symdim.relations.relation import Relation
 
 if TYPE_CHECKING:

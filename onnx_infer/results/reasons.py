@@ -17,8 +17,8 @@ from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, SymTensor
 from onnx_infer.values.text import MOST_CHARACTERS, bounded
 from symdim import Expr
 from symdim.algebra.dims import variables_of
+from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.origin import Declared, ValueOf
-from symdim.named_tuple import NamedTuple
 from symdim.relations.relation import Relation
 
 if TYPE_CHECKING:

@@ -32,8 +32,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from onnx_infer.laws.sizes import differ, is_fresh
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, OneOf, Optional, Sequence, Shape, Sparse, SymTensor, Value
 from symdim import Expr
+from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.origin import is_given
-from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,13 +11,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from symdim.algebra.expr import Expr
+from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.origin import Applied
 from symdim.algebra.texts.display import quoted
 from symdim.algebra.texts.printing import told_apart
 from symdim.algebra.texts.tree import Operation, terms_in
 from symdim.algebra.variable import Var
 from symdim.dialects.straight_code import in_order
-from symdim.named_tuple import NamedTuple
 from symdim.parser.rational import parts_of
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from symdim.algebra.expr import Expr
+from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.texts.display import quoted
 from symdim.algebra.texts.printing import told_apart
 from symdim.algebra.texts.tree import Operation, terms_in
@@ -23,7 +24,6 @@ from symdim.algebra.variable import Var
 from symdim.dialects.straight_code import in_order
 from symdim.dialects.sympy_texts import sympy_text
 from symdim.errors import SymdimError
-from symdim.named_tuple import NamedTuple
 from symdim.parser.rational import Rational
 
 if TYPE_CHECKING:

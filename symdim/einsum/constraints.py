@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from symdim.algebra.expr import Expr
+from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.texts.printing import shortened
 from symdim.einsum.spec import (
     KINDS,
@@ -19,7 +20,6 @@ from symdim.einsum.spec import (
     SpecError,
     discardable,
 )
-from symdim.named_tuple import NamedTuple
 from symdim.rows import Axes, Row, RowVar
 from symdim.store import Origin, Store
 

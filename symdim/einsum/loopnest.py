@@ -13,8 +13,8 @@ from itertools import product as points
 
 from symdim.algebra.canonical import product, total
 from symdim.algebra.dims import at_least, bounds_of
+from symdim.algebra.named_tuple import NamedTuple
 from symdim.einsum.projection import Concat, Dim, Index, Margin, Static, in_walk, iterators_of, terms_of
-from symdim.named_tuple import NamedTuple
 
 Terms = dict[str, Dim]
 """Iterator -> coefficient."""

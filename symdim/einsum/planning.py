@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from symdim.algebra.canonical import maximum
 from symdim.algebra.dims import at_least
+from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.texts.printing import shortened
 from symdim.einsum.codegen import Plan, lowered
 from symdim.einsum.constraints import check_affine, factor
@@ -41,7 +42,6 @@ from symdim.einsum.spec import (
     in_storage,
     labels_of,
 )
-from symdim.named_tuple import NamedTuple
 from symdim.rows import Axes, Row
 from symdim.shape import broadcast_shapes
 

@@ -15,8 +15,8 @@ from typing import TypeAlias
 from symdim.algebra.canonical import minimum
 from symdim.algebra.dims import differ
 from symdim.algebra.expr import Expr
+from symdim.algebra.named_tuple import NamedTuple
 from symdim.einsum.spec import SpecError
-from symdim.named_tuple import NamedTuple
 
 Dim: TypeAlias = int | Expr
 

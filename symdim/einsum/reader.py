@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from typing import NoReturn
 
+from symdim.algebra.named_tuple import NamedTuple
 from symdim.einsum.spec import (
     AffineIndex,
     Axis,
@@ -31,7 +32,6 @@ from symdim.einsum.spec import (
     labels_of,
 )
 from symdim.errors import ParseError
-from symdim.named_tuple import NamedTuple
 
 _LEXEME = r"\s*(?:\.\.\s*([^\W\d]\w*)\s*,?\s*\.\.(?!\.)|(=>|->|\.\.\.|\.\.|[;|,*+^<=]|\d+|%s|\S|$))"
 _LEXEMES = {True: re.compile(_LEXEME % r"[^\W\d]\w*"), False: re.compile(_LEXEME % r"[^\W\d]")}

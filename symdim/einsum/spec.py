@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from symdim.algebra.named_tuple import NamedTuple
 from symdim.errors import SymdimError
-from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim

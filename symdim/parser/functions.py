@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from symdim.algebra.expr import Expr
+from symdim.algebra.named_tuple import NamedTuple
 from symdim.errors import SymdimError
-from symdim.named_tuple import NamedTuple
 from symdim.parser.rational import (
     Value,
     absolute,

@@ -30,9 +30,9 @@ from operator import add, floordiv, mod, mul, sub
 from typing import NoReturn, TypeVar
 
 from symdim.algebra.expr import Expr
+from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.texts.written import Written
 from symdim.errors import ParseError, SymdimError
-from symdim.named_tuple import NamedTuple
 from symdim.parser.functions import FUNCTIONS, Function
 from symdim.parser.lexemes import Dialect, Lexicon, is_name, is_number, unquote
 from symdim.parser.rational import (

@@ -22,11 +22,11 @@ from symdim.algebra.constructors.floordiv import floordiv, mod
 from symdim.algebra.dims import variables_of
 from symdim.algebra.evaluate import children, postorder, replaced
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
+from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.order import order
 from symdim.algebra.polynomials import divides, exact_quotient, powers_of, terms_of
 from symdim.errors import DivisionByZero
 from symdim.facts import Facts
-from symdim.named_tuple import NamedTuple
 from symdim.prover.budget import Budget, OutOfBudget
 from symdim.prover.elimination import solved
 from symdim.prover.hypotheses import Refuted, problem_of

@@ -12,9 +12,9 @@ from symdim.algebra.constructors.floordiv import mod
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.expr import Expr
 from symdim.algebra.intervals import is_empty, meet
+from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.variable import Var
 from symdim.errors import DivisionByZero, UnboundName
-from symdim.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence

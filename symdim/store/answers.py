@@ -16,11 +16,11 @@ from symdim.algebra.constructors.extrema import maximum
 from symdim.algebra.constructors.floordiv import floordiv, mod
 from symdim.algebra.expr import Expr
 from symdim.algebra.intervals import contains
+from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.polynomials import powers_of, terms_of
 from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var
 from symdim.errors import SymdimError
-from symdim.named_tuple import NamedTuple
 from symdim.rows import RowVar
 from symdim.store.constraints import Bounds, Constraint, Divisible, Origin, SizeEqual, SizeJoin, SizeRefines
 from symdim.store.contents import dims_of, mentioned_in, variables_in

@@ -22,9 +22,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from symdim.algebra.constructors.extrema import maximum
+from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.texts.printing import shortened
 from symdim.errors import SymdimError
-from symdim.named_tuple import NamedTuple
 from symdim.relations.relation import Relation
 from symdim.rows import Row
 

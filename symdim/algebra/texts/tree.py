@@ -20,11 +20,11 @@ from symdim.algebra.constructors.extrema import maximum, minimum
 from symdim.algebra.constructors.floordiv import floordiv, mod
 from symdim.algebra.constructors.numerators import is_opposite
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Mul
+from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.order import dim_order, leading, order
 from symdim.algebra.polynomials import powers_of
 from symdim.algebra.texts.remainders import Remainder, remainders_in
 from symdim.algebra.variable import Var
-from symdim.named_tuple import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
