@@ -15,7 +15,7 @@ PAGES = {
 }
 """Pages and tests that need a package."""
 
-BY_NAME = ["docs/coming_from_onnxscript.md", "docs/coming_from_torch.md"]
+BY_NAME = ["docs/coming_from_onnxscript.md", "docs/coming_from_spox.md", "docs/coming_from_torch.md"]
 """Pages that need large packages: `python -m pytest -W default docs/coming_from_*.md integration_tests` runs them."""
 
 BY_A_TEST = ["docs/first_hour.md", "docs/outputs.md"]

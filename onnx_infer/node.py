@@ -1,28 +1,39 @@
-"""Inference of a single node or function, with the signatures of `onnx.shape_inference`."""
+"""Inference of a single node or function, with the signatures of `onnx.shape_inference`, and of nodes one by one."""
 
 from __future__ import annotations
 
-from itertools import repeat
+from itertools import count, repeat
 from typing import TYPE_CHECKING, Any
 
 import onnx
 
-from onnx_infer.engine.record import Record
-from onnx_infer.engine.walk import walk
+from onnx_infer.engine.declared import NAMELESS
+from onnx_infer.engine.record import Record, Setting
+from onnx_infer.engine.run_time import RunTimeValues
+from onnx_infer.engine.walk import remembered, run_graph, walk
 from onnx_infer.errors import OpUsageError, StrictModeError
+from onnx_infer.laws.made import make_size
+from onnx_infer.laws.statements import Mode
 from onnx_infer.model.attributes import declared_size, value_type
-from onnx_infer.model.graph import Graph, Model
+from onnx_infer.model.graph import Graph, Model, title_of
+from onnx_infer.model.size_texts import generated
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.known_schemas import find_schema
+from onnx_infer.operators.lookup import operators_of
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.protobuf.declarations import innermost_shape
 from onnx_infer.protobuf.nodes import ProtoNodes
 from onnx_infer.protobuf.reading import OVERRIDABLE, GraphReader, header, load, schema_bodies
 from onnx_infer.protobuf.wire import type_bytes
+from onnx_infer.types.join import NOTHING
 from onnx_infer.values.text import text, texts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from onnx_infer.model.graph import Node
+    from onnx_infer.model.size_texts import Size
+    from onnx_infer.values.tensor import Dim, Value
 
 
 def infer_node_outputs(
@@ -113,6 +124,77 @@ def _walk(
         raise StrictModeError(str(errors[0]))
     engine.scope.touch(literals)
     return engine
+
+
+class NodeByNode:
+    """Inference of nodes one by one, for a caller that keeps the values: a node sees those of its inputs only.
+
+    What a node demands changes no other value. So a value has its type in every run that computes it, whether the node
+    is in a branch, or is dropped later. If it `assumes`, such a run also fulfils the assumed guards of the nodes before
+    it. A size that only the data decide gets a name that is given once.
+    """
+
+    def __init__(self, assumes: bool = True) -> None:
+        self.symbols = Symbols([])
+        self._setting = Setting(mode=Mode(is_cautious=not assumes))
+        self._elements = RunTimeValues(self.symbols)
+        self._numbers = count()
+
+    def name(self, of: str) -> str:
+        """A new name for a value, which makes it another one than all values before."""
+        return f"{of}#{next(self._numbers)}"
+
+    def declare(self, sizes: Iterable[Size]) -> None:
+        """Let these be sizes of inputs: their names are symbols, which are at least 1."""
+        self.symbols.declare(s for s in sizes if isinstance(s, str) and not self.symbols.may_be_given(s))
+
+    def size(self, written: Size, low: int = 0) -> Dim:
+        """A size in the type of a value that is read for the first time; one without a name is at least `low`.
+
+        A name that may be given here says nothing there, because it may be one of an earlier inference.
+        """
+        if isinstance(written, int):
+            return written
+        if written is None or self.symbols.may_be_given(written):
+            return make_size(self.symbols.name(), low, None, None, NAMELESS)
+        if generated(written):
+            self.symbols.declare([written])
+        return self.symbols.text(written)
+
+    def element(self, written: Size) -> Dim | None:
+        """A known element, as it is written; None unless it is a number or an expression of sizes that are known."""
+        if not isinstance(written, str) or self.symbols.may_be_given(written):
+            return written if isinstance(written, int) else None
+        return self.symbols.expression(written)
+
+    def entered(self, name: str, value: Value | None) -> Value:
+        """A value as it is read; an integer that only a run knows gets a variable of this name."""
+        return NOTHING if value is None else self._elements.named(name, value)
+
+    def remembered(
+        self, node: Node, opsets: Mapping[str, int], values: tuple[Value | None, ...]
+    ) -> Sequence[Value] | None:
+        """The results of a node, if the operator's rule was asked about these values and says no more than types."""
+        operator = operators_of(opsets)[node[1], node[0]]
+        found = None if operator is None else remembered(operator, node, self._setting.mode, values)
+        return None if found is None else found.values
+
+    def walk(self, view: Callable[[Symbols], Model]) -> Record:
+        """The record of the walk over a graph of one node. Its inputs have the values so far.
+
+        Raises `StrictModeError` for an error, and `OpUsageError` if there is no rule for the node.
+        """
+        record = Record(view(self.symbols), self.symbols, self._setting)
+        record.run_time = self._elements
+        run_graph(record, record.model.graph, record.scope)
+        if errors := [told for told in record.diagnostics if told.severity != "warning"]:
+            raise StrictModeError(str(errors[0]))
+        if record.unknown_operators:
+            for node in record.model.graph.nodes():
+                if title_of(node) in record.unknown_operators:
+                    raise OpUsageError(f"no rule for {title_of(node)}")
+        record.scope.touch(record.model.graph.literals)
+        return record
 
 
 def _serves(schema: onnx.defs.OpSchema, version: int | None) -> bool:

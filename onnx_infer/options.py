@@ -147,6 +147,7 @@ def no_path(path: object) -> ArgumentError:
 
 _CURES = {
     "onnx_ir.Model": ": call onnx_infer.integrations.onnx_ir.infer(model), or infer_shapes of the same module",
+    "onnx_ir.Node": ": call onnx_infer.integrations.onnx_ir_nodes.infer_node_outputs for a single node",
     "onnx.GraphProto": ": wrap it by onnx.helper.make_model(graph)",
     "onnx.NodeProto": ": call onnx_infer.infer_node_outputs for a single node",
     "torch.ONNXProgram": ": call onnx_infer.integrations.onnx_ir.infer(program.model), see docs/coming_from_torch.md",

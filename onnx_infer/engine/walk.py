@@ -291,6 +291,15 @@ def _declare(record: Record, declared: Mapping[str, Value], node: Node, outcome:
 # -- outcomes -------------------------------------------------------------------------------------------------
 
 
+def remembered(operator: Operator, node: Node, mode: Mode, values: tuple[Value | None, ...]) -> Outcome | None:
+    """The outcome of a node with these inputs, if it is remembered and says no more than types."""
+    attributes = node[4]
+    if not attributes.plain:
+        return None
+    found: Outcome | None = _remembered.get((operator, attributes, len(node[3]), mode.number, values))
+    return found if found is not None and found.plain else None
+
+
 def _missed(key: tuple[Any, ...], mode: Mode) -> Outcome:
     """What the rule says of a node like none before. It is remembered unless an input has many elements."""
     operator, attributes, output_count, _, values = key

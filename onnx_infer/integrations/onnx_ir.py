@@ -197,16 +197,18 @@ def _write_graph(
             continue
         known = found.get(names[value])
         if known is not None and type_field(known):  # what is not known stays
-            modified |= _set(value, _type(known), _dims(known))
-            _keep_elements(value, known)
+            modified |= _set(value, ir_type(known), ir_sizes(known))
+            if (elements := ir_elements(known)) is not None:
+                value.meta["symbolic_value"] = elements
     return modified
 
 
-def _keep_elements(value: ir.Value, known: Value) -> None:
-    """Keep the sizes that are the elements of a value, if all are known: a list of ints and `SymbolicDim`s."""
-    elements = known.data if isinstance(known, SymTensor) else None
-    if elements is not None and all(isinstance(x, Expr) or type(x) is int for x in elements):
-        value.meta["symbolic_value"] = [x if isinstance(x, int) else ir.SymbolicDim(str(x)) for x in elements]
+def ir_elements(value: Value | None) -> list[int | ir.SymbolicDim] | None:
+    """The elements of a tensor of sizes, if all are known, as they are kept in `meta["symbolic_value"]`."""
+    elements = value.data if isinstance(value, SymTensor) else None
+    if elements is None or not all(isinstance(x, Expr) or type(x) is int for x in elements):
+        return None
+    return [x if isinstance(x, int) else ir.SymbolicDim(str(x)) for x in elements]
 
 
 def _set(value: ir.Value, kind: Any, dims: list[int | str | None] | None) -> bool:
@@ -237,19 +239,19 @@ def _nested(kind: Any) -> Iterator[Any]:
 _ELEMENT_TYPES = frozenset(int(kind) for kind in ir.DataType) - {0}
 
 
-def _type(value: Value | None) -> Any:
+def ir_type(value: Value | None) -> Any:
     """The type of a value for onnx_ir; None if it is not known, or if onnx_ir does not have it (maps)."""
     if isinstance(value, (SymTensor, Sparse)):
         kind = ir.TensorType if isinstance(value, SymTensor) else ir.SparseTensorType
         return kind(ir.DataType(value.dtype)) if value.dtype in _ELEMENT_TYPES else None
     if isinstance(value, (Sequence, Optional)):
-        inner = _type(value.elem)
+        inner = ir_type(value.elem)
         kind = ir.SequenceType if isinstance(value, Sequence) else ir.OptionalType
         return None if inner is None else kind(inner)
     return None
 
 
-def _dims(value: Value | None) -> list[int | str | None] | None:
+def ir_sizes(value: Value | None) -> list[int | str | None] | None:
     """The sizes of a tensor, or of the tensors in a sequence or optional, in written form."""
     while isinstance(value, (Sequence, Optional)):
         value = value.elem

@@ -11,7 +11,7 @@ from onnx_infer.errors import ArgumentError
 from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 GRAPHS = frozenset((ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS))
 """The kinds of attributes that hold graphs."""
@@ -21,17 +21,17 @@ _LONGEST = 400
 
 
 class ValueNames(dict[Any, str]):
-    """The name of every `ir.Value` of a model: its own, unless another value that is visible with it has the same.
+    """The name of every `ir.Value` in some graphs: its own, unless another value that is visible with it has the same.
 
     In onnx_ir a value is an object, and names need not be unique; the engine identifies values by name. An output that
-    is left out has the name "".
+    is left out has the name "". The values `around` are visible in all graphs, and have these names.
     """
 
-    def __init__(self, model: ir.Model) -> None:
-        super().__init__()
+    def __init__(self, graphs: Iterable[ir.Graph], around: Mapping[ir.Value, str] | None = None) -> None:
+        super().__init__(around or {})
         self._numbers = count()
-        pending: list[tuple[ir.Graph, tuple[set[str], ...]]]
-        pending = [(graph, ()) for graph in (model.graph, *(f.graph for f in model.functions.values()))]
+        outer: tuple[set[str], ...] = (set(self.values()),) if around else ()
+        pending = [(graph, outer) for graph in graphs]
         while pending:
             graph, outer = pending.pop()
             visible = (self._enter(graph, outer), *outer)

@@ -24,7 +24,7 @@ from onnx_infer.values.text import text
 from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from onnx_infer.model.symbols import Symbols
 
@@ -163,7 +163,8 @@ class OnnxIRFrontEnd:
     """The front end of an `onnx_ir.Model`. `names` are the engine's names for its values."""
 
     def __init__(self, model: ir.Model) -> None:
-        self.model, self.names = model, ValueNames(model)
+        self.model = model
+        self.names = ValueNames((model.graph, *(f.graph for f in model.functions.values())))
         self._shapes: Mapping[str, tuple[Size, ...]] = {}
 
     def dim_params(self) -> tuple[list[str], list[str]]:
@@ -190,7 +191,7 @@ class OnnxIRFrontEnd:
     def view(self, symbols: Symbols, all_constant: bool = False) -> Model:
         """The model with its dims read as sizes."""
         constant = all_constant or self.model.ir_version < proto.OVERRIDABLE
-        return _Reader(symbols, constant, self.names, self._shapes).model(self.model)
+        return Reader(symbols, constant, self.names, self._shapes).model(self.model)
 
 
 def _texts(values: Any) -> list[str]:
@@ -198,11 +199,11 @@ def _texts(values: Any) -> list[str]:
     return [s for s in sizes if isinstance(s, str)]
 
 
-class _Reader:
+class Reader:
     """Reads graphs. Graphs in the bodies of operator schemas are protobuf messages here too."""
 
     def __init__(
-        self, symbols: Symbols, all_constant: bool, names: ValueNames, shapes: Mapping[str, tuple[Size, ...]]
+        self, symbols: Symbols, all_constant: bool, names: Mapping[Any, str], shapes: Mapping[str, tuple[Size, ...]]
     ) -> None:
         self.symbols, self.all_constant, self.names, self.shapes = symbols, all_constant, names, shapes
         self._messages = proto.GraphReader(symbols, all_constant)
@@ -316,7 +317,9 @@ def opset_imports(holder: ir.Model | ir.Function) -> dict[str, int]:
     return {normal_domain(text(domain)): version for domain, version in holder.opset_imports.items()}
 
 
-def nodes(graph: ir.Graph, names: ValueNames, constants: dict[str, Any], literals: list[str]) -> Iterator[Node]:
+def nodes(
+    graph: Iterable[ir.Node], names: Mapping[Any, str], constants: dict[str, Any], literals: list[str]
+) -> Iterator[Node]:
     """The nodes of a graph. Constant tensors are added to the graph's constants instead."""
     for node in graph:
         op_type, domain = text(node.op_type), text(node.domain)

@@ -1,23 +1,31 @@
-"""Inference inside onnxscript's optimizer; see docs/coming_from_onnxscript.md.
+"""Inference inside onnxscript's optimizer and its builders; see docs/coming_from_onnxscript.md.
 
-from onnx_infer.integrations.onnxscript import optimize
+from onnx_infer.integrations import onnxscript
 
-model = optimize(model)  # in place of onnxscript.optimizer.optimize(model)
+model = onnxscript.optimize(model)  # in place of onnxscript.optimizer.optimize(model)
+with onnxscript.installed():  # here a GraphBuilder, and the optimizer, infer each node with this package
+    ...
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import onnx
 import onnx_ir as ir
 
+from onnx_infer.errors import ShapeInferenceError
 from onnx_infer.inference import Options
 from onnx_infer.integrations.onnx_ir import SymbolicShapeInferencePass
 from onnx_infer.integrations.onnx_ir_folding import FoldKnownValuesPass
+from onnx_infer.integrations.onnx_ir_nodes import NodeInference
 from onnx_infer.options import with_options
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from typing_extensions import Unpack
 
     from onnx_infer.api import Model
@@ -40,3 +48,90 @@ def optimize(model: Model, **options: Unpack[Options]) -> Model:
     optimizer.optimize(model, onnx_shape_inference=False)
     SymbolicShapeInferencePass(**options)(model)
     return model
+
+
+# -- in place of onnx's inference of nodes ----------------------------------------------------------------------------
+
+_former: list[tuple[type, str, Any]] = []
+_ERROR = "pkg.onnxscript.shape_inference_error"
+"""The metadata of a node for which onnxscript's builder keeps the error of inference."""
+
+
+def install() -> None:
+    """Let onnxscript's builders and its optimizer infer each node with this package. A second call does nothing.
+
+    A value has its type as soon as a builder has made it, also in the body of a Loop, a Scan or an If, and so has each
+    result of a function that is called. Guards are those of the finished model: `onnx_ir.infer(model).guards`.
+    """
+    if _former:
+        return
+    from onnxscript import BuilderBase, GraphBuilder
+    from onnxscript.optimizer._constant_folding import FoldConstantsPass
+
+    builders: WeakKeyDictionary[Any, NodeInference] = WeakKeyDictionary()
+    models: WeakKeyDictionary[Any, NodeInference] = WeakKeyDictionary()
+
+    def infer_shapes(builder: Any, node: ir.Node) -> None:
+        is_graph = isinstance(builder, GraphBuilder)
+        root = builder.root if is_graph else builder
+        if root not in builders:
+            builders[root] = NodeInference(root.graph, root.functions) if is_graph else NodeInference()
+        _update(builders[root], node)
+
+    def call(former: Callable[..., Any], builder: Any, function: Any, *args: Any, **attributes: Any) -> Any:
+        known = getattr(function, "function_ir", function)
+        if isinstance(known, ir.Function):
+            builder.functions.setdefault(known.identifier(), known)  # `former` enters it too late for its first call
+        return former(builder, function, *args, **attributes)
+
+    def fold(former: Callable[..., Any], folding: Any, model: ir.Model) -> Any:
+        models[folding] = NodeInference.of(model, assumes=False)
+        return former(folding, model)
+
+    def infer_node(folding: Any, node: ir.Node) -> None:
+        _update(models[folding], node)
+
+    for owner, name, method in (
+        (BuilderBase, "_infer_shapes", infer_shapes),
+        (GraphBuilder, "call", _around(GraphBuilder.call, call)),
+        (FoldConstantsPass, "call", _around(FoldConstantsPass.call, fold)),
+        (FoldConstantsPass, "_do_inference", infer_node),
+    ):
+        _former.append((owner, name, getattr(owner, name)))
+        setattr(owner, name, method)
+
+
+def uninstall() -> None:
+    """Let them infer with onnx again."""
+    for former in _former:
+        setattr(*former)
+    _former.clear()
+
+
+@contextmanager
+def installed() -> Iterator[None]:
+    """As `install`, inside of the block. If it is installed already, it stays."""
+    is_outer = not _former
+    install()
+    try:
+        yield
+    finally:
+        if is_outer:
+            uninstall()
+
+
+def _around(former: Callable[..., Any], method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that calls another one in place of the former."""
+
+    def call(*args: Any, **options: Any) -> Any:
+        return method(former, *args, **options)
+
+    return call
+
+
+def _update(inference: NodeInference, node: ir.Node) -> None:
+    """Write the types of a node's outputs. An error is kept in its metadata, as onnxscript's builder does."""
+    try:
+        inference.update(node)
+    except ShapeInferenceError as error:
+        node.metadata_props[_ERROR] = str(error)

@@ -86,10 +86,28 @@ class Symbols:
         self.reserved = frozenset(texts).union(*map(generated, texts))
 
     def _declared(self, text: str) -> Dim:
-        found = None if text in self.names else self._expression(text)
+        found = None if text in self.names else self.expression(text)
         if found is None and text not in self.names:
             found = self._sum_or_product(text)
         return self._settled(self.variable(text) if found is None else found)
+
+    def declare(self, texts: Iterable[str]) -> None:
+        """Let more texts be dim_params of inputs. What was read before stays what it is.
+
+        Names that inference gives stay those of sizes that only the data decide, and are not given again.
+
+        >>> symbols = Symbols([])
+        >>> symbols.declare(["N", "_d0 + 1"])
+        >>> symbols.text("2*N").bounds(), symbols.name()
+        ((2, None), '_d1')
+        """
+        new = [t for t in dict.fromkeys(texts) if t not in self._dims]
+        made = frozenset(name for t in new for name in generated(t))
+        if made:
+            self.reserved |= made
+        self.names |= {t for t in new if is_name(t) and t not in made}
+        for t in new:
+            self._dims[t] = self.text(t) if generated(t) else self._declared(t)
 
     def _settled(self, size: Dim) -> Dim:
         """The size with what the fixed symbols stand for."""
@@ -195,7 +213,7 @@ class Symbols:
         low, high = max(low or 0, name.lo or 0), min(ends, default=None)
         return axis if high is not None and high < low else Var(name.name, low, high)
 
-    def _expression(self, text: str) -> Dim | None:
+    def expression(self, text: str) -> Dim | None:
         """The text as an expression of names that the model declares, whatever the order of its values, and of names
         from an earlier inference; None if it has others.
         """
@@ -228,7 +246,7 @@ class Symbols:
         """The size that a dim_param stands for."""
         found = self._dims.get(text)
         if found is None:
-            expression = self._expression(text)
+            expression = self.expression(text)
             if expression is None:
                 expression = self._of_others(text, *self._bounds.get(text, (0, None)))
             found = self._dims[text] = self._settled(expression)
@@ -265,6 +283,11 @@ class Symbols:
         if isinstance(size, int):
             return size
         return self.text(size) if self.reserved.issuperset(generated(size)) else UNKNOWN_SIZE
+
+    def may_be_given(self, text: str) -> bool:
+        """Whether a name in this text is, or may be, one that `name` has given."""
+        numbers = (int(name[2:]) for name in generated(text) if name not in self.reserved)
+        return any(number < self.count for number in numbers)
 
     def name(self) -> str:
         """The next of `_d0`, `_d1`, ... that the model does not use."""

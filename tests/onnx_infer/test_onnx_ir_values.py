@@ -202,7 +202,7 @@ def test_values_without_names() -> None:
     node = ir.node("Concat", [x, x], {"axis": 0})
     model = model_of([x], node.outputs, [node])
     x.name = node.outputs[0].name = None
-    names = ValueNames(model)
+    names = ValueNames([model.graph])
     assert len(set(names.values())) == 2
     assert all(names.values())
     assert str(onnx_ir.infer_shapes(model, in_place=True).graph.outputs[0].shape) == "[2*N,4]"
