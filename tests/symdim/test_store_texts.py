@@ -46,7 +46,7 @@ def test_facts_are_written_as_they_are_meant():
         "(N + 1) % 4 == 0",
         "rank(r) >= 1",
         "rank(r) <= 3",
-        "out0 == windows of W in H (stride 2, dilation 1, pads (0, 1), ceil)",
+        "out0 == (H - max(W, 3) + 4)//2",
         "H - W + 1 >= 0",
         "label(out0) == 'C'",
     ]
@@ -88,7 +88,6 @@ def test_windows_of_a_kernel_that_is_known_later():
     store.window(H, after, kernel, stride=2, pads=(0, 1), ceil=True)
     store.window(H, plain, kernel, stride=2, ceil=True)
     assert str(store.value(plain)) == "1 - (max(kernel0, 2) - H)//2"
-    assert store.value(after) is after
     store.eq(kernel, 3)
     assert (store.value(after), store.value(plain)) == ((H + 1) // 2, H // 2)
 
