@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from symdim.algebra.expr import Expr
-from symdim.algebra.texts.printing import listed, to_text
+from symdim.algebra.texts.printing import listed
 from symdim.algebra.variable import Var
 from symdim.errors import ParseError, SymdimError
 from symdim.shape import Shape
@@ -119,22 +118,6 @@ class Row:
             return cls(trail=lead)
         return cls(lead, None if marks[0] == "|" else _variable(marks[0]), trail)
 
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Row:
-        """The row of `{"lead": ["N"], "row": "r", "trail": [768]}`; the inverse of `to_json`."""
-        name = data.get("row")
-        lead, trail = Shape(data.get("lead", ())).dims, Shape(data.get("trail", ())).dims
-        return cls(lead, None if name is None else RowVar(name), trail)
-
-    def to_json(self) -> dict[str, Any]:
-        """`{"lead": [...], "row": name or None, "trail": [...]}`, expressions as text.
-
-        >>> Row.parse("[N, ..r.., 768]").to_json()
-        {'lead': ['N'], 'row': 'r', 'trail': [768]}
-        """
-        name = None if self.variable is None else self.variable.name
-        return {"lead": [_plain(d) for d in self.lead], "row": name, "trail": [_plain(d) for d in self.trail]}
-
     @property
     def dims(self) -> tuple[Dim, ...]:
         """The known axes, in order."""
@@ -223,7 +206,3 @@ def _variable(item: object) -> RowVar:
 
 def _sizes(items: list[Dim | str | RowVar]) -> list[Dim | str]:
     return [item for item in items if not isinstance(item, RowVar)]
-
-
-def _plain(dim: Dim) -> int | str:
-    return to_text(dim) if isinstance(dim, Expr) else dim

@@ -31,8 +31,13 @@ from symdim.relations.relation import Relation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import TypeAlias
+
     from symdim.algebra.expr import Dim, Interval, Terms
     from symdim.prover.hypotheses import Reasons
+
+    Laws: TypeAlias = list[tuple[str, list[Callable[[Problem, Relation], Problem | None]]]]
 
 _ROUNDS = 40
 EQUATION = "an equation is solved for a variable"
@@ -42,16 +47,17 @@ REMAINDER = "a quotient with a known remainder is an integer of its own"
 DIFFERENCE = "v >= r is v == r + t with t >= 0"
 
 
-def solved(problem: Problem) -> Problem:
+def solved(problem: Problem, *, equations_only: bool = False) -> Problem:
     """The problem with its equations and bounds solved as far as the laws above allow; raises `Refuted`.
 
-    The rounds end before one that would make larger numbers than the budget allows.
+    The rounds end before one that would make larger numbers than the budget allows. With `equations_only` only
+    equations are solved for a variable.
     """
     problem = positive_divisors(problem.checked())
     for _ in range(_ROUNDS):
         problem.budget.spend()
         try:
-            step = _step(problem)
+            step = next(_steps(problem, _EQUATIONS if equations_only else _LAWS), None)
         except TooLarge:
             break
         if step is None:
@@ -60,19 +66,14 @@ def solved(problem: Problem) -> Problem:
     return problem
 
 
-def _step(problem: Problem) -> Problem | None:
-    for h in problem.hypotheses:
-        if h.kind == "equal":
-            for law in (_equation, _exact, _remainder, _congruence):
-                step = law(problem, h)
-                if step is not None:
-                    return step
-    for h in problem.hypotheses:
-        if h.kind == "at_least":
-            step = _bound(problem, h) or _difference(problem, h)
-            if step is not None:
-                return step
-    return None
+def _steps(problem: Problem, laws: Laws) -> Iterator[Problem]:
+    """What one law makes of one hypothesis, for each that changes the problem. A lazy iterator."""
+    for kind, steps in laws:
+        for h in problem.hypotheses:
+            for step in steps if h.kind == kind else ():
+                found = step(problem, h)
+                if found is not None:
+                    yield found
 
 
 def positive_divisors(problem: Problem) -> Problem:
@@ -236,3 +237,7 @@ def _difference(problem: Problem, h: Relation) -> Problem | None:
         if _within(v, dim):
             return problem.replace({v: dim}, h.origins | {DIFFERENCE})
     return None
+
+
+_EQUATIONS: Laws = [("equal", [_equation])]
+_LAWS: Laws = [("equal", [_equation, _exact, _remainder, _congruence]), ("at_least", [_bound, _difference])]

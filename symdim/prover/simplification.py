@@ -82,15 +82,17 @@ def _length(dim: Dim) -> tuple[int, int]:
     return (0 if isinstance(dim, int) else len(postorder(dim))), len(str(dim))
 
 
-def determined(dim: Dim, facts: Facts, within: Budget | None = None) -> dict[Expr, Dim]:
+def determined(
+    dim: Dim, facts: Facts, within: Budget | None = None, *, equations_only: bool = False
+) -> dict[Expr, Dim]:
     """The variables that the facts determine, as expressions of other variables or as numbers.
 
-    Raises `Refuted` if the dimension has no value.
+    With `equations_only` no other fact is used. Raises `Refuted` if the dimension has no value.
     """
     try:
         problem = problem_of(facts.relevant(dim), (dim,), Budget(prove.BUDGET, within))
         variables = set(problem.solution)
-        solution = solved(problem).solution
+        solution = solved(problem, equations_only=equations_only).solution
     except OutOfBudget:
         return {}
     return {v: value for v, value in solution.items() if value is not v and variables.issuperset(variables_of([value]))}

@@ -5,7 +5,6 @@
     SizeJoin     result is the NumPy broadcast of operands     broadcasting.py
     Bounds       lo <= dim <= hi                               sizes.py
     Divisible    dim % by == 0                                 sizes.py
-    WindowCount  number of windows that fit into an axis       sizes.py
     RowEqual     two rows have the same axes                   rows.py
     RowsEqual    rows one after the other have these axes      rows.py
     RowRefines   SizeRefines axis by axis, with missing axes   broadcasting.py
@@ -172,25 +171,6 @@ class Divisible(Constraint):
 
     def relations(self) -> tuple[Relation, ...]:
         return (Relation("divides", self.by, self.dim),)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class WindowCount(Constraint):
-    """`out` is the number of windows of a kernel that fit into an axis of this `size`."""
-
-    SIZES, NUMBERS = ("size", "out", "kernel"), ("stride", "dilation", "pads")
-
-    size: Dim
-    out: Dim
-    kernel: Dim
-    stride: int
-    dilation: int
-    pads: tuple[int, int]
-    ceil: bool
-
-    def text(self) -> str:
-        moves = f"stride {self.stride}, dilation {self.dilation}, pads {self.pads}{', ceil' if self.ceil else ''}"
-        return f"{self.out!r} == windows of {self.kernel!r} in {self.size!r} ({moves})"
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -91,7 +91,6 @@ _RULES: dict[type[Constraint], Any] = {
     constraints.SizeEqual: sizes.equal,
     constraints.Bounds: sizes.bounds,
     constraints.Divisible: sizes.divisible,
-    constraints.WindowCount: sizes.window_count,
     constraints.SizeRefines: broadcasting.size_refines,
     constraints.RowRefines: broadcasting.row_refines,
     constraints.SizeJoin: broadcasting.size_join,

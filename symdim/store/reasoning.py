@@ -143,8 +143,8 @@ class Reasoning:
         return [given] if isinstance(given, Relation) else relations_of(given, scope=self._scope)
 
     def _solved(self, dim: Dim) -> Dim:
-        """The size without the variables that the assumptions determine; itself where they leave it no value."""
+        """The size without the variables for which the equations are solved; itself where they leave it no value."""
         try:
-            return substituted(dim, determined(dim, self._facts))
+            return substituted(dim, determined(dim, self._facts, equations_only=True))
         except (Refuted, DivisionByZero):
             return dim

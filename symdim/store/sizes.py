@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING
 
-from symdim.algebra.canonical import ceildiv, minimum
+from symdim.algebra.canonical import ceildiv, maximum, minimum
 from symdim.algebra.constructors.arithmetic import checked, product, total
 from symdim.algebra.constructors.floordiv import mod
 from symdim.algebra.constructors.long_division import common_powers, divided
@@ -22,7 +22,6 @@ from symdim.store.constraints import (
     Bounds,
     Divisible,
     SizeEqual,
-    WindowCount,
     kind_of,
 )
 from symdim.store.contents import variables_in
@@ -172,8 +171,8 @@ def windows(
     pads: tuple[int, int] = (0, 0),
     auto_pad: str = "NOTSET",
     ceil: bool = False,
-) -> Dim | None:
-    """The number of windows in an axis as ONNX counts it; None if it is not an expression.
+) -> Dim:
+    """The number of windows in an axis as ONNX counts it.
 
         span     dilation*(kernel - 1) + 1
         SAME     ceil(size / stride)
@@ -192,25 +191,10 @@ def windows(
     room = free_room(size, kernel, dilation, before + after)
     if not ceil:
         return room // stride + 1
-    if isinstance(room, int) and isinstance(size, int):
-        count = ceildiv(room, stride) + 1
-        return count - 1 if (count - 1) * stride >= size + before else count
-    if after and not (isinstance(kernel, int) and after < (kernel - 1) * dilation + 1):
-        return None  # more than one window may begin beyond the input
-    # the minimum of ceil(room / stride) + 1 and ceil((size + before) / stride), the windows that begin before the end
-    return (size + before + stride - 1 + minimum(room - size - before + stride, 0)) // stride
+    over = room - size - before  # how far the last window may begin beyond the input
+    return ceildiv(size + before + maximum(over, minimum(stride + over, 0)), stride)
 
 
 def free_room(size: Dim, kernel: Dim, dilation: int, padding: int) -> Dim:
     """The size of the padded axis minus that of a window; negative if no window fits."""
     return size + padding - ((kernel - 1) * dilation + 1)
-
-
-def window_count(p: State, fact: WindowCount) -> bool:
-    """Equate the number of windows as soon as it is an expression."""
-    size, kernel = p.size(fact.size), p.size(fact.kernel)
-    number = windows(size, kernel, fact.stride, fact.dilation, fact.pads, ceil=fact.ceil)
-    if number is None:
-        return False
-    p.push(SizeEqual(fact.origin, (fact,), fact.law, fact.out, number, fact.kernel))
-    return True

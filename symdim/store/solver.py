@@ -26,7 +26,6 @@ from symdim.store.constraints import (
     RowsEqual,
     SizeEqual,
     SizeRefines,
-    WindowCount,
     origin_of,
 )
 from symdim.store.contents import checked_fact, checked_row, in_order, listed, variables_in
@@ -175,10 +174,7 @@ class Store:
         """
         where = origin_of(origin)
         number = windows(size, kernel, stride, dilation, pads, auto_pad, ceil)
-        if number is None:
-            self._learn(WindowCount(where, (), "window", size, out, kernel, stride, dilation, pads, ceil))
-        else:
-            self._learn(SizeEqual(where, (), "window", out, number, kernel))
+        self._learn(SizeEqual(where, (), "window", out, number, kernel))
         if not auto_pad.startswith("SAME"):
             room = free_room(size, kernel, dilation, 0 if auto_pad == "VALID" else sum(pads))
             self._learn(Bounds(where, (), "window", room, 0, None))

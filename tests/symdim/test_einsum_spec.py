@@ -276,3 +276,17 @@ def test_cases_that_are_none():
         plan_of({"op": "nothing"}, [], [3])
     turned = plan_of({"op": "transpose"}, [{"input": [3], "output": [4]}], {"input": [4], "output": [3]})
     assert turned.injective
+
+
+@pytest.mark.parametrize(
+    ("text", "position"), [("a, b; ..b.. => a, c", 6), ("a, b, c; ..c.. => a", 9), ("..b..; a, b => a, c", 10)]
+)
+def test_a_name_of_an_axis_and_of_a_row_is_shown_where_it_is_used_again(text: str, position: int) -> None:
+    with pytest.raises(NameClash) as caught:
+        parse_spec(text)
+    assert caught.value.position == position
+
+
+def test_a_blank_stands_between_two_numbers_only() -> None:
+    for text in ("i0j => ij", "0ij => j", "i1a => a", "i0 1j => ij"):
+        assert str(parse_spec(text)) == text

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from symdim import Facts, Var, maximum, minimum, parse, prove, simplify
+from symdim import Facts, Relation, Var, maximum, minimum, parse, prove, simplify
 from tests.symdim.text_cases import Names, prove_text
 
 H, W, N, M, T, P, S = (Var(name) for name in ("H", "W", "N", "M", "T", "P", "S"))
@@ -275,3 +275,23 @@ def test_a_ring_contradicts_itself():
     found = facts.contradiction()
     assert found is not None
     assert len(found) == 20
+
+
+def test_the_number_of_facts_is_the_caption() -> None:
+    table = Facts(["x >= 3", "y >= x"])._repr_html_()
+    assert "<caption>2 facts</caption><tr><th>fact</th><th>origin</th></tr><tr><td>x &gt;= 3</td>" in table
+
+
+def test_a_product_that_is_0_has_a_factor_that_is_0() -> None:
+    """Facts rule out one factor, which may be a sum; what is left of the product is 0."""
+    for whole, others in (
+        ((N - M) * (S - 2), [N - M]),
+        ((N + M - 3) * (S - 2), [N + M - 3]),
+        ((N - M) * (S - 2) * (N - S - 1), [M - N, N - S - 1]),
+    ):
+        facts = Facts()
+        facts.assume_equal(whole, 0)
+        assert prove.equal(S, 2, facts) is False
+        for other in others:
+            facts.assume(Relation.of(other, "!=", 0))
+        assert prove.equal(S, 2, facts) is True

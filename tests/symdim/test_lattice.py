@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from itertools import product
-from random import Random
 
 import pytest
 
 from symdim import Var, ceildiv, clear_caches, equal, maximum, minimum, parse, total
 from symdim.algebra.bounds import bounds_of
-from symdim.algebra.constructors import lattice
-from symdim.algebra.expr import Expr, Max, Min
-from symdim.algebra.order import dim_order
+from symdim.algebra.expr import Expr
 from symdim.algebra.texts.written import leaf_count
 
 N, M = Var("N"), Var("M")
@@ -211,18 +208,6 @@ def test_bounds_drop_variables_of_a_maximum_of_many():
     assert maximum(maximum(*small), large[0], M) is maximum(large[0], M)
 
 
-def test_ranges_alone_decide_maxima_of_variables_and_numbers() -> None:
-    """The short way gives what the comparison of all pairs gives."""
-    random = Random(5)
-    ends = [(1, None), (2, 9), (0, None), (3, 3), (9, 12), (1, 4), (0, 9), (5, None), (12, 12)]
-    variables = [Var(f"plain_{i}", low, high) for i, (low, high) in enumerate(ends)]
-    for _ in range(500):
-        kind = random.choice((Max, Min))
-        leaves = [random.choice((*variables, random.randint(-3, 13))) for _ in range(random.randint(2, 6))]
-        clauses = [(leaf,) for leaf in sorted(dict.fromkeys(leaves), key=dim_order)]
-        assert lattice.by_ranges(kind, clauses) == lattice.irredundant(kind, clauses)
-
-
 def test_a_shift_of_three_arguments_is_taken_out():
     for extremum in (maximum, minimum):
         assert extremum(X - 2, Y, Z + 2) + 5 is extremum(X + 3, Y + 5, Z + 7)
@@ -303,13 +288,6 @@ def test_a_maximum_and_a_minimum_are_the_two_arguments_in_products_too(a: Expr, 
     assert equal(a * high * low, a * a * b)
     assert equal(a * high + b * high - a * b, high * high)
     assert equal(a * high - a * a - a * b, -a * low)
-
-
-def test_clauses_that_have_leaves_in_common_are_in_one_group():
-    a, b, c, d, e = (Var(name) for name in "abcde")
-    assert lattice._groups([(a, b), (b, c), (c, d)]) == [[(a, b), (b, c), (c, d)]]
-    assert lattice._groups([(a, b), (c, d), (e,)]) == [[(a, b)], [(c, d)], [(e,)]]
-    assert lattice._groups([(a, b), (c, d), (e,), (b, c)]) == [[(e,)], [(c, d), (a, b), (b, c)]]
 
 
 def test_of_many_arguments_those_that_bounds_exceed_are_left_out() -> None:

@@ -2,49 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import combinations, permutations, product
+from itertools import permutations, product
 
 import pytest
 
 from symdim import maximum, minimum
-from symdim.algebra.constructors.means import is_needless, without_needless
-from symdim.algebra.expr import Max, Min
 from symdim.algebra.variable import Scope, make_variable
 from tests.symdim.laws import ANY
 
 SCOPE = Scope()
 X, Y, N = (make_variable(SCOPE, name, *ends) for name, ends in {"x": ANY, "y": ANY, "N": (0, 3)}.items())
-GRID = [(x, y, n) for x in range(-9, 10) for y in (-5, -1, 0, 2, 7) for n in range(4)]
-LEAVES = [
-    X, Y, 3, 2 * X - Y, (X + Y) // 2, (X + Y + 1) // 2, (X + Y) // 2 + 1, (2 * X + Y) // 3, (X + 2 * Y + 3) // 3,
-    X // 2 + 1, (X + 3) // 2 + N, (X - N) // 2 + 2,
-]  # fmt: skip
-
-
-def values(dim):
-    if isinstance(dim, int):
-        return [dim] * len(GRID)
-    return [dim.evaluate({X: x, Y: y, N: n}) for x, y, n in GRID]
-
-
-@pytest.mark.parametrize("kind", [Max, Min])
-def test_the_value_stays(kind):
-    function, known = (max if kind is Max else min), {leaf: values(leaf) for leaf in LEAVES}
-    dropped = 0
-    for leaves in combinations(LEAVES, 4):
-        kept = without_needless(kind, list(leaves))
-        dropped += len(kept) < 4
-        expected = list(map(function, *[known[leaf] for leaf in leaves]))
-        assert list(map(function, *[known[leaf] for leaf in kept])) == expected, leaves
-    assert dropped
-
-
-def test_only_what_is_needless_in_all_points():
-    for kind, function in ((Max, max), (Min, min)):
-        for leaf, a, b in permutations(LEAVES[:9], 3):
-            if a is not b and is_needless(kind, leaf, [a, b]):
-                pairs = zip(values(leaf), values(a), values(b), strict=True)
-                assert all(function(m, some, other) == function(some, other) for m, some, other in pairs), (leaf, a, b)
 
 
 @pytest.mark.parametrize(
@@ -62,8 +29,8 @@ def test_only_what_is_needless_in_all_points():
     ],
 )
 def test_the_border(leaf, by_maximum, by_minimum):
-    assert is_needless(Max, leaf, [X, 12]) is by_maximum
-    assert is_needless(Min, leaf, [X, 12]) is by_minimum
+    assert (maximum(leaf, X, 12) is maximum(X, 12)) is by_maximum
+    assert (minimum(leaf, X, 12) is minimum(X, 12)) is by_minimum
 
 
 def test_order_and_nesting_do_not_show():

@@ -9,14 +9,11 @@ import sys
 import pytest
 
 from symdim import Facts, Var, at_least, ceildiv, equal, maximum, minimum, prove
-from symdim.algebra.variable import Scope, make_variable
 from symdim.prover import cases
-from symdim.prover.axioms import DIVISION, products
+from symdim.prover.axioms import DIVISION
 from symdim.prover.budget import Budget
-from symdim.prover.cases import _by_value
 from symdim.prover.elimination import CONGRUENCE, DIFFERENCE, REMAINDER
-from symdim.prover.hypotheses import FACTOR, NONZERO, problem_of
-from symdim.relations.relation import Relation
+from symdim.prover.hypotheses import FACTOR, NONZERO
 from tests.symdim.fuzz_prover import wrong
 from tests.symdim.statements import Statement, statements, violation
 from tests.symdim.text_cases import explain_text, prove_text
@@ -290,20 +287,6 @@ def test_z3_agrees():
         assert not contradicts(statement, prove_text(*statement)), statement
 
 
-def test_the_cases_of_a_value_are_all_its_values():
-    v = Var.fresh("v", 2, 5)
-    problem = problem_of([Relation("at_least", v * v - 3 * v, 0, frozenset())], (v,), Budget(1000))
-    assert [str(case.hypotheses[0].left) for case in _by_value(problem, v, 2, 5)] == ["-2", "0", "4", "10"]
-
-
-def test_the_case_of_a_value_says_what_it_means_for_the_parts_of_a_division():
-    u = Var.fresh("u", 0, 7)
-    problem = problem_of([Relation("at_least", u // 4 - y, 0, frozenset())], (u, y), Budget(1000))
-    low, high = ({h.left for h in case.hypotheses} for case in _by_value(problem, u // 4, 0, 1))
-    assert {u, 3 - u} <= low
-    assert {u - 4, 7 - u} <= high
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_the_facts_of_a_proof_suffice(seed):
     """With the facts that a proof names, and no others, no assignment violates the statement."""
@@ -317,15 +300,6 @@ def test_a_divisor_that_is_never_negative_counts_as_positive():
     signs = [x - 2, x - 1, x]  # from -1, 0 and 1 on
     assert [prove.at_least(v, 0) for v in signs] == [False, True, True]
     assert [prove.at_least(v * v - v, 0) for v in signs] == [True, True, True]
-
-
-@pytest.mark.parametrize(("least", "holds"), [(0, True), (-1, False)])
-def test_only_a_factor_that_is_never_negative_keeps_an_order(least, holds):
-    """2*y <= 3*z gives 2*k*y <= 3*k*z if k >= 0."""
-    k = make_variable(Scope(), "k", least, 9, None, None)
-    difference = 3 * z - 2 * y
-    made = products([Relation("at_least", dim, 0) for dim in (difference, k * (z - y))], [], Budget(prove.BUDGET))
-    assert (k * difference in [constraint.left for constraint in made]) is holds
 
 
 def test_a_text_that_is_no_python_has_no_divisors_to_ask_for():

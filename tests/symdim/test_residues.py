@@ -4,31 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from symdim import Expr, Var
-from symdim.prover.axioms import atoms_of
-from symdim.prover.cases import moduli
+from symdim import Var
 from symdim.prover.elimination import CONGRUENCE, EQUATION
 from tests.symdim.text_cases import explain_text, prove_text
 
 x, y = Var("x"), Var("y")
-
-
-@pytest.mark.parametrize(
-    "dim", [x // 4, (3 * x) // 6, x % 8 // 3, (x // 8) % 3 // 2, (2 * x + x // 3) // 5, x * x // 4, x * (x // 2) // 3]
-)
-def test_no_division_is_left_after_the_split(dim):
-    ((leaf, m),) = moduli(atoms_of([dim]))
-    assert leaf is x
-    k = Var.fresh("k")
-    for r in range(m):
-        value = dim.substitute({x: m * k + r})
-        assert isinstance(value, int) or not any(a._height for a in atoms_of([value])), (dim, m, r, value)
-
-
-@pytest.mark.parametrize(("dim", "period"), [(x // 4, 4), (x % 8 // 3, 8), ((x // 8) % 3, 24), ((4 * x) // 6, 3)])
-def test_periods_are_not_larger_than_needed(dim, period):
-    assert isinstance(dim, Expr)
-    assert moduli(atoms_of([dim])) == [(x, period)]
 
 
 @pytest.mark.parametrize(

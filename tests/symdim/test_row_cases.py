@@ -15,7 +15,8 @@ from symdim.rows import row_name
 from tests.symdim.row_cases import Case
 from tests.symdim.text_cases import solve_case
 
-CASES = json.loads(Path(__file__).with_name("row_cases.json").read_text())["cases"]
+FILES = [Path(__file__).with_name(name) for name in ("row_cases.json", "store_cases.json")]
+CASES = [case for file in FILES for case in json.loads(file.read_text())["cases"]]
 KINDS = ("batch", "input", "output")
 
 

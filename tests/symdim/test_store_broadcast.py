@@ -7,7 +7,6 @@ import pytest
 from symdim import Row, Store, SymdimError, Var, maximum
 from symdim.rows import RowVar
 from symdim.store import Contradiction, Origin
-from symdim.store.constraints import SizeJoin
 
 N, M, H, W = Var("N"), Var("M"), Var("H"), Var("W")
 
@@ -234,12 +233,6 @@ def test_guards_of_a_join_and_of_its_bound():
         ("1 <= max(M, N) <= 9", "axis -1, an addition"),
         ("N == M or 1 in (N, M)", "axis -1, an addition"),
     ]
-
-
-def test_joins_are_facts_with_text():
-    store, _ = join(Row.of([N]), Row.of([M]))
-    store.propagate()
-    assert any(isinstance(guard.fact, SizeJoin) for guard in store.guards())
 
 
 def test_an_axis_that_is_an_expression():

@@ -326,3 +326,14 @@ def test_many_facts(backwards):
         assert store.row(rows[-1]) == rows[0]
 
     assert calls_of(lambda: chains(100)) < 2.5 * calls_of(lambda: chains(50))
+
+
+def test_what_is_stretched_from_a_free_size_is_not_taken_from_it() -> None:
+    """`low` is N only when `middle` takes M: what is given then decides."""
+    store = Store()
+    top, low = store.fresh("top"), store.fresh("low")
+    store.refine(top, Var("M"))
+    store.refine(top, low)
+    store.refine(low, N)
+    store.close()
+    assert (store.value(top), store.value(low)) == (Var("M"), N)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -11,13 +10,10 @@ import pytest
 from symdim import Dim, Row, Scope, Store, Var, maximum, minimum
 from symdim.algebra.expr import Expr
 from symdim.rows import RowVar
-from symdim.store import Contradiction, Origin
-from symdim.store.constraints import RankEdge
-from symdim.store.ranks import RankGraph
-from symdim.store.solution import Solution
+from symdim.store import Contradiction
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    pass
 
 Ends = tuple[int | None, int | None]
 
@@ -167,34 +163,6 @@ def test_a_size_that_is_broadcast_to_one_number_twice_is_not_1() -> None:
     assert store.candidates(v) == (1, 3)
 
 
-@pytest.mark.parametrize("seed", range(80))
-def test_ranks_lie_between_those_of_the_least_and_the_greatest_solution(seed: int) -> None:
-    """Random systems of rank(high) >= rank(low) + by, against all ranks in 0..9. A limit is at most 6."""
-    rng = random.Random(seed)
-    rows = [RowVar.fresh(name) for name in "rst"]
-    edges = [RankEdge(Origin(), (), "rank", *rng.sample([*rows, None], 2), rng.randint(-2, 1)) for _ in range(6)]
-
-    def solutions(facts: Iterable[RankEdge]) -> list[dict[RowVar | None, int]]:
-        ranks = [dict(zip([None, *rows], (0, *values), strict=True)) for values in product(range(10), repeat=3)]
-        return [of for of in ranks if all(of[fact.high] >= of[fact.low] + fact.by for fact in facts)]
-
-    graph = RankGraph()
-    for place, fact in enumerate(edges, 1):
-        found = solutions(edges[:place])
-        if not found:
-            with pytest.raises(Contradiction, match="axes") as caught:
-                graph.add(fact.high, fact.low, fact.by, fact)
-            assert fact in caught.value.chain
-            return
-        graph.changed.clear()
-        before = [graph.bounds(row) for row in rows]
-        graph.add(fact.high, fact.low, fact.by, fact)
-        for row, old in zip(rows, before, strict=True):
-            least, most = min(of[row] for of in found), max(of[row] for of in found)
-            assert graph.bounds(row) == (least, None if most > 6 else most)
-            assert (row in graph.changed) == (graph.bounds(row) != old)
-
-
 def test_a_row_of_known_rank_has_so_many_axes() -> None:
     row = RowVar.fresh("r")
     store = Store()
@@ -206,14 +174,6 @@ def test_a_row_of_known_rank_has_so_many_axes() -> None:
 def number(dim: Dim) -> int:
     assert isinstance(dim, int)
     return dim
-
-
-def test_a_value_narrows_the_sizes_that_were_asked_before():
-    solution, v, w = Solution(), Var("v"), Var("w")
-    solution.learn_interval(w, (2, 3))
-    assert solution.bounds(v + 1) == (2, None)
-    solution.learn_value(v, 2 * w)
-    assert solution.bounds(v + 1) == (5, 7)
 
 
 N = Var("n")

@@ -12,9 +12,9 @@ from itertools import permutations
 
 import pytest
 
-from symdim import Row, Scope, Store, Var
+from symdim import Row, Scope, Store
 from symdim.rows import RowVar
-from symdim.store import Contradiction, contents
+from symdim.store import Contradiction
 from tests.symdim.row_cases import Case, solve
 from tests.symdim.row_models import models
 from tests.symdim.store_systems import NAMES, systems
@@ -177,12 +177,3 @@ def test_contradictions_have_one_kind_in_every_order():
     facts = [{"dim_eq": [2, 3]}, {"row_eq": [[1], [1, 2]]}, {"elements": {"rows": [[2]], "equals": 3}}]
     kinds = {solve({"facts": list(order)})["entailed"]["error"] for order in permutations(facts)}
     assert len(kinds) == 1
-
-
-def test_contents_are_compared_only_where_kind_and_law_do_not_decide(monkeypatch):
-    store, a, b = Store(), Var("a"), Var("b")
-    store.eq(a, 2 * b)
-    store.eq(a, b + 3, law="stride")
-    store.divisible(a, 3)
-    monkeypatch.setattr(contents, "_part", None)  # reading contents would fail
-    assert store.value(a) == 6

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import pickle
-from itertools import product
 
 import pytest
 
 from symdim import Row, Store, Var
-from symdim.algebra.intervals import unscaled
 from symdim.rows import RowVar
 from symdim.store import Contradiction, Origin
 
@@ -46,7 +44,7 @@ def test_facts_are_written_as_they_are_meant():
         "(N + 1) % 4 == 0",
         "rank(r) >= 1",
         "rank(r) <= 3",
-        "out0 == windows of W in H (stride 2, dilation 1, pads (0, 1), ceil)",
+        "out0 == (H - max(W, 3) + 4)//2",
         "H - W + 1 >= 0",
         "label(out0) == 'C'",
     ]
@@ -74,21 +72,12 @@ def test_a_guard_is_written_with_its_origin():
     assert [str(guard) for guard in store.guards()] == ["N == 2*M    (a node)"]
 
 
-def test_bounds_of_a_rank():
-    store, r = Store(), RowVar("r")
-    store.rank(Row(variable=r), 1, 3)
-    assert store.rank_bounds(Row.of([N, 3])) == (2, 2)
-    assert store.rank_bounds(Row((N,), r)) == (2, 4)
-    assert store.rank_bounds(Row(variable=RowVar("q"))) == (0, None)
-
-
 def test_windows_of_a_kernel_that_is_known_later():
     store = Store()
     kernel, after, plain = store.fresh("kernel"), store.fresh("after"), store.fresh("plain")
     store.window(H, after, kernel, stride=2, pads=(0, 1), ceil=True)
     store.window(H, plain, kernel, stride=2, ceil=True)
     assert str(store.value(plain)) == "1 - (max(kernel0, 2) - H)//2"
-    assert store.value(after) is after
     store.eq(kernel, 3)
     assert (store.value(after), store.value(plain)) == ((H + 1) // 2, H // 2)
 
@@ -129,22 +118,6 @@ def test_every_fact_keeps_its_origin():
     store.rank(r, 1, 3, origin=where)
     store.label(d, "C", origin=where)
     assert {(str(fact.origin), fact.parents) for fact in store._facts} == {(where, ())}
-
-
-def test_a_label_is_that_of_every_equal_size():
-    store = Store()
-    one, other = store.fresh(), store.fresh()
-    store.label(one, "channels")
-    store.eq(one, other)
-    assert store.label_of(other) == "channels"
-
-
-def test_intervals_of_what_is_multiplied():
-    far = range(-30, 31)
-    for k, lo, hi in product((-3, -2, -1, 1, 2, 3), (None, -7, -6, 0, 5), (None, -6, 0, 4, 6)):
-        met = [x for x in far if (lo is None or lo <= k * x) and (hi is None or k * x <= hi)]
-        low, high = unscaled((lo, hi), k)
-        assert [x for x in far if (low is None or low <= x) and (high is None or x <= high)] == met, (k, lo, hi)
 
 
 def test_a_contradiction_is_pickled_with_its_chain():
