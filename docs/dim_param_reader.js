@@ -63,7 +63,8 @@ define("whole", { heaviside: (x, z) => (x.n ? max(sign(x), ZERO) : z) });
 define("whole", { rshift: (x, k) => floor(divide(x, power(TWO, k))) }, true);
 
 // Section 2: lexemes { kind, text, at }.
-const WORD = "[\\p{L}_0-9.:]", NAME = "[\\p{L}_][\\p{L}_0-9.]*", DASH = "(?<=[\\p{L}_0-9])[-/](?=[\\p{L}_0-9])";
+const WORD = "[\\p{L}\\p{N}_.:]", NAME = "[\\p{L}\\p{Nl}\\p{No}_][\\p{L}\\p{N}_.]*";
+const DASH = "(?<=[\\p{L}\\p{N}_])[-/](?=[\\p{L}\\p{N}_])";
 const NUMBER = "(?:[0-9]+(?:\\.[0-9]*)?|\\.[0-9]+)(?:[eE][+-]?[0-9]+)?";
 const QUOTED = '`(?:[^`]|``)*`(?!`)|"[^"]*"', BARE = `(?!\\s)(?:[^-+*/%^(),\`"]|${DASH})+(?<!\\s)`;
 const matches = (text, pattern) => new RegExp(`^(?:${pattern})$`, "su").test(text);

@@ -23,7 +23,7 @@ import { pathToFileURL } from "node:url";
 const { read } = await import(pathToFileURL(process.argv[1]));
 const answered = (vector) => {
   const { reads, kind, position, names, value } = read(vector.text, vector);
-  const values = reads === "error" ? [] : (vector.values ?? []).map(([sizes]) => value(sizes));
+  const values = value ? (vector.values ?? []).map(([sizes]) => value(sizes)) : [];
   return { reads, kind, position, names, values: values.map((x) => x === null ? null : String(x)) };
 };
 console.log(JSON.stringify(JSON.parse(readFileSync(0, "utf8")).map(answered)));
