@@ -57,13 +57,14 @@ define("splits", { "exact: inttruediv floattruediv": divide });
 define("rounds", { "floor floortoint": floor, "trunc trunctoint trunctofloat": trunc, "round roundtoint": round });
 define("rounds", { "ceil ceiling": ceil, ceiltoint: (x, y) => ceil(y ? divide(x, y) : x) });
 define("whole", { "// /: floor: floordiv cleandiv": quotient(floor), "trunc: truncdiv": quotient(trunc) });
-define("whole", { ceildiv: quotient(ceil), "checked:": quotient(integer) });
+define("whole", { ceildiv: quotient(ceil), "checked:": quotient(integer), sign });
 define("whole", { modularindexing: (x, y, z) => modulo(floor(divide(x, y)), z) });
-define("whole", { sign, heaviside: (x, z) => (x.n ? max(sign(x), ZERO) : z) });
+define("whole", { heaviside: (x, z) => (x.n ? max(sign(x), ZERO) : z) });
 define("whole", { rshift: (x, k) => floor(divide(x, power(TWO, k))) }, true);
 
 // Section 2: lexemes { kind, text, at }.
-const WORD = "[\\p{L}_0-9.:]", NAME = "[\\p{L}_][\\p{L}_0-9.]*", DASH = "(?<=[\\p{L}_0-9])[-/](?=[\\p{L}_0-9])";
+const WORD = "[\\p{L}\\p{N}_.:]", NAME = "[\\p{L}\\p{Nl}\\p{No}_][\\p{L}\\p{N}_.]*";
+const DASH = "(?<=[\\p{L}\\p{N}_])[-/](?=[\\p{L}\\p{N}_])";
 const NUMBER = "(?:[0-9]+(?:\\.[0-9]*)?|\\.[0-9]+)(?:[eE][+-]?[0-9]+)?";
 const QUOTED = '`(?:[^`]|``)*`(?!`)|"[^"]*"', BARE = `(?!\\s)(?:[^-+*/%^(),\`"]|${DASH})+(?<!\\s)`;
 const matches = (text, pattern) => new RegExp(`^(?:${pattern})$`, "su").test(text);
@@ -102,12 +103,10 @@ function parse(text, declared, dialect) {
   const expression = () => level(() => level(sum, "min"), "max");
   const unary = () => {
     if (++depth > MAX_DEPTH) fail("syntax", "nested too deeply");
-    let negative = false;
-    for (let sign; (sign = takes("+", "-")); ) negative = negative !== (sign === "-");
-    let found = primary();
-    if (takes("**")) found = operation("**", [found, unary()]);
+    const sign = takes("+", "-"), base = sign ? unary() : primary();
+    const found = !sign && takes("**") ? operation("**", [base, unary()]) : base;
     depth--;
-    return negative ? operation("0-", [found]) : found;
+    return sign === "-" ? operation("0-", [found]) : found;
   };
   const primary = () => {
     if (takes("(")) return list(1)[0];

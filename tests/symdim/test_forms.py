@@ -1,82 +1,89 @@
-"""The canonical forms of random expressions are those of `forms.txt`; a line reads `form <- names: expression`.
+"""What texts print as: the promise of docs/dim_param.md, held by `forms.txt`.
 
-CHANGELOG.md lists every change of a printed form, so none may happen by accident. After a change that is meant,
-`python -m tests.symdim.test_forms` prints the forms that are new, and writes the file anew. That each form has the
-right value is tested in `test_canonical.py`.
+A line reads `text -> form`, or `text for NAME in LO..HI, ... -> form`. No form may change by accident. After a change
+that the promise allows, `python -m tests.symdim.test_forms` prints the forms that are new, and writes the file anew;
+CHANGELOG.md says what changed.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from random import Random
 
-from symdim import Scope, ceildiv, maximum, minimum
-from symdim.algebra.variable import make_variable
-from tests.symdim.test_canonical import BOUNDS, tree
+from symdim import Expr, parse
+from symdim.algebra.variable import Scope, Var, make_variable
+from tests.symdim.test_second_reader import PROBES, names, read, value
 
 FILE = Path(__file__).with_name("forms.txt")
-ROWS = 400
-FUNCTIONS = {"min": minimum, "max": maximum, "ceildiv": ceildiv}
+LINE = re.compile(r"(?P<text>.+?)(?: for (?P<bounds>\w+ in .+))? -> (?P<form>.+)")
 
 
-def source(raw: object) -> str:
-    """An expression tree as Python."""
-    if not isinstance(raw, tuple):
-        return str(raw)
-    operator, *operands = raw
-    parts = [source(operand) for operand in operands]
-    if operator in FUNCTIONS:
-        return f"{operator}({', '.join(parts)})"
-    return f"({f' {operator} '.join(parts)})"
-
-
-def form(names: str, expression: str) -> str:
-    """The printed form; `names` reads `x in lo..hi`, several joined by commas."""
-    scope, variables = Scope(), {}
-    for name, ends in (entry.split(" in ") for entry in names.split(", ")):
-        lo, hi = (int(end) if end else None for end in ends.split(".."))
-        variables[name] = make_variable(scope, name, lo, hi)
-    return str(eval(expression, {**FUNCTIONS, **variables}))
-
-
-def rows() -> list[tuple[str, str, str]]:
-    """(form, names, expression) of each line."""
-    found = []
+def sections() -> dict[str, list[re.Match[str]]]:
+    """The lines below each heading."""
+    found: dict[str, list[re.Match[str]]] = {}
+    heading = ""
     for line in FILE.read_text(encoding="utf-8").splitlines():
-        text, _, question = line.partition(" <- ")
-        names, _, expression = question.partition(": ")
-        found.append((text, names, expression))
+        if line.startswith("#"):
+            heading = line.removeprefix("# ").partition(":")[0]
+        elif line:
+            match = LINE.fullmatch(line)
+            assert match is not None, line
+            found.setdefault(heading, []).append(match)
     return found
 
 
-def test_forms_stay() -> None:
+def variables(bounds: str | None) -> dict[str, Var]:
+    """Variables with bounds, by name; `bounds` reads `x in 0.., y in 1..7`, or is None."""
+    scope, found = Scope(), {}
+    for name, ends in (entry.split(" in ") for entry in bounds.split(", ")) if bounds else ():
+        lo, hi = (int(end) if end else None for end in ends.split(".."))
+        found[name] = make_variable(scope, name, lo, hi)
+    return found
+
+
+def printed(line: re.Match[str]) -> int | Expr:
+    """What the text of a line is read as."""
+    return parse(line["text"], variables(line["bounds"]))
+
+
+def test_no_form_changes() -> None:
     changed = [
-        f"{expression} for {names}: {new}, not {old}"
-        for old, names, expression in rows()
-        if (new := form(names, expression)) != old
+        f"{line['text']}: {dim}, not {line['form']}"
+        for lines in sections().values()
+        for line in lines
+        if str(dim := printed(line)) != line["form"]
     ]
     assert changed == []
 
 
+def test_there_are_300_texts_of_real_models() -> None:
+    polynomials, others, bounded = sections().values()
+    assert len({line["text"] for line in polynomials + others}) == 300
+    assert all(line["bounds"] is None for line in polynomials + others)
+    assert all(line["bounds"] for line in bounded)
+    assert not any(re.search("//|%|max|min", line["form"]) for line in polynomials)
+
+
+def test_forms_are_read_back_and_mean_the_same() -> None:
+    """The values are those of the second reader, which knows only the specification."""
+    polynomials, others, _ = sections().values()
+    for line in polynomials + others:
+        assert parse(line["form"]) == printed(line)
+        (_, given), (_, written) = read(line["text"]), read(line["form"])
+        for probe in PROBES:
+            sizes = dict(zip(sorted(names(given)), probe * 2, strict=False))
+            assert value(given, sizes, None) == value(written, sizes, None), line["text"]
+
+
 def main() -> None:
-    """Print the forms that are new, and write those of today."""
-    former = {(names, expression): old for old, names, expression in rows()} if FILE.exists() else {}
-    random, lines = Random("forms"), []
-    while len(lines) < ROWS:
-        ends = {name: random.choice(BOUNDS) for name in "xyz"}
-        expression = source(tree(random, random.randint(2, 4)))
-        used = [name for name in ends if name in expression.replace("max", "")]
-        names = ", ".join(f"{n} in {'' if ends[n][0] is None else ends[n][0]}..{ends[n][1] or ''}" for n in used)
-        try:
-            text = form(names, expression) if used else ""
-        except ZeroDivisionError:
-            continue
-        if len(expression) < 8 or not any(name in text for name in "xyz") or len(text) > 70:
-            continue
-        lines.append(f"{text} <- {names}: {expression}\n")
-        if former.get((names, expression), text) != text:
-            print(lines[-1], end="")
-    FILE.write_text("".join(lines), encoding="utf-8")
+    """Print the forms that are new, and write them."""
+    lines = FILE.read_text(encoding="utf-8").splitlines()
+    for place, line in enumerate(lines):
+        if (match := LINE.fullmatch(line)) and not line.startswith("#"):
+            lines[place] = f"{line.removesuffix(match['form'])}{printed(match)}"
+            if lines[place] != line:
+                print(lines[place])
+    FILE.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

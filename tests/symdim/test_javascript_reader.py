@@ -23,7 +23,7 @@ import { pathToFileURL } from "node:url";
 const { read } = await import(pathToFileURL(process.argv[1]));
 const answered = (vector) => {
   const { reads, kind, position, names, value } = read(vector.text, vector);
-  const values = reads === "error" ? [] : (vector.values ?? []).map(([sizes]) => value(sizes));
+  const values = value ? (vector.values ?? []).map(([sizes]) => value(sizes)) : [];
   return { reads, kind, position, names, values: values.map((x) => x === null ? null : String(x)) };
 };
 console.log(JSON.stringify(JSON.parse(readFileSync(0, "utf8")).map(answered)));
@@ -56,7 +56,8 @@ LIMITS = [
     ("(" * 100 + "N" + ")" * 100, "expression", None),
     ("(" * 5000 + "N" + ")" * 5000, "error", "syntax"),
     ("2**" * 5000 + "2", "error", "syntax"),
-    ("-" * 15_000 + "N", "expression", None),
+    ("-" * 100 + "N", "expression", None),
+    ("-" * 15_000 + "N", "error", "syntax"),
     ("N*" * 100_000 + "N", "error", "syntax"),
     ("9**9**9", "error", "value"),
     ("1e1000000", "error", "value"),

@@ -195,7 +195,6 @@ def quoted(name: str) -> str:
     """
     if name.isidentifier() and name.isascii():
         return name
-    head = name[:1]
-    if (head.isalpha() or head == "_") and all(c.isalnum() or c in "_." for c in name):
+    if name and name[0] != "." and not name[0].isdecimal() and all(c.isalnum() or c in "_." for c in name):
         return name
     return "`" + name.replace("`", "``") + "`"
