@@ -44,7 +44,7 @@ from onnx_infer.values.tensor import SymTensor, Value
 from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from onnx_infer.model.symbols import Symbols
 
@@ -161,9 +161,13 @@ class NodeInference:
         if inner or functions:
             names = ValueNames((*inner, *(f.graph for f in functions)), names)
         found = self._results(node, known, names, functions)
-        for output, value in zip(node.outputs, found, strict=True):
-            self._known[output] = _Known(names[output], self._nodes.entered(names[output], value), ())
-        return [Inferred(ir_type(value), _shape(value), ir_elements(value)) for value in found]
+        told = []
+        for output in node.outputs:
+            name = names[output]
+            value = found.get(name) if name else None
+            self._known[output] = _Known(name, self._nodes.entered(name, value), ())
+            told.append(Inferred(ir_type(value), _shape(value), ir_elements(value)))
+        return told
 
     def update(self, node: ir.Node) -> None:
         """Write what is known into the node's outputs; a number, or a name, that a shape has already stays.
@@ -189,27 +193,27 @@ class NodeInference:
         known: Mapping[ir.Value, _Known],
         names: Mapping[ir.Value, str],
         functions: list[ir.Function],
-    ) -> Sequence[Value | None]:
-        """The values of the node's outputs."""
+    ) -> Mapping[str, Value]:
+        """Values by name, among them those of the node's outputs, as far as they are known."""
         constants: dict[str, Any] = {}
         literals: list[str] = []
-        view, opsets = list(nodes([node], names, constants, literals)), self._opsets_of(node)
-        if view:
-            values = tuple([None if v is None else known[v].value for v in node.inputs])
-            found = self._nodes.remembered(view[0], opsets, values)
-            if found is not None:
-                return found
+        view = list(nodes([node], names, constants, literals))
+        if literals:
+            return {name: load(constants[name].value) for name in literals}
+        opsets, values = self._opsets_of(node), tuple([None if v is None else known[v].value for v in node.inputs])
+        found = self._nodes.remembered(view[0], opsets, values)
+        if found is not None:
+            return dict(zip(view[0][3], found, strict=False))
 
         def model(symbols: Symbols) -> Model:
             reader = Reader(symbols, False, names, {})
             inputs: list[tuple[str, Value | None]] = [(name, value) for name, value, _ in known.values()]
-            graph = Graph("", inputs, constants, lambda: view, literals, [names[v] for v in node.outputs], {})
+            graph = Graph("", inputs, {}, lambda: view, [], [names[v] for v in node.outputs], {})
             bodies = partial(schema_function, schema_body, message)
             called = {(f.domain, f.name, f.overload): f for f in map(reader.function, functions)}
             return Model(graph, called, opsets, reader.header, reader.load, reader.subgraph, bodies, names.values)
 
-        scope = self._nodes.walk(model).scope
-        return [scope.get(names[output]) for output in node.outputs]
+        return self._nodes.walk(model).scope
 
     def _entered(self, value: ir.Value) -> _Known:
         """What is known of an input."""

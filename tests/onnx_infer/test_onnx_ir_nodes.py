@@ -204,3 +204,9 @@ def test_values_that_are_gone_are_forgotten() -> None:
     gc.collect()
     assert gone() is None
     assert len(inference._known) == 0
+
+
+def test_an_output_too_many_is_not_known() -> None:
+    node = ir.node("Constant", [], {"value": ir.tensor(np.array([2, 3]))}, num_outputs=2)
+    known, unknown = infer_node_outputs(node, opset_imports={"": 20})
+    assert (known.shape, known.elements, unknown.shape) == ([2], [2, 3], None)
