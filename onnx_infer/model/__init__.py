@@ -4,6 +4,7 @@
     symbols.py       reading the dim_params of a model                 given.py           assumptions about symbols
     input_values.py  elements that a caller gives for inputs           size_texts.py        the texts of sizes
     input_shapes.py  shapes of inputs that a caller gives, and what stands for symbols
+    contract.py      what a file says of sizes in its metadata         torch_ranges.py       what torch leaves there
 
 The room uses `values`. Begin with `graph.py`.
 """
