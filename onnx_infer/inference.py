@@ -17,8 +17,7 @@ from onnx_infer.engine.walk import walk
 from onnx_infer.errors import ShapeInferenceError, UnknownSymbol
 from onnx_infer.laws.known import Known, assuming
 from onnx_infer.laws.statements import Mode
-from onnx_infer.model.contract import KEY
-from onnx_infer.model.given import Given, Narrowed, contract_in, given_bound, given_by
+from onnx_infer.model.given import KEY, Given, Narrowed, contract_in, given_bound, given_by
 from onnx_infer.model.input_values import put_elements, put_values
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.element_types import too_many_axes
@@ -99,7 +98,7 @@ def run(
     if bound is not None and bound.shapes:
         front = front.reshaped(bound.shapes)
     in_file = contract_in(written)
-    given = given_by(front, bounds or {}, assume, values or {}, bound, in_file.contract, assume_declared)
+    given = given_by(front, bounds or {}, assume, values or {}, bound, in_file, assume_declared)
     setting = Setting(
         policy,
         adopt=adopt_declared_symbols and policy != "override",
@@ -139,7 +138,7 @@ def _tell(record: Record, front: FrontEnd) -> None:
     errors = input_errors(record.model, record.scope)
     record.diagnostics += [Diagnostic("error", "", "", message) for message in errors]
     record.diagnostics += [Diagnostic("warning", "", "", message) for message in record.in_file.wrong]
-    if foreign := sorted(record.in_file.contract.bounds.keys() - record.symbols.known().keys()):
+    if foreign := sorted(record.in_file.bounds.keys() - record.symbols.known().keys()):
         unknown = f"metadata {KEY}: bounds of {', '.join(map(repr, foreign))}, which the model does not have"
         record.diagnostics.append(Diagnostic("warning", "", "", unknown))
     if told := outdated(record.model.opsets):
@@ -170,7 +169,7 @@ def begun(
         mode=Mode(is_strict=broadcast == "strict"),
         ends_early=ends_early,
     )
-    given = given_by(front, bounds or {}, (), {}, None, contract_in(front).contract)
+    given = given_by(front, bounds or {}, (), {}, None, contract_in(front))
     view = partial(_view, front, initializers == "constant", {}, given.elements, False)
     start = Start()
     symbols = _symbols(front, view, setting, min_dim, given, start)(start)

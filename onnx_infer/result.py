@@ -12,6 +12,7 @@ from onnx_infer.values.text import text
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from onnx_infer.model.contract import Contract
     from onnx_infer.model.graph import Graph, Node
     from onnx_infer.model.size_texts import Size
     from onnx_infer.results.data_laws import DataLaw
@@ -251,15 +252,33 @@ class InferenceResult(Inferred):
         """A pickle has the results but not the model, which `memory`, `costs`, `apply` and `materialize` need."""
         return restored, (saved(self), self.found_inputs, self._guards)
 
-    def apply(self, model: Model) -> Model:
-        """Write the types into the value infos and outputs of the inferred model, or of a copy of it; return it."""
-        self._write(model)
+    def apply(self, model: Model, *, contract: bool = False) -> Model:
+        """Write the types into the value infos and outputs of the inferred model, or of a copy of it; return it.
+
+        With `contract`, bounds, guards and upper bounds are written, too, into the metadata of the graph
+        (docs/contract.md). A contract that the model has is always renewed.
+        """
+        in_file = self._walked.in_file
+        is_gone = in_file.contract is not None and bool(
+            self._walked.given[0].bound
+        )  # it speaks of symbols that are bound now
+        entry = self.contract.text() if contract or in_file.is_own or is_gone else None
+        self._write(model, entry)
         return model
 
-    def _write(self, model: Any) -> None:
-        from onnx_infer.protobuf.writing import write_model
+    def _write(self, model: Any, contract: str | None) -> None:
+        from onnx_infer.protobuf.writing import write_contract, write_model
 
         write_model(model, self._walked, self.found_inputs)
+        if contract is not None:
+            write_contract(model.graph, contract)
+
+    @cached_property
+    def contract(self) -> Contract:
+        """What holds of the sizes beyond their shapes: bounds, guards, upper bounds. `apply` writes it."""
+        from onnx_infer.results.contract import contract_of
+
+        return contract_of(self)
 
 
 # -- in a pickle -------------------------------------------------------------------------------------------------------
@@ -312,6 +331,7 @@ def saved(result: Inferred) -> Part:
         notes=result.notes,
         reasons=reasons(result, nodes),
         data_laws=data_laws(result, nodes),
+        in_file=result._engine.in_file._replace(contract=None),  # it is judged already
         nameable=nameable(result),
         model=Part(graph=Wiring(result._engine.model.graph, nodes)),
     )

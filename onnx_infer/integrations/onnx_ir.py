@@ -28,6 +28,7 @@ from onnx_infer.diagnostics import check, log
 from onnx_infer.inference import Options, run
 from onnx_infer.integrations.onnx_ir_names import ValueNames, copied, given_values
 from onnx_infer.integrations.onnx_ir_reader import OnnxIRFrontEnd, declared_sizes, written_sizes
+from onnx_infer.model.given import KEY
 from onnx_infer.options import with_options
 from onnx_infer.protobuf.former_names import FormerNames
 from onnx_infer.protobuf.specialize import renamed
@@ -69,10 +70,14 @@ class InferenceResult(result.InferenceResult):
                 return scope.get(name)
         return None
 
-    def _write(self, model: Any) -> None:
+    def _write(self, model: Any, contract: str | None) -> None:
         if model is not self._front.model:
             raise ValueError("the types can be written only into the model that was inferred")
         self.modified = write_model(self._front, self._walked, self.found_inputs)
+        entries = model.graph.metadata_props
+        if contract is not None and entries.get(KEY) != contract:
+            entries[KEY] = contract
+            self.modified = True
 
 
 @with_options(Options)

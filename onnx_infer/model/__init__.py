@@ -5,6 +5,7 @@
     input_values.py  elements that a caller gives for inputs           size_texts.py        the texts of sizes
     contract.py      bounds, guards and upper bounds in a file         torch_ranges.py  the ranges that torch writes
     input_shapes.py  shapes of inputs that a caller gives, and what stands for symbols
+    contract.py      what a file says of sizes in its metadata         torch_ranges.py       what torch leaves there
 
 The room uses `values`. Begin with `graph.py`.
 """

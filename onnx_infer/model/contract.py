@@ -23,12 +23,6 @@ if TYPE_CHECKING:
 Written: TypeAlias = "int | str"
 """A size in a contract: a number, or a text that `symdim.parse` reads."""
 
-KEY = "symdim.contract"
-"""The key of the metadata entry."""
-
-RANGES = "pkg.torch.export.ExportedProgram.range_constraints"
-"""The key under which torch's exporter leaves ranges of sizes; `torch_ranges.py` reads them."""
-
 VERSION = 1
 
 _RELATIONS = get_args(RelationKind)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from onnx_infer.model.contract import KEY, RANGES, Contract, read_contract
 from onnx_infer.model.input_values import given_elements, given_sizes, named_elements, spelled
 from onnx_infer.model.symbols import Symbols
 from symdim import Var
@@ -13,6 +12,7 @@ from symdim.algebra.named_tuple import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from onnx_infer.model.contract import Condition, Contract
     from onnx_infer.model.graph import FrontEnd
     from onnx_infer.model.input_shapes import Bound, InputShape
     from onnx_infer.model.input_values import InputValue
@@ -96,20 +96,42 @@ def interval_text(symbol: Var) -> str:
     return f"{symbol} >= {low}" if high is None else f"{low} <= {symbol} <= {high}"
 
 
+KEY = "symdim.contract"
+"""The key of the contract in the metadata of a graph."""
+
+RANGES = "pkg.torch.export.ExportedProgram.range_constraints"
+_SIGNATURE = "pkg.torch.export.ExportedProgram.graph_signature"
+"""The keys under which torch's exporter leaves ranges of sizes, and the inputs of the program."""
+
+
 class InFile(NamedTuple):
-    """The contract in the metadata of a model, and what is wrong with the metadata.
+    """The contract in the metadata of a model, None if there is none, and what is wrong with the metadata.
 
     A contract that `is_own` was written by this library, and is renewed when the model is written.
     """
 
-    contract: Contract = Contract()
+    contract: Contract | None = None
     wrong: tuple[str, ...] = ()
     is_own: bool = False
+
+    @property
+    def bounds(self) -> Mapping[str, Interval]:
+        """The intervals of symbols."""
+        return {} if self.contract is None else self.contract.bounds
+
+    @property
+    def guards(self) -> tuple[Condition, ...]:
+        """The conditions."""
+        return () if self.contract is None else self.contract.guards
 
 
 def contract_in(front: FrontEnd) -> InFile:
     """What the metadata of a graph says of sizes. The ranges of torch count where there is no contract."""
     metadata = front.metadata()
+    if metadata.keys().isdisjoint((KEY, RANGES)):
+        return InFile()
+    from onnx_infer.model.contract import read_contract  # few models need it
+
     wrong: tuple[str, ...] = ()
     if (text := metadata.get(KEY)) is not None:
         contract, faults = read_contract(text)
@@ -118,10 +140,10 @@ def contract_in(front: FrontEnd) -> InFile:
             return InFile(contract, wrong, is_own=True)
     if RANGES not in metadata:
         return InFile(wrong=wrong)
-    from onnx_infer.model.torch_ranges import of_torch  # few models need it
+    from onnx_infer.model.torch_ranges import of_torch
 
-    contract, faults = of_torch(metadata, front.inputs())
-    return InFile(contract, (*wrong, *(f"metadata {RANGES}: {fault}" for fault in faults)))
+    contract, faults = of_torch(metadata[RANGES], metadata.get(_SIGNATURE, ""), front.inputs())
+    return InFile(contract or None, (*wrong, *(f"metadata {RANGES}: {fault}" for fault in faults)))
 
 
 def given_bound(front: FrontEnd, bind: Mapping[str, int | str], shapes: Mapping[str, InputShape]) -> Bound:
@@ -139,7 +161,7 @@ def given_by(
     assume: Sequence[str],
     values: Mapping[str, InputValue],
     bound: Bound | None,
-    contract: Contract,
+    in_file: InFile,
     trusts: bool = False,
 ) -> Given:
     """What is given of the symbols by the caller, and by the contract in the file.
@@ -148,11 +170,11 @@ def given_by(
     """
     names = front.dim_params()[0]
     elements = named_elements([name for name, _ in front.inputs()], (*bounds, *assume), names)
-    intervals = {**contract.bounds, **given_sizes(front.inputs(), values), **given_elements(elements, values)}
+    intervals = {**in_file.bounds, **given_sizes(front.inputs(), values), **given_elements(elements, values)}
     ours = dict(zip(map(spelled, bounds), bounds.values(), strict=True))
     relations = tuple(map(spelled, assume))
-    if trusts:
-        relations = tuple(dict.fromkeys((*relations, *contract.assumable(Symbols(names).known()))))
+    if trusts and in_file.contract is not None:
+        relations = tuple(dict.fromkeys((*relations, *in_file.contract.assumable(Symbols(names).known()))))
     given = Given(ours, intervals, relations, elements=elements)
     if bound is None:
         return given

@@ -11,7 +11,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx_infer.model.contract import RANGES, Condition, Contract, interval, written
+from onnx_infer.model.contract import Condition, Contract, interval, written
 from onnx_infer.model.size_texts import Size, is_name
 from symdim import Expr, Var
 from symdim.algebra.dims import bounds_of
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from symdim import Dim
-
-SIGNATURE = "pkg.torch.export.ExportedProgram.graph_signature"
-"""The key of the entry with the inputs of the program."""
 
 _USER_INPUT = re.compile(r"(?m)^(\S+): USER_INPUT\b")
 _OF_DATA = re.compile(r"u\d+")
@@ -67,18 +64,20 @@ def read_ranges(text: str) -> Iterator[Range]:
             yield Range.of(size.removeprefix(", "), low, high)
 
 
-def of_torch(metadata: Mapping[str, str], inputs: Iterable[tuple[str, Sequence[Size]]]) -> tuple[Contract, list[str]]:
-    """What the ranges in the metadata say of the symbols of a model with these inputs, and what is not understood.
+def of_torch(text: str, signature: str, inputs: Iterable[tuple[str, Sequence[Size]]]) -> tuple[Contract, list[str]]:
+    """What ranges say of the symbols of a model with these inputs, and what is not understood.
 
-    >>> metadata = {RANGES: "{s77: VR[2, 64], 4*s83: VR[8, 400], s83: VR[2, 100]}"}
-    >>> found, wrong = of_torch(metadata, [("x", ("batch", "4*words")), ("y", ("batch", 3))])
+    `signature` is that of torch's program, as its metadata have it; empty if they do not.
+
+    >>> text = "{s77: VR[2, 64], 4*s83: VR[8, 400], s83: VR[2, 100]}"
+    >>> found, wrong = of_torch(text, "", [("x", ("batch", "4*words")), ("y", ("batch", 3))])
     >>> found.bounds, [guard[:3] for guard in found.guards], wrong
     ({'batch': (1, 64), 'words': (1, 100)}, [('at_least', '4*words', 8)], [])
     """
-    ranges = [found for found in read_ranges(metadata.get(RANGES, "")) if not _OF_DATA.fullmatch(found.size)]
+    ranges = [found for found in read_ranges(text) if not _OF_DATA.fullmatch(found.size)]
     if all(found.is_open for found in ranges):
         return Contract(), []
-    known, axes = dict(inputs), _USER_INPUT.findall(metadata.get(SIGNATURE, ""))
+    known, axes = dict(inputs), _USER_INPUT.findall(signature)
     sizes = list(dict.fromkeys(size for shape in known.values() for size in shape if not isinstance(size, int)))
     symbols = _by_place(ranges, sizes) if not axes or _in_order(list(known), axes) else {}
     if not symbols:  # nothing was renamed, maybe

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from onnx import GraphProto, ValueInfoProto
 
 from onnx_infer.laws.sizes import is_fresh
+from onnx_infer.model.given import KEY
 from onnx_infer.protobuf.declarations import Declared, innermost_shape, innermost_tensor, is_bare, types_of
 from onnx_infer.protobuf.nodes import graph_at, placed
 from onnx_infer.protobuf.reading import function_key
@@ -54,6 +55,14 @@ def write_model(model: ModelProto, engine: Record, inputs: Mapping[str, tuple[Si
         if sizes is not None:
             shape = innermost_shape(info.type)
             write_input(info.type.tensor_type.shape if shape is None else shape, sizes)
+
+
+def write_contract(graph: Any, entry: str) -> None:
+    """Write the contract into the metadata of a graph, in place of an earlier one."""
+    kept = [old for old in graph.metadata_props if old.key != KEY]
+    del graph.metadata_props[:]
+    graph.metadata_props.extend(kept)
+    graph.metadata_props.add(key=KEY, value=entry)
 
 
 def _around(scope: Scope) -> Scope:

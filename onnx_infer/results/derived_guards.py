@@ -143,7 +143,7 @@ def _combined(guards: Iterable[Guard]) -> list[Guard]:
     """The guards, equal ones as one. It has the kind of the strongest one, and the origins of all."""
     found: dict[Hashable, Guard] = {}
     for guard in guards:
-        key = _key(guard.condition)
+        key = key_of(guard.condition)
         if key not in found:
             found[key] = guard
             continue
@@ -156,7 +156,7 @@ def _combined(guards: Iterable[Guard]) -> list[Guard]:
     return list(found.values())
 
 
-def _key(condition: Relation) -> tuple[Hashable, ...]:
+def key_of(condition: Relation) -> tuple[Hashable, ...]:
     """The key of a condition. Those that say the same have equal keys, such as `M == N` and `N == M`."""
     kind, left, right, _ = condition
     if kind in ("divides", "broadcast_to"):
@@ -178,7 +178,7 @@ class _Stronger:
     def __init__(self, guards: Iterable[Guard], strength: int) -> None:
         conditions = [guard.condition for guard in guards if _strength(guard) >= strength]
         equations = [condition for condition in conditions if condition.kind == "equal"]
-        self._equations = set(map(_key, equations))
+        self._equations = set(map(key_of, equations))
         self.bounds = Bounds(equations)  # these come first: `N == 4` implies `N >= 4`
         for condition in conditions:
             self.bounds.narrow(condition)
@@ -189,7 +189,7 @@ class _Stronger:
         It is an equality that implies that sizes broadcast, or a tighter bound.
         """
         if condition.kind == "broadcast":
-            return _key(condition._replace(kind="equal")) in self._equations
+            return key_of(condition._replace(kind="equal")) in self._equations
         if not _is_bound(condition) or condition.kind == "equal":
             return False
         return self.bounds.implies(condition) and not (is_among and self.bounds.gives_end(condition))

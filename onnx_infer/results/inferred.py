@@ -33,15 +33,13 @@ Key = TypeVar("Key", str, Var, "str | Var")
 class Inferred:
     """The types that one inference found.
 
-    `types`: value name -> its type, main graph only. `diagnostics`: errors and warnings about malformed, contradictory
-    or unsupported parts. `notes`: value name -> why something in it is unknown. `found_inputs`: the shapes of inputs
-    that say more than the model; this includes new names of axes without a name.
+    `types`: value name -> its type, main graph only. `notes`: value name -> why something in it is unknown.
+    `found_inputs`: the shapes of inputs that say more than the model; this includes new names of axes without a name.
     """
 
     def __init__(self, engine: Record, found_inputs: Mapping[str, tuple[Size, ...]]) -> None:
         self._walked = engine
         self.found_inputs = dict(found_inputs)
-        self.diagnostics: list[Diagnostic] = engine.diagnostics
         self.notes: dict[str, str] = engine.notes
 
     @cached_property
@@ -91,13 +89,31 @@ class Inferred:
         return Sources({name: self.types[name] for name in self.inputs})
 
     @cached_property
+    def diagnostics(self) -> list[Diagnostic]:
+        """Errors and warnings about malformed, contradictory or unsupported parts."""
+        if not self._walked.in_file.guards:
+            return self._walked.diagnostics
+        return [*self._walked.diagnostics, *self._judged[1]]
+
+    @cached_property
+    def _judged(self) -> tuple[list[Guard], list[Diagnostic]]:
+        """The guards, with those of the contract in the file, and what is wrong with these."""
+        from onnx_infer.results.derived_guards import guards_of  # few callers ask for guards
+
+        own = guards_of(self._engine)
+        if not self._engine.in_file.guards:
+            return own, []
+        from onnx_infer.results.file_guards import judged
+
+        return judged(self._engine, own)
+
+    @cached_property
     def _guards(self) -> tuple[list[Guard], list[Guard]]:
-        from onnx_infer.results.derived_guards import guards_of
         from onnx_infer.results.sources import element_of
 
         inputs = frozenset(self.inputs)
         parted: tuple[list[Guard], list[Guard]] = ([], [])
-        for guard in guards_of(self._engine):
+        for guard in self._judged[0]:
             known = all(v in self.sources.symbols or element_of(v, inputs) for v in guard.variables())
             parted[not known].append(guard)
         return parted

@@ -1,0 +1,87 @@
+"""The contract of a result, as it is written into a file; docs/contract.md describes it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from onnx_infer.engine.assumptions import Assumptions
+from onnx_infer.model.contract import Condition, Contract, Names, written
+from onnx_infer.results.file_guards import ELEMENT, against, follows, name_in_file
+from onnx_infer.types.join import variables_in
+from symdim import Facts, SymdimError, Var
+from symdim.guarantee import guarantee_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from onnx_infer.engine.record import Record
+    from onnx_infer.results.guards import Guard
+    from onnx_infer.results.inferred import Inferred
+    from symdim.relations.relation import Relation
+
+_MOST_ELEMENTS = 64
+"""The most given elements of an input that become conditions."""
+
+
+def contract_of(result: Inferred) -> Contract:
+    """What a result says of the sizes of its model beyond their shapes, and what it was told."""
+    record = result._engine
+    symbols = {v.name: v.bounds() for name in result.inputs for v in variables_in(result.types[name])}
+    given = record.given[0]
+    ends = {**{name: ends for name, ends in given.intervals().items() if name in record.symbols.names}, **symbols}
+    bounds = {name: (low or 0, high) for name, (low, high) in ends.items() if (low, high) != (1, None)}
+    bounds = {name: ends for name, ends in bounds.items() if name not in given.bound and not ELEMENT.fullmatch(name)}
+    elements = {
+        v: Var.fresh(name_in_file(v)) for guard in result.guards for v in guard.variables() if name_in_file(v) != v.name
+    }
+    of_nodes = Facts([guard.condition for guard in result.guards if guard.kind != "declared"])
+    guards = [g for g in result.guards if g.kind != "declared" or against(g.condition, of_nodes) is None]
+    stated = [_written(guard._replace(condition=guard.condition.substitute(elements))) for guard in guards]
+    upper = {}
+    for name, symbol in sorted(result.symbols.items()):
+        bound = guarantee_of(symbol)
+        if name not in symbols and bound.kind == "upper_bound" and bound.size is not None:
+            upper[name] = written(bound.size)
+    return Contract(bounds, tuple(dict.fromkeys((*stated, *_given(record)))), upper)
+
+
+def _written(guard: Guard) -> Condition:
+    filled = tuple([tuple(map(written, shape)) for shape in guard.filled])
+    nodes = tuple([(origin.operator, origin.node) for origin in guard.origins])
+    condition = guard.relation, written(guard.lhs), written(guard.rhs)
+    return Condition(*condition, guard.law, guard.kind, nodes, guard.conditional, filled)
+
+
+def _given(record: Record) -> Iterator[Condition]:
+    """What the caller has given beyond intervals. Types and guards rest on it, so the file says it, too."""
+    given, values = record.given
+    names, known = Names(), record.symbols.known()
+    plain = {name: names.var(name) for name in (*known, *given.bound, *given.elements)}
+    in_file = _normal(record.in_file.guards, names)
+    stated = []
+    for relation in Assumptions(given.relations, plain).relations:
+        kind, left, right, _ = relation
+        new = Condition(kind, written(left), written(right), "assumed by the caller", "declared")
+        stated.append(in_file.get(relation.normal(), new))
+    for condition in Contract(guards=tuple(stated)).substituted(given.bound).guards:
+        relation = condition.read(names)
+        bounded = relation.substitute({v: known.get(v.name, v) for v in relation.variables()})
+        if bounded.kind == "equal" or not follows(bounded, Facts()):
+            yield condition
+    for name, value in values.items():
+        array = np.asarray(value)
+        if array.dtype.kind == "i" and array.size <= _MOST_ELEMENTS:
+            for i, element in enumerate(array.ravel().tolist()):
+                yield Condition("equal", written(names.var(f"{name}[{i}]")), element, "given by the caller", "declared")
+
+
+def _normal(conditions: Iterable[Condition], names: Names) -> dict[Relation, Condition]:
+    """The conditions that can be read, by their normal form."""
+    found = {}
+    for condition in conditions:
+        with suppress(SymdimError):
+            found[condition.read(names).normal()] = condition
+    return found
