@@ -113,7 +113,7 @@ def _certain_bounds(record: Record) -> tuple[dict[str, Interval], tuple[tuple[St
     There are none if no rule has asked for a sign that they decide.
     """
 
-    def decided_by(statements: Iterable[Statement]) -> dict[Var, Interval]:
+    def decided_by(statements: Iterable[Statement]) -> Mapping[Var, tuple[int | None, int | None]]:
         bounds = implied_bounds(statements)
         bounds.of = {v: ends for v, ends in bounds.of.items() if v.name in record.symbols.names}
         return bounds.of if any(map(bounds.decides, record.undecided)) else {}
