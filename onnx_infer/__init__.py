@@ -6,7 +6,7 @@ import: its modules are loaded when a name is first used.
     api.py           infer, infer_shapes                     inference.py      walks until bounds are settled
     result.py        the result of an inference              node.py           one node or function, as onnx does
     diagnostics.py   errors and warnings about a model       errors.py         the exceptions
-    incremental.py   a model that grows                      options.py        checks of the calls' arguments
+    incremental.py   a model that grows                      options.py        what all calls share
     rules.py         everything for writing rules            testing.py        operator cases as text
     __main__.py      the command line
 
@@ -115,7 +115,7 @@ def __getattr__(name: str) -> object:
         raise ImportError(missing)
     from importlib import import_module
 
-    from onnx_infer.engine.collecting import collecting_later
+    from onnx_infer.options import collecting_later
 
     module = collecting_later(import_module)(f".{_MODULE_OF[name]}", __name__)
     value = globals()[name] = getattr(module, name)

@@ -10,7 +10,6 @@ import onnx
 from onnx_infer.diagnostics import check, log
 from onnx_infer.inference import Options, run
 from onnx_infer.options import no_model, no_path, with_options
-from onnx_infer.protobuf.files import Source, read_model, save_model
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.result import InferenceResult
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from onnx_infer.inference import Broadcast, Initializers
     from onnx_infer.model.input_shapes import InputShape
     from onnx_infer.model.input_values import InputValue
+    from onnx_infer.protobuf.files import Source
     from onnx_infer.types.merge import ShapeMergePolicy
 
 
@@ -97,7 +97,7 @@ def infer(
         "adopt_declared_symbols": adopt_declared_symbols,
         "min_dim": min_dim,
     }
-    return InferenceResult(*run(ModelProtoFrontEnd(read_model(model)), **options))
+    return InferenceResult(*run(ModelProtoFrontEnd(_read(model)), **options))
 
 
 @with_options(Options)
@@ -118,7 +118,7 @@ def infer_shapes(
     `ShapeInferenceError`. `bidirectional=True` also writes the shapes of inputs that the rest of the model forces. The
     other parameters are those of `infer`.
     """
-    source = read_model(model)
+    source = _read(model)
     if source is model and not in_place:
         source = onnx.ModelProto()
         source.CopyFrom(model)
@@ -146,7 +146,9 @@ def infer_shapes_path(
     """
     if not isinstance(model_path, (str, os.PathLike)):
         raise no_path(model_path)
-    inferred = infer_shapes(read_model(model_path), check_type, strict_mode, data_prop, in_place=True, **options)
+    from onnx_infer.protobuf.files import save_model
+
+    inferred = infer_shapes(_read(model_path), check_type, strict_mode, data_prop, in_place=True, **options)
     save_model(inferred, model_path, os.fspath(output_path) or model_path, copy_data)
 
 
@@ -183,6 +185,15 @@ def rename_symbols(model: Model, names: Mapping[str, str]) -> Model:
         specialize.rename_symbols(model, names)
         return model
     return _of_onnx_ir(model).rename_symbols(model, names)
+
+
+def _read(model: Source) -> onnx.ModelProto:
+    """The model; see `read_model`."""
+    if isinstance(model, onnx.ModelProto):
+        return model
+    from onnx_infer.protobuf.files import read_model  # those who hand over a model do not need it
+
+    return read_model(model)
 
 
 def _of_onnx_ir(model: object) -> ModuleType:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import onnx
 
-from onnx_infer.engine.order import captured
+from onnx_infer.engine.scope import captured
 from onnx_infer.engine.walk import Steps, end, run_graph
 from onnx_infer.errors import ArgumentError, ShapeInferenceError
 from onnx_infer.inference import begun, run
@@ -195,9 +195,6 @@ class Incremental:
             self._model.values[found.name] = False
             return [record.model.header(found.handle)]
         self._model.values.update([(name, False) for name in found[3] if name])
-        if record.known_early is not None:
-            self._record = None
-            scope = self._walked().scope
         return [scope[name] if name else None for name in found[3]]
 
     def rename(self, names: Mapping[str, str]) -> None:
@@ -279,8 +276,7 @@ class Incremental:
         run_graph(record, record.model.graph._replace(nodes=lambda: ()), record.scope)  # this misses outputs
         end(record)
         self._model, self._nodes, self._record = model.copy(), list(self._nodes), None  # the result keeps the others
-        first = record if record.setting.ends_early else None
-        return InferenceResult(*run(front, first=first, **self._options))
+        return InferenceResult(*run(front, first=record, **self._options))
 
     def _check_given(self, node: Node | Literal, gives: Sequence[str], reads: Iterable[str]) -> None:
         """Raise ArgumentError unless a node reads names that have a value and gives names that have none."""
@@ -298,9 +294,6 @@ class Incremental:
             front = ModelProtoFrontEnd(self._model, self._nodes)
             record = begun(front, **self._options)
             run_graph(record, record.model.graph._replace(outputs=[]), record.scope)
-            if record.known_early is not None:  # the first walk of `run` ends here, and `finish` leaves it to that
-                record = begun(front, ends_early=False, **self._options)
-                run_graph(record, record.model.graph._replace(outputs=[]), record.scope)
             self._record, self._steps = record, Steps(record)
         return self._record
 

@@ -7,24 +7,19 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
 from onnx_infer.diagnostics import Diagnostic, is_raised
 from onnx_infer.engine.claims import name_sizes
-from onnx_infer.engine.collecting import collecting_later
-from onnx_infer.engine.contradictions import errors_of
-from onnx_infer.engine.messages import blamed, name_overridable, told_once
 from onnx_infer.engine.record import Record, Setting
 from onnx_infer.engine.repeat import Shapes, Start, second_start, unconfirmed
-from onnx_infer.engine.substitution import computed_inputs, rename, shorten_long_sizes
+from onnx_infer.engine.substitution import computed_inputs, rename, shorten, shorter_sizes
 from onnx_infer.engine.walk import walk
 from onnx_infer.errors import ShapeInferenceError, UnknownSymbol
 from onnx_infer.laws.known import Known, assuming
 from onnx_infer.laws.statements import Mode
 from onnx_infer.model.given import KEY, Given, Narrowed, contract_in, given_bound, given_by
-from onnx_infer.model.input_values import put_elements, put_values
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.element_types import too_many_axes
-from onnx_infer.operators.known_schemas import outdated
 from onnx_infer.operators.verification import input_errors
-from onnx_infer.options import check_bounds, check_choice, check_mappings, relations_of
-from onnx_infer.types.merge import POLICIES, ShapeMergePolicy, size_pairs
+from onnx_infer.options import check_given, collecting_later, relations_of
+from onnx_infer.types.merge import ShapeMergePolicy, size_pairs
 from onnx_infer.values.tensor import MAX_RANK, UNKNOWN_SIZE, Value
 from onnx_infer.values.text import bounded
 from symdim import Var
@@ -87,12 +82,9 @@ def run(
     its type in every run that computes the value. `first` is the ended record of the first walk, if it was begun with
     `begun` for this front end and these options.
     """
-    check_choice("policy", policy, POLICIES)
-    check_choice("initializers", initializers, ("overridable", "constant"))
-    check_choice("broadcast", broadcast, ("onnx", "strict"))
-    check_bounds(bounds)
-    check_mappings(values=values, bind=bind, input_shapes=input_shapes)
-    assume, is_strict = relations_of(assume)
+    check_given(policy=policy, initializers=initializers, broadcast=broadcast)
+    check_given(bounds=bounds, values=values, bind=bind, input_shapes=input_shapes)
+    assume, is_strict = relations_of(assume) if assume != () else ((), False)
     written = front
     bound = given_bound(front, bind or {}, input_shapes or {}) if bind or input_shapes else None
     if bound is not None and bound.shapes:
@@ -120,7 +112,9 @@ def run(
         raise UnknownSymbol("bounds", unknown, record.symbols.known())
     if record.assumed:
         given = given._replace(relations=tuple(dict.fromkeys((*given.relations, *record.assumed))))
-    if given:
+    if given and record.diagnostics:
+        from onnx_infer.engine.messages import blamed  # few models need it
+
         record.diagnostics[:] = blamed(record.diagnostics, given, lambda part: walks(given=part).diagnostics)
     inputs = {**_named_axes(written, record, bound), **inputs}
     record.in_file, record.given = in_file, (given, values or {})
@@ -135,17 +129,23 @@ def _tell(record: Record, front: FrontEnd) -> None:
     for name, sizes in front.inputs():
         if len(sizes) > MAX_RANK:
             record.diagnostics.append(Diagnostic("warning", "", "", too_many_axes(f"input '{name}'", len(sizes))))
-    errors = input_errors(record.model, record.scope)
-    record.diagnostics += [Diagnostic("error", "", "", message) for message in errors]
+    graph = record.model.graph
+    if graph.defaults or any(value is None for _, value in graph.inputs):
+        errors = input_errors(record.model, record.scope)
+        record.diagnostics += [Diagnostic("error", "", "", message) for message in errors]
     record.diagnostics += [Diagnostic("warning", "", "", message) for message in record.in_file.wrong]
     if foreign := sorted(record.in_file.bounds.keys() - record.symbols.known().keys()):
         unknown = f"metadata {KEY}: bounds of {', '.join(map(repr, foreign))}, which the model does not have"
         record.diagnostics.append(Diagnostic("warning", "", "", unknown))
-    if told := outdated(record.model.opsets):
+    if told := record.scope.operators.outdated:
         record.diagnostics.append(Diagnostic("warning", "", "", told))
     if record.diagnostics:
+        from onnx_infer.engine.messages import told_once  # few models need it
+
         record.diagnostics[:] = [d._replace(message=bounded(d.message)) for d in told_once(record)]
-    if record.notes:
+    if record.notes and record.model.graph.defaults:
+        from onnx_infer.engine.messages import name_overridable  # few models need it
+
         name_overridable(record)
 
 
@@ -158,16 +158,13 @@ def begun(
     adopt_declared_symbols: bool = True,
     initializers: Initializers = "overridable",
     broadcast: Broadcast = "onnx",
-    ends_early: bool = True,
 ) -> Record:
     """The record of the first walk of `run` with these options, before its first node."""
-    check_choice("policy", policy, POLICIES)
-    check_bounds(bounds)
+    check_given(policy=policy, broadcast=broadcast, bounds=bounds)
     setting = Setting(
         policy,
         adopt=adopt_declared_symbols and policy != "override",
         mode=Mode(is_strict=broadcast == "strict"),
-        ends_early=ends_early,
     )
     given = given_by(front, bounds or {}, (), {}, None, contract_in(front))
     view = partial(_view, front, initializers == "constant", {}, given.elements, False)
@@ -217,10 +214,16 @@ def _view(
 
         view = without_numbers(view)
     if elements:
+        from onnx_infer.model.input_values import put_elements  # few calls need it
+
         view = put_elements(view, elements, symbols.text)
     if start.shapes != Shapes():
         view = start.shapes.put_into(view, symbols, start.uses_claims)
-    return put_values(view, values)
+    if values:
+        from onnx_infer.model.input_values import put_values  # few calls need it
+
+        view = put_values(view, values)
+    return view
 
 
 def _walked(
@@ -246,16 +249,13 @@ def _walked(
     if is_cautious:
         start = start._replace(uses_claims=uses_claims)
     symbols_of = _symbols(front, view, setting, min_dim, given, start)
-    record = first or _one_walk(view, setting._replace(ends_early=not is_cautious), given, start, symbols_of(start))
-    own, written = record.symbols, computed_inputs(record)
-    if record.known_early is not None:
-        start = start.with_bounds(record.known_early, record, own)
-        record = _one_walk(view, setting, given, start, symbols_of(start))
-    if not record.says_more() and not start.stated:
+    record = first or _one_walk(view, setting, given, start, symbols_of(start))
+    if not record.says_more():
         return record
+    own, written = record.symbols, computed_inputs(record)
     left_open = frozenset() if uses_claims else unconfirmed(record)
-    second = None if is_cautious else second_start(record, start, own, uses_claims)
-    if second is not None:
+    is_open = not is_cautious and (record.is_open() or bool(shorter_sizes(record)))
+    if is_open and (second := second_start(record, start, uses_claims)) is not None:
         start = second
         record = _one_walk(view, setting, given, start, symbols_of(start))
         left_open = left_open if uses_claims else left_open | unconfirmed(record)
@@ -270,14 +270,19 @@ def _walked(
         rename(record, {v: own.text(v.name) for v in renamed if isinstance(v, Var)})
     if start.stated:
         record.restate([*start.stated, *record.stated()])
-    if not is_cautious:
+    if not is_cautious and record.stated():
+        from onnx_infer.engine.demands import errors_of
+
         known = _known(given, own)
         record.contradictions = errors_of(record, () if known is None else known.facts)
         record.diagnostics += record.contradictions
-        shorten_long_sizes(record)
+    if not is_cautious:
+        if shorter := shorter_sizes(record):
+            shorten(record, shorter)
         record.scope.update({} if related else written)
     record.claims[:0] = start.claims
-    record.assumed += name_sizes(record)
+    if record.claims:
+        record.assumed += name_sizes(record)
     return record
 
 

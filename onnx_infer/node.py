@@ -15,12 +15,11 @@ from onnx_infer.errors import OpUsageError, StrictModeError
 from onnx_infer.laws.made import make_size
 from onnx_infer.laws.statements import Mode
 from onnx_infer.model.attributes import declared_size, value_type
-from onnx_infer.model.graph import Graph, Model, title_of
+from onnx_infer.model.graph import Graph, Model, normal_domain, title_of
 from onnx_infer.model.size_texts import generated
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.known_schemas import find_schema
 from onnx_infer.operators.lookup import operators_of
-from onnx_infer.operators.registration import normal_domain
 from onnx_infer.protobuf.declarations import innermost_shape
 from onnx_infer.protobuf.nodes import ProtoNodes
 from onnx_infer.protobuf.reading import OVERRIDABLE, GraphReader, header, load, schema_bodies

@@ -1,16 +1,22 @@
-"""Checks of the calls' arguments. The error for a wrong argument says how to write it."""
+"""What all calls share: checks of their arguments, and no collection of garbage while they run.
+
+The error for a wrong argument says how to write it.
+"""
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from onnx_infer.errors import ArgumentError
 from symdim.algebra.expr import as_dim
 from symdim.errors import nearest
 
 F = TypeVar("F", bound="Callable[..., Any]")
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def with_options(options: type) -> Callable[[F], F]:
@@ -40,6 +46,38 @@ def with_options(options: type) -> Callable[[F], F]:
     return register
 
 
+def collecting_later(call: Callable[P, T]) -> Callable[P, T]:
+    """The function, during which the collector does not run. It runs again as soon as a call has ended.
+
+    An inference makes many objects that stay: sizes, types, outcomes. Whenever their number has grown by a quarter, the
+    collector of cyclic garbage visits every object of the process: also those of a framework that is loaded, and there
+    may be a million. It finds next to nothing, because these objects do not refer to each other in circles.
+
+    Calls may be nested, or at the same time in several threads: the first one that ends turns the collector on. A call
+    that finds the collector off leaves it as it is. A call that turns it off turns it on again. So it runs after all of
+    them.
+
+    >>> @collecting_later
+    ... def is_collecting() -> bool:
+    ...     return gc.isenabled()
+    >>> is_collecting(), gc.isenabled()
+    (False, True)
+    """
+
+    @wraps(call)
+    def later(*args: P.args, **options: P.kwargs) -> T:
+        was_enabled = gc.isenabled()
+        try:
+            if was_enabled:
+                gc.disable()
+            return call(*args, **options)
+        finally:
+            if was_enabled:
+                gc.enable()
+
+    return later
+
+
 def check_options(given: Iterable[str], known: Collection[str]) -> None:
     """Raise `ArgumentError` for a name that is no option."""
     for name in given:
@@ -49,16 +87,34 @@ def check_options(given: Iterable[str], known: Collection[str]) -> None:
             raise ArgumentError(f"there is no option {name!r}: {said}")
 
 
-def check_choice(option: str, given: object, among: Sequence[str]) -> None:
-    """Raise `ValueError` unless an option is one of these words.
+CHOICES = {
+    "policy": ("skip", "override", "refine", "strict"),
+    "initializers": ("overridable", "constant"),
+    "broadcast": ("onnx", "strict"),
+}
+"""Option -> the words of which it is one."""
 
-    >>> check_choice("broadcast", "strikt", ("onnx", "strict"))
+
+def check_given(**options: Any) -> None:
+    """Raise `ValueError` for an option of `CHOICES` that is none of its words, or another one that is no mapping.
+
+    >>> check_given(broadcast="strikt")
     Traceback (most recent call last):
     ...
     ValueError: broadcast 'strikt' is none of onnx, strict
+    >>> check_given(bind="N=3")
+    Traceback (most recent call last):
+    ...
+    onnx_infer.errors.ArgumentError: bind='N=3': this option is a dict from names, write bind={...}
     """
-    if given not in among:
-        raise ValueError(f"{option} {given!r} is none of {', '.join(among)}")
+    for name, given in options.items():
+        if name in CHOICES:
+            if given not in CHOICES[name]:
+                raise ValueError(f"{name} {given!r} is none of {', '.join(CHOICES[name])}")
+        elif given is not None and name == "bounds":
+            check_bounds(given)
+        elif given is not None and not isinstance(given, Mapping):
+            raise ArgumentError(f"{name}={given!r:.60}: this option is a dict from names, write {name}={{...}}")
 
 
 def check_bounds(bounds: Any) -> None:
@@ -69,8 +125,6 @@ def check_bounds(bounds: Any) -> None:
     ...
     onnx_infer.errors.ArgumentError: bounds={'N': 4}: the bounds of a symbol are a pair, write bounds={'N': (4, 4)}
     """
-    if bounds is None:
-        return
     if not isinstance(bounds, Mapping):
         raise ArgumentError(
             f"bounds={bounds!r}: bounds are a dict from symbols to pairs, write bounds={{'N': (1, 64)}}"
@@ -85,19 +139,6 @@ def check_bounds(bounds: Any) -> None:
         if not (pair and _is_int(ends[0]) and (ends[1] is None or _is_int(ends[1]))):
             cure = "write (1, 64), or (1, None) for no upper end"
             raise ArgumentError(f"bounds={{{symbol!r}: {ends!r}}}: the bounds of a symbol are two integers, {cure}")
-
-
-def check_mappings(**options: Any) -> None:
-    """Raise `ArgumentError` unless these options are mappings from names.
-
-    >>> check_mappings(bind="N=3")
-    Traceback (most recent call last):
-    ...
-    onnx_infer.errors.ArgumentError: bind='N=3': this option is a dict from names, write bind={...}
-    """
-    for name, given in options.items():
-        if given is not None and not isinstance(given, Mapping):
-            raise ArgumentError(f"{name}={given!r:.60}: this option is a dict from names, write {name}={{...}}")
 
 
 NO_ACCIDENT = "no accidental broadcast"

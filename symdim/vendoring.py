@@ -14,7 +14,7 @@ from pathlib import Path
 import symdim
 from symdim.errors import SymdimError
 
-CORE = ("errors", "named_tuple", "algebra", "parser", "parsing", "dialects")
+CORE = ("errors", "algebra", "parser", "parsing", "dialects")
 """The files and folders of the core, of which each uses only the others."""
 PROVER = ("notebook", "relations", "shape", "compile", "prover", "prove", "facts", "guarantee")
 """What the prover needs beside the core."""

@@ -17,9 +17,18 @@ from onnx_infer.engine.apply import Outcome
 from onnx_infer.engine.record import Bodies, Checkpoint, Record
 from onnx_infer.engine.scope import Scope
 from onnx_infer.laws.made import make_size
-from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Function, Graph, Node, label_of, read_once, title_of
+from onnx_infer.model.graph import (
+    NO_ATTRIBUTES,
+    Attributes,
+    Function,
+    Graph,
+    Node,
+    label_of,
+    normal_domain,
+    read_once,
+    title_of,
+)
 from onnx_infer.operators.lookup import operators_of
-from onnx_infer.operators.registration import normal_domain
 from onnx_infer.types.join import NOTHING, join, kind_of, variables_in, varying
 from onnx_infer.values.tensor import Dim, Value, substitute
 from onnx_infer.values.text import text
@@ -164,7 +173,8 @@ def enter(record: Record, function: Function, node: Node, scope: Scope, attribut
     if signature in tables.outcomes:
         outcome, bodies = tables.outcomes[signature]
         record.seen.calls.append(bodies)
-        return outcome
+        known: Outcome = outcome
+        return known
     tables.nested += bool(tables.active)
     tables.walks[call.key] += 1
     constants = dict(function.body.constants)

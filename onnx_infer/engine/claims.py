@@ -78,8 +78,6 @@ def name_sizes(record: Record) -> list[str]:
     as relations.
     """
     assumed: list[str] = []
-    if not record.claims:
-        return assumed
     names = _Names(record)
     for claim, declared, size in names.equalities():
         if record.setting.assumes_declared:

@@ -113,7 +113,7 @@ def blamed(
 def name_overridable(record: Record) -> None:
     """Add to the note on an unknown value the initializers whose elements would make it known."""
     graph = record.model.graph
-    if not record.notes or not graph.overridable:
+    if not graph.overridable:
         return
     givers = {name: node for node in graph.nodes() for name in node[3]}
     for name, note in record.notes.items():

@@ -13,27 +13,23 @@ from onnx_infer.diagnostics import Diagnostic, WrongShape
 from onnx_infer.engine.fresh import FreshSizes, OwnSizes
 from onnx_infer.engine.run_time import RunTimeValues
 from onnx_infer.engine.scope import Scope
-from onnx_infer.laws.bounds import UndecidedSigns
 from onnx_infer.laws.statements import Mode
 from onnx_infer.model.given import Given, InFile
-from onnx_infer.model.graph import read_once
+from onnx_infer.model.graph import normal_domain, read_once
 from onnx_infer.operators.lookup import operators_of
-from onnx_infer.operators.registration import normal_domain
 from symdim.algebra.dims import substituted
 from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
 
-    from onnx_infer.engine.apply import Outcome
     from onnx_infer.laws.statements import Statement
-    from onnx_infer.model.given import Interval
     from onnx_infer.model.graph import Attributes, Function, Graph, Model, Node
     from onnx_infer.model.input_values import InputValue
     from onnx_infer.model.symbols import Symbols
     from onnx_infer.types.merge import ShapeMergePolicy
     from onnx_infer.values.tensor import Dim, Value
-    from symdim import Var
+    from symdim import Expr, Var
 
 
 class Setting(NamedTuple):
@@ -41,13 +37,11 @@ class Setting(NamedTuple):
 
     The declared types of the `trusted` values are known and not claims; if types are `assumed`, those of all values. A
     declared number of a size that data decide or that is long, and a declared rank that selects one of two tensors, is
-    used only if the walk `uses_claims`. With `adopt` a size that the data decide takes a declared name. A walk that
-    `ends_early` ends where a rule asks for the sign of a size that the bounds implied so far decide.
+    used only if the walk `uses_claims`. With `adopt` a size that the data decide takes a declared name.
     """
 
     policy: ShapeMergePolicy = "refine"
     adopt: bool = True
-    ends_early: bool = False
     assumes_declared: bool = False
     trusted: Container[str] = ()
     uses_claims: bool = True
@@ -73,7 +67,7 @@ class CallTables:
             tuple[str, str, str], Function
         ] = {}  # those that are called, with nodes that are read once
         self.asked: dict[tuple[str, str, str], set[str]] = {}  # the inputs whose elements a body reads
-        self.outcomes: dict[tuple[Any, ...], tuple[Outcome, Bodies]] = {}  # by signature
+        self.outcomes: dict[tuple[Any, ...], tuple[Any, Bodies]] = {}  # signature -> `Outcome`, and what was walked
         self.active: set[tuple[str, str, str]] = set()
         self.resolved: dict[tuple[Attributes, Attributes | None], Attributes] = {}
         self.equal: dict[Any, Attributes] = {}
@@ -93,13 +87,6 @@ class Claim(NamedTuple):
         """The claim with other sizes in place of variables, after solved variables are replaced."""
         found = None if self.inferred is None else substituted(resolve(self.inferred), variables)
         return self._replace(declared=substituted(self.declared, variables), inferred=found)
-
-
-class CertainBounds(NamedTuple):
-    """Bounds of input symbols that hold in every run and decide a sign, and the statements that imply them."""
-
-    of: Mapping[str, Interval]
-    stated: Sequence[tuple[Statement, Node]]
 
 
 class Checkpoint(NamedTuple):
@@ -122,7 +109,7 @@ class Mark(NamedTuple):
     checkpoint: Checkpoint
     lengths: tuple[int, ...]
     counts: tuple[int, int]
-    choice: tuple[Mode, Node | None, bool]
+    choice: tuple[Mode, Node | None]
     fresh_sizes: FreshSizes
     run_time: RunTimeValues
     asked: dict[tuple[str, str, str], set[str]]
@@ -148,7 +135,7 @@ class Record:
         self.unknown_operators: dict[str, None] = {}  # in the order in which they were met
         self.fresh_sizes = FreshSizes()
         self.run_time = RunTimeValues(symbols)
-        self.undecided_signs = UndecidedSigns(symbols.names)
+        self.undecided: dict[Expr, None] = {}  # the sizes of which a rule must know whether they are negative
         self.choices: dict[tuple[Dim, Dim], None] = {}  # pairs of sizes of which broadcasting chose one
         self.last_choice: Node | None = None  # the node of the last one, if there were too many
         self._stated: list[tuple[Statement, Node]] = []
@@ -162,8 +149,6 @@ class Record:
         self.first_named: dict[Var, tuple[str, int]] = {}  # a name -> the value about which nothing else is known
 
         # where the walk is
-        self.may_end = setting.ends_early
-        self.known_early: CertainBounds | None = None  # the bounds with which the walk has ended before its last node
         self.within: list[Graph] = []  # the subgraphs that are being walked, one in the other
         self.certain = True  # whether the graph that is being walked runs wherever the model does
         self.uncertain: list[tuple[Statement, Node]] = []  # the statements of a graph that may not run
@@ -233,6 +218,10 @@ class Record:
         """Whether the walk has found more than values and diagnostics: statements, claims, or sizes that are solved."""
         return bool(self._stated or self.claims or self.unsolved or self.unselected)
 
+    def is_open(self) -> bool:
+        """Whether the walk has asked, claimed or solved something that a second one could know from its start."""
+        return bool(self.undecided or self.claims or self.unsolved or self.unselected)
+
     # -- checkpoints ----------------------------------------------------------------------------------------------
 
     def checkpoint(self) -> Checkpoint:
@@ -260,7 +249,7 @@ class Record:
         """The tables that only grow while the nodes of the main graph are visited, unless a name is given twice."""
         by_name = self.scope, self.notes, self.seen.graphs, self.calls.outcomes
         declared = self.assumed, self.emptied, self.unselected, self.reopened, self.first_named
-        return (*by_name, *declared, self.choices, self.undecided_signs.sizes, self._views)
+        return (*by_name, *declared, self.choices, self.undecided, self._views)
 
     def mark(self) -> Mark:
         """The state between two nodes of the main graph, to come `back_to`."""
@@ -268,7 +257,7 @@ class Record:
             self.checkpoint(),
             tuple(map(len, self._tables())),
             (self.symbols.count, self.symbols.inner_count),
-            (self.mode, self.last_choice, self.may_end),
+            (self.mode, self.last_choice),
             self.fresh_sizes.copy(),
             self.run_time.copy(),
             {function: set(names) for function, names in self.calls.asked.items()},
@@ -285,7 +274,7 @@ class Record:
             while len(table) > length:
                 table.popitem()  # type: ignore[union-attr]
         self.symbols.count, self.symbols.inner_count = mark.counts
-        self.mode, self.last_choice, self.may_end = mark.choice
+        self.mode, self.last_choice = mark.choice
         self.fresh_sizes, self.run_time = mark.fresh_sizes.copy(), mark.run_time.copy()
         self.calls.asked = {function: set(names) for function, names in mark.asked.items()}
         self.calls.walks, self.calls.nested = Counter(mark.walks), mark.nested

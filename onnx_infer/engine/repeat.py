@@ -1,8 +1,5 @@
 """What a walk knows before its first node, and what makes a second walk over the model worth its time.
 
-The first walk ends early where a rule asks for the sign of a size and bounds that earlier nodes imply decide it. It
-starts again with these bounds, because everything after that node would be inferred in vain, and with longer sizes.
-
 A second walk starts with three things that a node of the first one could not know, because later nodes say them:
 
 - bounds of input sizes that statements imply, if they decide a sign that a rule asked for (`laws/bounds.py`);
@@ -11,7 +8,7 @@ A second walk starts with three things that a node of the first one could not kn
 - what declared types say and no node forces: the number of a size that data decide or that is long, or the rank of one
   of two tensors. Only the second walk uses it.
 
-Only statements that hold in every run (`certain.py`) imply bounds, because all that the second walk states depends on
+Only statements that hold in every run (`demands.py`) imply bounds, because all that the second walk states depends on
 these.
 """
 
@@ -20,9 +17,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from onnx_infer.engine.certain import certain
 from onnx_infer.engine.claims import has_own_name, is_claimable
-from onnx_infer.engine.record import CertainBounds
 from onnx_infer.engine.substitution import shorter_sizes
 from onnx_infer.laws.bounds import implied_bounds
 from onnx_infer.laws.readable import has_many_names
@@ -33,16 +28,16 @@ from symdim import Expr
 from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from onnx_infer.engine.record import Claim, Record
-    from onnx_infer.engine.scope import Scope
     from onnx_infer.engine.substitution import Shorter
     from onnx_infer.laws.statements import Statement
     from onnx_infer.model.given import Interval
     from onnx_infer.model.graph import FrontEnd, Model, Node
     from onnx_infer.model.size_texts import Size
     from onnx_infer.model.symbols import Symbols
+    from symdim import Var
 
 
 class Shapes(NamedTuple):
@@ -92,50 +87,47 @@ class Start(NamedTuple):
     stated: tuple[tuple[Statement, Node], ...] = ()
     claims: tuple[Claim, ...] = ()
 
-    def with_bounds(self, bounds: CertainBounds, record: Record, first: Symbols) -> Start:
-        """This start of a walk, and the bounds that its record has given. `first` are the symbols of the first walk."""
-        symbols = {record.symbols.text(name): first.text(name) for name in self.bounds}
-        stated = [(statement.substitute(symbols), node) for statement, node in bounds.stated]
-        return self._replace(bounds={**self.bounds, **bounds.of}, stated=(*self.stated, *stated))
 
-
-def ask_for_sign(record: Record, statement: Statement, scope: Scope) -> None:
-    """Record the size of which a rule must know the sign. The walk ends here if the bounds so far decide it."""
-    signs = record.undecided_signs
-    signs.add(statement.lhs, statement.rhs)
-    if record.may_end and scope is record.scope and signs.is_decided(statement.lhs, statement.rhs, record.stated):
-        record.may_end = False  # bounds that rest on an assumption do not end it
-        record.known_early = certain_bounds(record)
-
-
-def certain_bounds(record: Record) -> CertainBounds | None:
-    """The bounds that the statements so far imply, or None if they decide no sign."""
-    bounds = record.undecided_signs.decided_by(record.statements)
-    known = certain(record) if bounds else []
-    if len(known) < len(record.statements):  # some rest on assumptions
-        bounds = record.undecided_signs.decided_by(statement for statement, _ in known)
-    if not bounds:
-        return None
-    stated = [pair for pair in known if any(v in bounds for v in implied_bounds([pair[0]]).of)]
-    return CertainBounds({v.name: (low or 0, high) for v, (low, high) in bounds.items()}, stated)
-
-
-def second_start(record: Record, start: Start, first: Symbols, uses_claims: bool) -> Start | None:
+def second_start(record: Record, start: Start, uses_claims: bool) -> Start | None:
     """What a second walk should know after one with this start; None if it would find nothing more.
 
     It `uses_claims` only if the caller allows that.
     """
     shorter = shorter_sizes(record)
-    bounds = certain_bounds(record)
+    bounds, stated = _certain_bounds(record)
     more = uses_claims and not start.uses_claims and bool(unconfirmed(record))
     if shorter and any(statement.kind == "assumed" for statement in record.statements):
+        from onnx_infer.engine.demands import certain  # few models need it
+
         shorter = shorter_sizes(record, [statement for statement, _ in certain(record)])
     shapes = _forced(record, start.shapes, shorter)
-    if bounds is None and not more and shapes == start.shapes:
+    if not bounds and not more and shapes == start.shapes:
         return None
     claims = () if shapes == Shapes() else tuple(_replaced(record, shapes, shorter))
-    start = start if bounds is None else start.with_bounds(bounds, record, first)
-    return start._replace(shapes=shapes, uses_claims=uses_claims, claims=claims)
+    return Start(shapes, bounds, uses_claims, stated, claims)
+
+
+def _certain_bounds(record: Record) -> tuple[dict[str, Interval], tuple[tuple[Statement, Node], ...]]:
+    """Bounds of input symbols that hold in every run and decide a sign, and the statements that imply them.
+
+    There are none if no rule has asked for a sign that they decide.
+    """
+
+    def decided_by(statements: Iterable[Statement]) -> Mapping[Var, tuple[int | None, int | None]]:
+        bounds = implied_bounds(statements)
+        bounds.of = {v: ends for v, ends in bounds.of.items() if v.name in record.symbols.names}
+        return bounds.of if any(map(bounds.decides, record.undecided)) else {}
+
+    bounds = decided_by(record.statements) if record.undecided else {}
+    known: list[tuple[Statement, Node]] = []
+    if bounds:
+        from onnx_infer.engine.demands import certain  # few models need it
+
+        known = certain(record)
+    if len(known) < len(record.statements):  # some rest on assumptions
+        bounds = decided_by(statement for statement, _ in known) if known else {}
+    stated = [pair for pair in known if any(v in bounds for v in implied_bounds([pair[0]]).of)]
+    return {v.name: (low or 0, high) for v, (low, high) in bounds.items()}, tuple(stated)
 
 
 def unconfirmed(record: Record) -> frozenset[tuple[str, int | None]]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.diagnostics import Diagnostic, Refusal
-from onnx_infer.engine.certain import dependent_values, reads
-from onnx_infer.engine.contradictions import contradiction
 from onnx_infer.engine.declared import of_input
+from onnx_infer.engine.demands import contradiction, dependent_values, reads
 from onnx_infer.engine.record import Checkpoint, Record
 from onnx_infer.laws.made import make_size
 from onnx_infer.model.graph import Graph, Node, label_of

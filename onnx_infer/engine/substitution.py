@@ -53,12 +53,11 @@ def computed_inputs(record: Record) -> dict[str, Value]:
     return {name: value for name, value in shaped if any(isinstance(d, Expr) and d._height for d in value.dims)}
 
 
-def shorten_long_sizes(record: Record) -> None:
+def shorten(record: Record, shorter: Shorter) -> None:
     """Replace long sizes by shorter ones that operators demand to equal them."""
-    if shorter := shorter_sizes(record):
-        _map(record, shorter.put)
-        resolve = record.fresh_sizes.resolve
-        record.claims = [claim.substitute(shorter.sizes, resolve) for claim in record.claims]
+    _map(record, shorter.put)
+    resolve = record.fresh_sizes.resolve
+    record.claims = [claim.substitute(shorter.sizes, resolve) for claim in record.claims]
 
 
 def take_own_sizes(record: Record) -> None:

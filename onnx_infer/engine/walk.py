@@ -1,7 +1,7 @@
 """The walk over a model's graphs: it applies each node's rule to the values of its inputs.
 
 Results are remembered by (operator, attributes, number of outputs, mode, input values). These are interned, so equal
-layers are inferred once; `outcomes.py` records what else a remembered outcome says.
+layers are inferred once; `apply.py` records what else a remembered outcome says.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.diagnostics import Diagnostic
-from onnx_infer.engine.apply import Outcome, apply
+from onnx_infer.engine.apply import Outcome, apply, recorded, replay, too_many_choices
 from onnx_infer.engine.declared import declared_only, is_equal, merged, opened
-from onnx_infer.engine.outcomes import renew, replay, too_many_choices
 from onnx_infer.engine.run_time import RunTimeValues
 from onnx_infer.engine.scope import Scope, UndefinedInput
 from onnx_infer.engine.substitution import replace_solved
@@ -43,8 +42,7 @@ def walk(record: Record) -> Record:
     A cautious walk replaces no fresh size by what a later node demands of it.
     """
     run_graph(record, record.model.graph, record.scope)
-    if record.known_early is None:
-        end(record)
+    end(record)
     return record
 
 
@@ -123,7 +121,7 @@ def _run(record: Record, frames: list[_Frame]) -> None:
             _close(record, frame)
             if frame.call is not None:
                 around, node = frames[-1], frame.call.node
-                outcome = renew(record, frame.call.finish(record), node, around.scope)
+                outcome = recorded(record, frame.call.finish(record), node, around.scope)
                 _declare(record, around.graph.declared, node, outcome, around.scope)
     finally:
         for frame in reversed(frames):
@@ -155,7 +153,7 @@ def _sort(record: Record, frame: _Frame, undefined: UndefinedInput) -> None:
     frame.given.clear()
     for name in graph.literals:
         scope.pop(name, None)
-    from onnx_infer.engine.order import sort_nodes  # few models need it
+    from onnx_infer.engine.scope import sort_nodes  # few models need it
 
     frame.nodes = sort_nodes(graph, scope, record.complain, record.view)
 
@@ -205,8 +203,6 @@ def _run_nodes(record: Record, frame: _Frame) -> Call | None:
             outcome = _special(record, operator, node, values, scope)
         if not outcome.plain:
             outcome = replay(record, outcome, operator, node, values, scope)
-            if record.known_early is not None:
-                return None
             mode = record.mode.number  # another one after many choices
         if len(outputs) == 1:  # the usual case
             name, value = outputs[0], outcome.values[0]
@@ -261,7 +257,7 @@ def _without_rule(record: Record, node: Node, graph: Graph, scope: Scope) -> Cal
         entered = enter(record, function, node, scope, _resolved(record, node, scope))
         if not isinstance(entered, Outcome):
             return entered
-        _declare(record, graph.declared, node, renew(record, entered, node, scope), scope)
+        _declare(record, graph.declared, node, recorded(record, entered, node, scope), scope)
         return None
     title = f"{domain}::{op_type}" if domain else op_type
     for name in outputs:

@@ -35,10 +35,9 @@ from onnx_infer.integrations.onnx_ir_reader import (
     typed,
     written_sizes,
 )
-from onnx_infer.model.graph import Graph, Model
+from onnx_infer.model.graph import Graph, Model, normal_domain
 from onnx_infer.model.size_texts import generated
 from onnx_infer.node import NodeByNode
-from onnx_infer.operators.registration import normal_domain
 from onnx_infer.protobuf.reading import OVERRIDABLE, schema_body, schema_function
 from onnx_infer.values.tensor import SymTensor, Value
 from onnx_infer.values.text import text

@@ -12,9 +12,8 @@ import onnx_ir as ir
 
 from onnx_infer.integrations.onnx_ir_names import GRAPHS, ValueNames, given_values
 from onnx_infer.model.attributes import constant, known_count, number, strings, unpacked
-from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Function, Graph, Model, Node, with_names
+from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Function, Graph, Model, Node, normal_domain, with_names
 from onnx_infer.model.size_texts import Size, said
-from onnx_infer.operators.registration import normal_domain
 from onnx_infer.protobuf import reading as proto
 from onnx_infer.protobuf.nodes import Named
 from onnx_infer.protobuf.nodes import message as message_of

@@ -18,9 +18,8 @@ import onnx
 
 from onnx_infer.errors import OpUsageError
 from onnx_infer.model.attributes import declared_size, value_type
-from onnx_infer.model.graph import Graph, Model
+from onnx_infer.model.graph import Graph, Model, normal_domain
 from onnx_infer.node import NodeByNode
-from onnx_infer.operators.registration import normal_domain
 from onnx_infer.protobuf.declarations import innermost_shape
 from onnx_infer.protobuf.nodes import ProtoNodes
 from onnx_infer.protobuf.reading import GraphReader, header, load, schema_bodies

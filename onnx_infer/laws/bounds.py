@@ -2,17 +2,13 @@
 
 `Bounds` is used wherever relations say something about symbols: the demands of operators, the assumptions of a caller,
 guards, and laws that remaining nodes state.
-
-If a result depends on the sign of a value that is computed from sizes (an integer Div rounds towards zero), or a branch
-depends on a condition over sizes, inference is repeated under the bounds that operators imply, because they hold in
-every valid run. `UndecidedSigns` says whether these decide something.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from symdim import Expr, Var
+from symdim import Var
 from symdim.algebra.caches import remembered, shared_cache
 from symdim.algebra.dims import at_least, bounds_of, substituted, variables_of
 from symdim.algebra.intervals import is_empty, meet
@@ -21,7 +17,7 @@ from symdim.algebra.polynomials import terms_of
 from symdim.algebra.variable import narrowed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from onnx_infer.laws.statements import Statement
     from onnx_infer.values.tensor import Dim
@@ -216,12 +212,6 @@ def implied_bounds(statements: Iterable[Statement]) -> Bounds:
     {S: (1, 64)}
     """
     bounds = Bounds()
-    narrow_by(statements, bounds)
-    return bounds
-
-
-def narrow_by(statements: Iterable[Statement], bounds: Bounds) -> None:
-    """Use what required statements imply; see `implied_bounds`."""
     for statement in statements:
         relation, lhs, rhs = statement[:3]
         if statement.kind == "required" and (
@@ -229,36 +219,4 @@ def narrow_by(statements: Iterable[Statement], bounds: Bounds) -> None:
             or (relation == "equal" and not isinstance(lhs, int) and not isinstance(rhs, int))
         ):
             bounds.narrow(statement.condition)
-
-
-class UndecidedSigns:
-    """The sizes of one walk of which it matters whether they are negative, where that is not known."""
-
-    def __init__(self, symbols: Collection[str]) -> None:
-        self._symbols = symbols
-        self.sizes: dict[Expr, None] = {}
-        self._so_far, self._read = Bounds(), 0
-
-    def add(self, size: Dim, least: Dim) -> None:
-        """Record that it matters whether a size is at least another one."""
-        gap = size - least
-        if isinstance(gap, Expr):
-            self.sizes[gap] = None
-
-    def is_decided(self, size: Dim, least: Dim, stated: Callable[[int], Sequence[tuple[Statement, object]]]) -> bool:
-        """Whether what was `stated` so far in a walk implies bounds that tell if a size is at least another one.
-
-        The function gives the statements from an index on. So each is read once.
-        """
-        new = stated(self._read)
-        self._read += len(new)
-        narrow_by((statement for statement, _ in new), self._so_far)
-        return bool(self._so_far.of) and self._so_far.decides(size - least)
-
-    def decided_by(self, statements: Iterable[Statement]) -> dict[Var, Interval]:
-        """The intervals of symbols that these statements imply, if they decide one of the sizes."""
-        if not self.sizes:
-            return {}
-        bounds = implied_bounds(statements)
-        bounds.of = {v: ends for v, ends in bounds.of.items() if v.name in self._symbols}
-        return bounds.of if any(map(bounds.decides, reversed(self.sizes))) else {}  # the last one may have ended a walk
+    return bounds

@@ -10,7 +10,7 @@ from __future__ import annotations
 from threading import local
 from typing import TYPE_CHECKING, TypeVar
 
-from symdim.algebra import dims
+from symdim.algebra.bounds import bounds_of_sum
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,13 +69,19 @@ class Case:
 
     def holds(self, a: Dim, relation: str, b: Dim) -> bool:
         """Whether `a relation b` follows from the size, or from the facts around it."""
-        above, below = a - b - self.size, b - a - self.size
         least = int(relation in (">", "<", "!="))
-        rises, falls = relation in (">=", ">", "!=", "=="), relation in ("<=", "<", "!=", "==")
-        proved = [rises and dims.at_least(above, least), falls and dims.at_least(below, least)]
-        if all(proved) if relation == "==" else any(proved):
+        rises = relation in (">=", ">", "!=", "==") and self._is_above(a, b, least)
+        if rises and relation != "==":
+            return True
+        falls = relation in ("<=", "<", "!=", "==") and self._is_above(b, a, least)
+        if falls and (rises or relation != "=="):
             return True
         return self.outer is not None and self.outer.holds(a, relation, b)
+
+    def _is_above(self, a: Dim, b: Dim, least: int) -> bool:
+        """Whether an interval proves `a - b - size >= least`, which implies `a - b >= least` here."""
+        low, _ = bounds_of_sum((a, 1), (b, -1), (self.size, -1))
+        return low is not None and low >= least
 
 
 class _Active(local):

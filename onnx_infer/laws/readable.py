@@ -93,19 +93,32 @@ def fresh_for(size: Expr) -> Dim:
 def chosen(a: Dim, b: Dim) -> Dim:
     """The size of two sizes that are equal or of which one is 1; a fresh size if its expression is too large.
 
-    If its expression is long, but one of the sizes is 1 only where the other one is 1 too, that size is the result.
+    If its expression is long, but one of the sizes is 1 only where the other one is 1 too, that size is the result. It
+    is long where both sizes together are far longer, so it is not made there before this is tried.
     """
     if not call_mode().chooses:
         return fresh(NOT_CHOSEN, at_least=int(at_least(a, 1) and at_least(b, 1)))
+    is_long = leaf_count(a) + leaf_count(b) > 2 * LEAVES_OF_A_LONG_SIZE
+    found = _one_where_both_are(a, b) if is_long else None
+    if found is not None:
+        return found
     from symdim.shape import size_of_broadcast  # few models need it
 
     size = size_of_broadcast(a, b)
-    if is_unreadable(size, LEAVES_OF_A_LONG_SIZE):
-        from symdim.relations.solving import is_one_where  # few models need it
-
-        for x, y in sorted(((a, b), (b, a)), key=lambda sides: leaf_count(sides[0])):
-            if is_one_where(y, x):
-                return x
+    if not is_long and is_unreadable(size, LEAVES_OF_A_LONG_SIZE):
+        found = _one_where_both_are(a, b)
+        if found is not None:
+            return found
     if isinstance(size, Expr) and len(size.variables()) > MOST_SYMBOLS_OF_A_CHOICE:
         return fresh_for(size)
     return readable(size, MOST_LEAVES_OF_A_CHOICE)
+
+
+def _one_where_both_are(a: Dim, b: Dim) -> Dim | None:
+    """The size, the shorter one first, that is 1 only where the other one is 1 too; None if that is not known."""
+    from symdim.relations.solving import is_one_where  # few models need it
+
+    for x, y in sorted(((a, b), (b, a)), key=lambda sides: leaf_count(sides[0])):
+        if is_one_where(y, x):
+            return x
+    return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from onnx_infer.model.input_values import given_elements, given_sizes, named_elements, spelled
 from onnx_infer.model.symbols import Symbols
 from symdim import Var
 from symdim.algebra.named_tuple import NamedTuple
@@ -168,6 +167,10 @@ def given_by(
 
     Its guards are among it if the caller `trusts` what is declared.
     """
+    if not (bounds or assume or values or bound or trusts):
+        return Given({}, in_file.bounds)
+    from onnx_infer.model.input_values import given_elements, given_sizes, named_elements, spelled  # few calls need it
+
     names = front.dim_params()[0]
     elements = named_elements([name for name, _ in front.inputs()], (*bounds, *assume), names)
     intervals = {**in_file.bounds, **given_sizes(front.inputs(), values), **given_elements(elements, values)}

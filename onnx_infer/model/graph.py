@@ -46,6 +46,15 @@ Node: TypeAlias = "tuple[str, str, list[str], list[str], Attributes, Any]"
 """(op_type, domain, inputs, outputs, attributes, handle). The handle belongs to the front end and has a `.name`."""
 
 
+def normal_domain(domain: str) -> str:
+    """The domain's name; `ai.onnx` is the default domain "".
+
+    >>> normal_domain("ai.onnx"), normal_domain("com.microsoft")
+    ('', 'com.microsoft')
+    """
+    return "" if domain == "ai.onnx" else domain
+
+
 def first_output(node: Node) -> str:
     """The first output that has a name, or "". An optional output without a name may be before it, as in LSTM."""
     return next(filter(None, node[3]), "")

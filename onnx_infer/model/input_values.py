@@ -32,8 +32,6 @@ def put_values(model: Model, values: Mapping[str, InputValue]) -> Model:
 
     Raises `InputValueError` for a name that is not an input, and for a value that does not fit its declared type.
     """
-    if not values:
-        return model
     kinds = dict(model.graph.inputs)
     for name in values:
         if name not in kinds:
@@ -117,7 +115,7 @@ def given_sizes(
 ) -> dict[str, tuple[int, int | None]]:
     """The symbols that the lengths of the values determine, as bounds."""
     found: dict[str, tuple[int, int | None]] = {}
-    for name, sizes in inputs if values else ():
+    for name, sizes in inputs:
         shape = np.shape(values[name]) if name in values else ()
         if len(shape) == len(sizes):
             found.update((s, (n, n)) for s, n in zip(sizes, shape, strict=True) if isinstance(s, str))

@@ -120,6 +120,12 @@ def parameters(function: Callable[..., Any], schema: Schema) -> tuple[Parameter,
     return tuple(out)
 
 
+def collected(p: Parameter, attributes: Mapping[str, Any]) -> Any:
+    """The argument for a parameter that collects attributes of a node."""
+    kind = COLLECTIONS[p.want]
+    return kind._make(map(attributes.get, kind._fields, kind._field_defaults.values()))
+
+
 def _vector(given: Value, name: str) -> tuple[Any, ...] | Unknown:
     """The elements of an input. Unknown elements are None, provided that they are few and their number is known."""
     if isinstance(given, SymTensor) and given.data is not None:
@@ -234,7 +240,7 @@ class Arguments:
                 self._absent[p.name] = None
         # Split-1 has `split` as an optional input and as an attribute
         self._given = frozenset(p.name for p in fixed if p.source == "attribute" or p.want in PLAIN)
-        self._collections = [(p.name, COLLECTIONS[p.want]) for p in self.parameters if p.source == "attributes"]
+        self._collections = [p for p in self.parameters if p.source == "attributes"]
         self._inputs, self._variadic = (
             tuple((p.name, p.at, reader(p, arrays)) for p in self.parameters if p.source == source)
             for source in ("input", "variadic")
@@ -270,8 +276,8 @@ class Arguments:
         Raises `OpUsageError` for a missing attribute.
         """
         out = {**self._absent, **{name: value for name, value in values.items() if name in self._given}}
-        for name, kind in self._collections:
-            out[name] = kind._make(map(values.get, kind._fields, kind._field_defaults.values()))
+        for p in self._collections:
+            out[p.name] = collected(p, values)
         for name, value in out.items():
             if value is NOT_GIVEN:
                 raise OpUsageError(f"required attribute {name} is missing")

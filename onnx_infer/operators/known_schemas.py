@@ -145,7 +145,7 @@ _VALUES: dict[str, Callable[[str], Any]] = {
 
 
 class Record:
-    """The paragraphs of the file. Few of the operators are needed, so each is read when it is asked for.
+    """The paragraphs of the file. Few of the operators are needed, so each is found when it is asked for.
 
     >>> head = "opsets\\nai.onnx 7\\n\\ntypes\\ntensor(int8); tensor(float)\\n\\n"
     >>> record = Record(head + "ai.onnx Neg\\n6 | X:T | Y:T | | T=0 | 1 1 1 1")
@@ -155,15 +155,27 @@ class Record:
 
     def __init__(self, text: str) -> None:
         self._schemas: dict[tuple[str, str, int], Schema] = {}  # those that were read
-        self._paragraphs = dict(paragraph.split("\n", 1) for paragraph in text.split("\n\n"))
-        self._types = self._paragraphs.pop("types").splitlines()
-        opsets = map(str.split, self._paragraphs.pop("opsets").splitlines())
+        self._versions: dict[str, dict[int, str]] = {}  # of those that were found
+        self._text = f"\n\n{text.strip()}\n\n"
+        self._types = self._paragraph("types").splitlines()
+        opsets = map(str.split, self._paragraph("opsets").splitlines())
         self.opsets = {"" if domain == "ai.onnx" else domain: int(version) for domain, version in opsets}
+
+    def _paragraph(self, title: str) -> str:
+        """The lines after a title; empty if there is no such title."""
+        start = self._text.find(f"\n\n{title}\n") + 3 + len(title)
+        return self._text[start : self._text.find("\n\n", start)] if start > 2 + len(title) else ""
 
     def versions(self, domain: str, name: str) -> dict[int, str]:
         """The line of each version of an operator, the oldest first. There is none for an operator that onnx lacks."""
-        lines = self._paragraphs.get(f"{domain or 'ai.onnx'} {name}", "").splitlines()
-        return {int(since): rest for since, _, rest in (line.partition("|") for line in lines)}
+        title = f"{domain or 'ai.onnx'} {name}"
+        found = self._versions.get(title)
+        if found is None:
+            lines = self._paragraph(title).splitlines() if domain in self.opsets else ()
+            found = {int(since): rest for since, _, rest in (line.partition("|") for line in lines)}
+            if found:
+                self._versions[title] = found
+        return found
 
     def find(self, domain: str, name: str, version: int) -> Schema | None:
         """The schema that serves an operator at an opset version; None if there is none up to this version."""

@@ -5,16 +5,17 @@ At the end: why an operator has no rule, and the cure.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import onnx
 
 from onnx_infer.errors import OnnxInferError, OpUsageError
 from onnx_infer.laws.statements import Trace
-from onnx_infer.model.graph import Attributes
-from onnx_infer.operators.known_schemas import exists, newest_known, schema_at
+from onnx_infer.model.graph import Attributes, normal_domain
+from onnx_infer.operators.known_schemas import exists, newest_known, outdated, schema_at
 from onnx_infer.operators.operator import Operator
-from onnx_infer.operators.registration import normal_domain, registry
+from onnx_infer.operators.registration import registry
 from onnx_infer.operators.rule import NO_FACETS
 from onnx_infer.operators.schema import NEWEST, opened, schema_of_rule
 from symdim.algebra.caches import Cache
@@ -64,6 +65,11 @@ class Operators(Cache):
         super().__init__(1 << 12)
         self._opsets = opsets
         self.imports = tuple(sorted(opsets.items()))
+
+    @cached_property
+    def outdated(self) -> str | None:
+        """The warning about imports that are newer than the known schemas; None if all are known."""
+        return outdated(self._opsets)
 
     def version(self, domain: str) -> int:
         """The imported version of a domain."""

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 _FAR = 2**62
 
+_ONE = ((), (1,))
+"""The shapes of one element."""
+
 
 class Asked(NamedTuple):
     """Indices of actual inputs, by their use of elements.
@@ -137,7 +140,9 @@ class Operator:
                 self._propagate(found, inputs, bound, dtypes)
                 if self.follows:
                     found[0] = self._follow(found[0], inputs)
-            found = [named_element(x, i) if isinstance(x, SymTensor) else x for i, x in enumerate(found)]
+            for i, x in enumerate(found):
+                if isinstance(x, SymTensor) and x.shape in _ONE:
+                    found[i] = named_element(x, i)
         values = tuple(found)
         return values, note, bound.wrong or self.types.misuse(known, inputs, values)
 

@@ -16,6 +16,7 @@ from inspect import unwrap
 from threading import local
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from onnx_infer.model.graph import normal_domain
 from onnx_infer.operators.known_schemas import exists
 from onnx_infer.operators.rule import NO_FACETS, Facets, Rule
 from symdim.algebra.caches import Cache
@@ -24,15 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 F = TypeVar("F", bound="Callable[..., Any]")
-
-
-def normal_domain(domain: str) -> str:
-    """The domain's name; `ai.onnx` is the default domain "".
-
-    >>> normal_domain("ai.onnx"), normal_domain("com.microsoft")
-    ('', 'com.microsoft')
-    """
-    return "" if domain == "ai.onnx" else domain
 
 
 class OpShapeInferenceRegistry:

@@ -10,10 +10,9 @@ import onnx
 from onnx import AttributeProto, FunctionProto, SparseTensorProto, TensorProto, ValueInfoProto
 
 from onnx_infer.model.attributes import attribute_value, constant, sizes, stored_constant
-from onnx_infer.model.graph import Function, Graph, Model, Node, with_names
+from onnx_infer.model.graph import Function, Graph, Model, Node, normal_domain, with_names
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.known_schemas import find_schema, read_schema
-from onnx_infer.operators.registration import normal_domain
 from onnx_infer.protobuf.declarations import Declared, types_of
 from onnx_infer.protobuf.nodes import Literal, ProtoNodes, graphs_of, message
 from onnx_infer.protobuf.wire import dim_param, type_bytes

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.engine.certain import conditional
+from onnx_infer.engine.demands import conditional
 from onnx_infer.engine.substitution import Equations, is_equation
 from onnx_infer.laws.bounds import Bounds
 from onnx_infer.model.graph import label_of, title_of

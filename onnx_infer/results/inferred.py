@@ -183,7 +183,7 @@ def schedule(result: Inferred) -> list[Node]:
     seen: set[str] = set()
     for node in nodes:
         if any(name in made and name not in seen for name in reads_of(result, node) if name):
-            from onnx_infer.engine.order import sort_nodes  # few models need it
+            from onnx_infer.engine.scope import sort_nodes  # few models need it
 
             return list(sort_nodes(graph, engine.scope, lambda _: None, engine.view))
         seen.update(node[3])
@@ -194,6 +194,6 @@ def reads_of(result: Inferred, node: Node) -> Sequence[str]:
     """The names that a node reads, and those that the graphs in it read from around them."""
     if not node[4].has_graphs:
         return node[2]
-    from onnx_infer.engine.order import captured
+    from onnx_infer.engine.scope import captured
 
     return [*node[2], *captured(result._engine.view, node)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.engine.order import graphs_of
+from onnx_infer.engine.scope import graphs_of
 from onnx_infer.values.tensor import SymTensor, Value
 
 if TYPE_CHECKING:

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 
 ShapeMergePolicy = Literal["skip", "override", "refine", "strict"]
-POLICIES: tuple[ShapeMergePolicy, ...] = ("skip", "override", "refine", "strict")
 
 
 class Conflict(NamedTuple):

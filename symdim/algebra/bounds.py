@@ -65,6 +65,23 @@ def bounds_of(dim: Dim) -> Interval:
     return dim._bounds  # type: ignore[return-value]
 
 
+def bounds_of_sum(*parts: tuple[Dim, int]) -> Interval:
+    """The interval of a sum of dimensions, each times a number, as it stands. No expression is made.
+
+    >>> from symdim import Var
+    >>> N = Var("N")
+    >>> bounds_of_sum((2 * N + 3, 1), (N, -1))
+    (4, None)
+    """
+    terms: Terms = {}
+    const = 0
+    for dim, k in parts:
+        more, offset = terms_of(dim)
+        accumulate(terms, more, k)
+        const += k * offset
+    return _sum_bounds(terms, const)
+
+
 def _factors_without_bounds(node: Expr) -> list[Expr]:
     """The sums that are factors of a product, or of the terms of a sum, and have no interval yet."""
     units = [node] if node._terms is None else [unit for unit in node._terms if unit._height and unit._bounds is None]

@@ -67,9 +67,9 @@ def differ(a: Dim, b: Dim) -> bool:
     >>> differ(N, N + 1), differ(N, 0), differ(N, 3)
     (True, True, False)
     """
-    if isinstance(a, int) and isinstance(b, int):
-        return a != b
-    return excludes(a - b, 0)
+    if isinstance(b, int):
+        return a != b if isinstance(a, int) else excludes(a, b)
+    return excludes(b, a) if isinstance(a, int) else excludes(a - b, 0)
 
 
 __all__ = ["at_least", "at_most", "bounds_of", "differ", "excludes", "sign", "substituted", "variables_of"]

@@ -10,7 +10,7 @@ import onnx
 from onnx import helper
 
 from onnx_infer import Sparse, SymTensor, testing
-from onnx_infer.operators.registration import normal_domain
+from onnx_infer.model.graph import normal_domain
 from symdim import Expr, SymdimError, Var
 from tests.fuzz.growing import FED, dtype_of, random_array
 from tests.onnx_infer.mutation import CASES, SUBGRAPHS, attribute_proto, tensor_proto, versions

@@ -13,7 +13,7 @@ import onnx
 from onnx import helper
 
 from onnx_infer import testing
-from onnx_infer.operators.registration import normal_domain
+from onnx_infer.model.graph import normal_domain
 from onnx_infer.protobuf.wire import type_bytes
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Map, Optional, Sequence, SymTensor, substitute

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onnx_infer import infer
-from onnx_infer.engine.outcomes import MOST_CHOICES as MOST
+from onnx_infer.engine.apply import MOST_CHOICES as MOST
 from onnx_infer.results import reasons
 from symdim import Var, clear_caches, maximum
 from symdim.algebra.origin import is_data_dependent

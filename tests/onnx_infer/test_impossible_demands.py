@@ -10,7 +10,7 @@ import pytest
 
 from onnx_infer import infer
 from onnx_infer.__main__ import main
-from onnx_infer.engine.contradictions import contradictions
+from onnx_infer.engine.demands import contradictions
 from onnx_infer.laws.statements import Statement
 from symdim import Var
 

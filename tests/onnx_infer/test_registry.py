@@ -12,12 +12,12 @@ import pytest
 
 from onnx_infer import OpShapeInferenceRegistry, op, registry
 from onnx_infer.errors import ArgumentError
+from onnx_infer.model.graph import normal_domain
 from onnx_infer.operators.arguments import parameters
 from onnx_infer.operators.families import families_of
 from onnx_infer.operators.known_schemas import read_schema
 from onnx_infer.operators.lookup import bind
 from onnx_infer.operators.operator import Operator
-from onnx_infer.operators.registration import normal_domain
 from onnx_infer.operators.rule import Rule
 from onnx_infer.operators.schema import COLLECTIONS, annotation_texts
 from onnx_infer.operators.verification import check_parameters

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onnx import ModelProto, TypeProto, ValueInfoProto, numpy_helper
 
-from onnx_infer.operators.registration import normal_domain
+from onnx_infer.model.graph import normal_domain
 from onnx_infer.protobuf.nodes import graphs_of
 from onnx_infer.tools.transforms.constants import known_tensor
 from onnx_infer.tools.transforms.draft import constants_as_nodes, has_texts
