@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from onnx_infer.engine.assumptions import Assumptions
-from onnx_infer.model.contract import Condition, Contract, Names, written
-from onnx_infer.results.file_guards import ELEMENT, against, follows, name_in_file
+from onnx_infer.model.contract import ELEMENT, Condition, Contract, Names, written
+from onnx_infer.results.file_guards import against, follows, name_in_file
 from onnx_infer.types.join import variables_in
 from symdim import Facts, SymdimError, Var
 from symdim.guarantee import guarantee_of

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.engine.assumptions import Assumptions
-from onnx_infer.model.contract import Condition, Names
+from onnx_infer.model.contract import ELEMENT, Condition, Names
 from onnx_infer.model.given import KEY, interval_text
 from onnx_infer.results.derived_guards import key_of
 from onnx_infer.results.guards import Guard, NodeName
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
     from onnx_infer.engine.record import Record
     from symdim import Dim
     from symdim.relations.relation import Relation
-
-ELEMENT = re.compile(r"(.+)\[(\d{1,18})\]")
-"""The name of an element of an input."""
 
 
 class Judged(NamedTuple):
@@ -64,13 +60,9 @@ def judged(record: Record, own: list[Guard]) -> Judged:
             bounds = known or [interval_text(v) for v in relation.variables()] or ["the given sizes"]
             findings.append(f"the guard {_text(condition)} contradicts {'; '.join(bounds)}")
         else:
-            guards.append(Guard(relation, condition.law, nodes_of(condition), "declared"))
+            origins = tuple([NodeName(*node) for node in condition.nodes])
+            guards.append(Guard(relation, condition.law, origins, "declared"))
     return Judged(guards, [Diagnostic("warning", "", "", f"metadata {KEY}: {finding}") for finding in findings])
-
-
-def nodes_of(condition: Condition) -> tuple[NodeName, ...]:
-    """The nodes that state a condition."""
-    return tuple([NodeName(*node) for node in condition.nodes])
 
 
 def _sizes(record: Record, own: list[Guard]) -> dict[str, Dim]:
