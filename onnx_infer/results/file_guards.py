@@ -28,25 +28,29 @@ if TYPE_CHECKING:
 
 
 class Judged(NamedTuple):
-    """The guards of a result, with those of the file that it does not find itself, and what is wrong with these."""
+    """The guards that inference finds, those that only the contract in the file states, and what is wrong with this."""
 
-    guards: list[Guard]
+    own: list[Guard]
+    stated: list[Guard]
     findings: list[Diagnostic]
 
 
 def judged(record: Record, own: list[Guard]) -> Judged:
-    """The guards of the file beside those that inference finds.
+    """The guards of the file against those that inference finds.
 
     One that inference finds, or that follows from those, is not told twice. One that cannot hold together with them is
     a warning. Any other is the word of the author.
     """
+    if not record.in_file.guards:
+        return Judged(own, [], [])
     sizes, inputs = _sizes(record, own), {name for name, _ in record.model.graph.inputs}
     told = {guard.condition.normal(): f"{guard} of {guard.origins[0]}" for guard in own if guard.origins}
     given = Assumptions(record.given[0].relations, record.symbols.known(), record.symbols.bound).relations
     of_nodes = Facts([*given, *(guard.condition for guard in own if guard.kind != "declared")])
     facts = Facts([*of_nodes, *(guard.condition for guard in own)])
     keys = {key_of(guard.condition) for guard in own}
-    guards, findings = list(own), []
+    stated: list[Guard] = []
+    findings: list[str] = []
     for condition in record.in_file.guards:
         try:
             relation = _relation(condition, sizes, inputs)
@@ -61,8 +65,8 @@ def judged(record: Record, own: list[Guard]) -> Judged:
             findings.append(f"the guard {_text(condition)} contradicts {'; '.join(bounds)}")
         else:
             origins = tuple([NodeName(*node) for node in condition.nodes])
-            guards.append(Guard(relation, condition.law, origins, "declared"))
-    return Judged(guards, [Diagnostic("warning", "", "", f"metadata {KEY}: {finding}") for finding in findings])
+            stated.append(Guard(relation, condition.law, origins, "declared"))
+    return Judged(own, stated, [Diagnostic("warning", "", "", f"metadata {KEY}: {text}") for text in findings])
 
 
 def _sizes(record: Record, own: list[Guard]) -> dict[str, Dim]:
