@@ -24,6 +24,7 @@ The rooms follow. Each has its own map in its `__init__`. A room uses only rooms
     bidirectional/   inference in both directions
     results/         guards, guarantees, reasons
     protobuf/        the front end of ModelProtos
+    contract/        sizes judged by what a file says, before a run
     tools/           what is done with a result: fold, make_dynamic, planning, code, pages, reports, fleets, the command
     integrations/    front ends of other libraries
 

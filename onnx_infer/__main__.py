@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from onnx_infer import needed
-from onnx_infer.tools.cli.arguments import INTERRUPTED, USAGE, WrongCall, read_arguments
+from onnx_infer.tools.cli.arguments import INTERRUPTED, USAGE, WrongCall, is_check, read_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +23,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"onnx-infer: {missing}", file=sys.stderr)
         return USAGE
     try:
+        if is_check(options):
+            from onnx_infer.tools.cli.checking import run as check  # it needs no engine
+
+            return check(options)
         from onnx_infer.tools.cli.command import run  # onnx is imported here
 
         return run(options)

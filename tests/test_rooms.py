@@ -63,6 +63,7 @@ ROOMS = {
         "bidirectional inference",
         "results",
         "protobuf",
+        "contract",
         "result api node incremental testing rules",
         "tools",
         "integrations",
@@ -88,6 +89,7 @@ FREE = {"symdim", "onnx_infer", "symdim.algebra"}
 EXCEPTIONS = {
     ("symdim.shape", "symdim.guarantee"): "`Shape.guarantees`, likewise",
     ("onnx_infer.api", "onnx_infer.integrations.onnx_ir"): "`infer_symbolic_shapes` takes a model of either front end",
+    ("onnx_infer.contract.checking", "onnx_infer.integrations.onnx_ir_reader"): "likewise `check`",
     ("onnx_infer.operators.registration", "onnx_infer.ops"): "the families register themselves at a look-up",
 }
 

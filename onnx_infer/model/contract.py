@@ -25,6 +25,9 @@ Written: TypeAlias = "int | str"
 
 VERSION = 1
 
+ELEMENT = re.compile(r"(.+)\[(\d{1,18})\]")
+"""The name of an element of an input: that of the input, and the index in row-major order."""
+
 _RELATIONS = get_args(RelationKind)
 _KINDS = ("required", "assumed", "declared")
 _SIGNS_INSIDE = re.compile(r"[=!<>]| and ")  # in a name: an assumption would be read wrongly

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.errors import ArgumentError
 from onnx_infer.inference import run, sizes_of
 from onnx_infer.model.attributes import declared_size
-from onnx_infer.model.given import given_bound
+from onnx_infer.model.given import contract_in, given_bound
 from onnx_infer.model.size_texts import is_name, said
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.protobuf.declarations import innermost_dims
 from onnx_infer.protobuf.nodes import graphs_of
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.protobuf.wire import dim_param
-from onnx_infer.protobuf.writing import write_input
+from onnx_infer.protobuf.writing import write_contract, write_input
 from onnx_infer.values.text import text
 from symdim import Expr, SymdimError, UnboundName, Var
 from symdim.parsing import parse, read_dim_param
@@ -42,9 +42,14 @@ def specialize(model: ModelProto, sizes: Mapping[str, int | str]) -> ModelProto:
 
 
 def _specialize(model: ModelProto, sizes: Mapping[str, int | str]) -> None:
+    in_file = contract_in(ModelProtoFrontEnd(model))
     _name_axes(model, sizes.keys())
     texts = _texts(_value_infos(model.graph))
     _write(model, substituted(texts, sizes, inner=set(texts).difference(_texts(_own_value_infos(model.graph)))))
+    if in_file.contract is not None:
+        names = {name: Var.fresh(name, min=0) for name in filter(is_name, texts)}
+        read = {name: parse(size, names) if isinstance(size, str) else size for name, size in sizes.items()}
+        write_contract(model.graph, in_file.contract.substituted(read).text())
 
 
 def with_input_shapes(
@@ -64,7 +69,15 @@ def with_input_shapes(
         _specialize(copy, bound.of)
     if bound.is_other:
         _drop_numbers(copy.graph)
+        drop_inferred(copy)
     return copy
+
+
+def drop_inferred(model: ModelProto) -> None:
+    """Keep of a contract what only the author says, in place: the rest follows from numbers that are others now."""
+    in_file = contract_in(ModelProtoFrontEnd(model))
+    if in_file.contract is not None:
+        write_contract(model.graph, in_file.contract.declared().text())
 
 
 def _drop_numbers(main: GraphProto) -> None:
@@ -76,8 +89,12 @@ def _drop_numbers(main: GraphProto) -> None:
 
 def rename_symbols(model: ModelProto, names: Mapping[str, str]) -> None:
     """Give the symbols of a model other names, in place. Raises as `renamed`."""
+    in_file = contract_in(ModelProtoFrontEnd(model))
     _name_axes(model, names.keys())
     _write(model, renamed(_texts(_value_infos(model.graph)), names))
+    if in_file.contract is not None:
+        new = {old: Var.fresh(name) for old, name in names.items()}
+        write_contract(model.graph, in_file.contract.substituted(new).text())
 
 
 def _texts(infos: Iterator[Any]) -> list[str]:

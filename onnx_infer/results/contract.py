@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from onnx_infer.engine.assumptions import Assumptions
-from onnx_infer.model.contract import Condition, Contract, Names, written
-from onnx_infer.results.file_guards import ELEMENT, against, follows, name_in_file
+from onnx_infer.model.contract import ELEMENT, Condition, Contract, Names, written
+from onnx_infer.results.file_guards import follows, name_in_file
 from onnx_infer.types.join import variables_in
 from symdim import Facts, SymdimError, Var
 from symdim.guarantee import guarantee_of
@@ -34,11 +34,11 @@ def contract_of(result: Inferred) -> Contract:
     ends = {**{name: ends for name, ends in given.intervals().items() if name in record.symbols.names}, **symbols}
     bounds = {name: (low or 0, high) for name, (low, high) in ends.items() if (low, high) != (1, None)}
     bounds = {name: ends for name, ends in bounds.items() if name not in given.bound and not ELEMENT.fullmatch(name)}
-    elements = {
-        v: Var.fresh(name_in_file(v)) for guard in result.guards for v in guard.variables() if name_in_file(v) != v.name
-    }
-    of_nodes = Facts([guard.condition for guard in result.guards if guard.kind != "declared"])
-    guards = [g for g in result.guards if g.kind != "declared" or against(g.condition, of_nodes) is None]
+    # what declared types say is no part of it: they are in the file, or wrong
+    of_types = {guard for guard in result._judged.own if guard.kind == "declared"}
+    guards = [guard for guard in result.guards if guard not in of_types]
+    variables = [v for guard in guards for v in guard.variables()]
+    elements = {v: Var.fresh(name_in_file(v)) for v in variables if name_in_file(v) != v.name}
     stated = [_written(guard._replace(condition=guard.condition.substitute(elements))) for guard in guards]
     upper = {}
     for name, symbol in sorted(result.symbols.items()):

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.engine.assumptions import Assumptions
-from onnx_infer.model.contract import Condition, Names
+from onnx_infer.model.contract import ELEMENT, Condition, Names
 from onnx_infer.model.given import KEY, interval_text
 from onnx_infer.results.derived_guards import key_of
 from onnx_infer.results.guards import Guard, NodeName
@@ -27,30 +26,31 @@ if TYPE_CHECKING:
     from symdim import Dim
     from symdim.relations.relation import Relation
 
-ELEMENT = re.compile(r"(.+)\[(\d{1,18})\]")
-"""The name of an element of an input."""
-
 
 class Judged(NamedTuple):
-    """The guards of a result, with those of the file that it does not find itself, and what is wrong with these."""
+    """The guards that inference finds, those that only the contract in the file states, and what is wrong with this."""
 
-    guards: list[Guard]
+    own: list[Guard]
+    stated: list[Guard]
     findings: list[Diagnostic]
 
 
 def judged(record: Record, own: list[Guard]) -> Judged:
-    """The guards of the file beside those that inference finds.
+    """The guards of the file against those that inference finds.
 
     One that inference finds, or that follows from those, is not told twice. One that cannot hold together with them is
     a warning. Any other is the word of the author.
     """
+    if not record.in_file.guards:
+        return Judged(own, [], [])
     sizes, inputs = _sizes(record, own), {name for name, _ in record.model.graph.inputs}
     told = {guard.condition.normal(): f"{guard} of {guard.origins[0]}" for guard in own if guard.origins}
     given = Assumptions(record.given[0].relations, record.symbols.known(), record.symbols.bound).relations
     of_nodes = Facts([*given, *(guard.condition for guard in own if guard.kind != "declared")])
     facts = Facts([*of_nodes, *(guard.condition for guard in own)])
     keys = {key_of(guard.condition) for guard in own}
-    guards, findings = list(own), []
+    stated: list[Guard] = []
+    findings: list[str] = []
     for condition in record.in_file.guards:
         try:
             relation = _relation(condition, sizes, inputs)
@@ -64,13 +64,9 @@ def judged(record: Record, own: list[Guard]) -> Judged:
             bounds = known or [interval_text(v) for v in relation.variables()] or ["the given sizes"]
             findings.append(f"the guard {_text(condition)} contradicts {'; '.join(bounds)}")
         else:
-            guards.append(Guard(relation, condition.law, nodes_of(condition), "declared"))
-    return Judged(guards, [Diagnostic("warning", "", "", f"metadata {KEY}: {finding}") for finding in findings])
-
-
-def nodes_of(condition: Condition) -> tuple[NodeName, ...]:
-    """The nodes that state a condition."""
-    return tuple([NodeName(*node) for node in condition.nodes])
+            origins = tuple([NodeName(*node) for node in condition.nodes])
+            stated.append(Guard(relation, condition.law, origins, "declared"))
+    return Judged(own, stated, [Diagnostic("warning", "", "", f"metadata {KEY}: {text}") for text in findings])
 
 
 def _sizes(record: Record, own: list[Guard]) -> dict[str, Dim]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from onnx_infer.laws.statements import Kind
+    from onnx_infer.model.contract import Condition, Names
     from onnx_infer.values.tensor import Dim, Shape
     from symdim.relations.relation import RelationKind
 
@@ -140,6 +141,13 @@ class Violation(NamedTuple):
         how = "fails, a divisor is 0" if self.lhs is None else f"fails for {self.lhs} and {self.rhs}"
         kind = "" if self.kind == "required" else f" ({self.kind})"
         return f"{head}{self.guard.law}: {self.guard} {how}{kind}"
+
+
+def guard_of(condition: Condition, names: Names) -> Guard:
+    """The guard of a condition in a file, over variables of these names. Raises `SymdimError` if it is not readable."""
+    origins = tuple([NodeName(*node) for node in condition.nodes])
+    filled = tuple([tuple(map(names.read, shape)) for shape in condition.filled])
+    return Guard(condition.read(names), condition.law, origins, condition.kind, condition.conditional, filled)
 
 
 def violations(guards: Iterable[Guard], bindings: Bindings) -> list[Violation]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from onnx_infer.engine.record import Record
     from onnx_infer.model.graph import Node
     from onnx_infer.model.size_texts import Size
+    from onnx_infer.results.file_guards import Judged
     from onnx_infer.results.guards import Guard
     from onnx_infer.results.sources import Sources
     from symdim import Expr
@@ -93,19 +94,15 @@ class Inferred:
         """Errors and warnings about malformed, contradictory or unsupported parts."""
         if not self._walked.in_file.guards:
             return self._walked.diagnostics
-        return [*self._walked.diagnostics, *self._judged[1]]
+        return [*self._walked.diagnostics, *self._judged.findings]
 
     @cached_property
-    def _judged(self) -> tuple[list[Guard], list[Diagnostic]]:
-        """The guards, with those of the contract in the file, and what is wrong with these."""
+    def _judged(self) -> Judged:
+        """The guards, and those of the contract in the file."""
         from onnx_infer.results.derived_guards import guards_of  # few callers ask for guards
-
-        own = guards_of(self._engine)
-        if not self._engine.in_file.guards:
-            return own, []
         from onnx_infer.results.file_guards import judged
 
-        return judged(self._engine, own)
+        return judged(self._engine, guards_of(self._engine))
 
     @cached_property
     def _guards(self) -> tuple[list[Guard], list[Guard]]:
@@ -113,7 +110,7 @@ class Inferred:
 
         inputs = frozenset(self.inputs)
         parted: tuple[list[Guard], list[Guard]] = ([], [])
-        for guard in self._judged[0]:
+        for guard in (*self._judged.own, *self._judged.stated):
             known = all(v in self.sources.symbols or element_of(v, inputs) for v in guard.variables())
             parted[not known].append(guard)
         return parted

@@ -89,7 +89,11 @@ def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
         parser.error("argument --fold: needs -o or --in-place")
     if options.fold and options.dynamic:
         parser.error("argument --fold: write the freed model with -o, and fold that")
-    if options.check and (options.model in (None, STANDARD) or options.output in (None, STANDARD, options.model)):
+    if (
+        options.check
+        and options.fold
+        and (options.model in (None, STANDARD) or options.output in (None, STANDARD, options.model))
+    ):
         parser.error("argument --check: needs a model in a file, and another file by -o")
     _check_forms(parser, options)
     return options
@@ -102,7 +106,7 @@ _NEEDS = (
     ("apply", ("dynamic",), "--dynamic"),
     ("copy_data", ("output", "in_place"), "-o or --in-place"),
     ("keep_guards", ("fold",), "--fold"),
-    ("check", ("fold",), "--fold"),
+    ("contract", ("output", "in_place"), "-o or --in-place"),
     *((name, ("arena", "annotate_arena"), "--arena or --annotate-arena") for name in ARENA_OPTIONS),
     ("annotate_arena", ("output", "in_place"), "-o or --in-place"),
 )
@@ -122,6 +126,11 @@ _REPORTS = ("explain", "diff", "emit", "dynamic", "lint")
 """The options that print something in place of the table. Only those of `_PLANS` go together."""
 
 
+def is_check(options: argparse.Namespace) -> bool:
+    """Whether the call only judges sizes by the contract in a file."""
+    return bool(options.check and not options.fold)
+
+
 def _check_forms(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """One call prints one thing."""
     if options.emit is not None and (options.output is not None or options.in_place or options.json):
@@ -130,14 +139,19 @@ def _check_forms(parser: argparse.ArgumentParser, options: argparse.Namespace) -
         parser.error("argument --dialect: --json and --emit have forms of their own")
     if options.annotate_arena and (options.fold or options.dynamic):
         parser.error("argument --annotate-arena: write the other model with -o first, and plan that")
+    if is_check(options) and (options.output is not None or options.in_place or options.html is not None):
+        parser.error("argument --check: writes no model and no page, except with --fold")
+    if options.contract and options.dynamic:
+        parser.error("argument --contract: write the freed model with -o, and then its contract")
     if options.lint and (options.output is not None or options.in_place or options.html is not None):
         parser.error("argument --lint: writes no model and no page")
     given = [name for name in (*_REPORTS, *_PLANS) if getattr(options, name) not in (None, [], False)]
+    given = ["check", *given] if is_check(options) else given
     if options.emit is not None:
         given = [name for name in given if name != "arena"]  # the code has the plan
     if options.dynamic and not options.json:
         given = [name for name in given if name not in _PLANS]  # plans of the freed model follow its report
-    if len(given) > 1 and given[0] in _REPORTS:
+    if len(given) > 1 and given[0] in ("check", *_REPORTS):
         parser.error(
             f"argument {_option(given[0])}: not together with {_option(given[1])}, which prints something else"
         )
@@ -174,7 +188,7 @@ def command_parser() -> argparse.ArgumentParser:
 
 _ONE_MODEL = (
     *("output", "in_place", "copy_data", "explain", "diff", "max_memory", "costs", "memory", "lint"),
-    *("arena", *ARENA_OPTIONS, "fits", "annotate_arena"),
+    *("arena", *ARENA_OPTIONS, "fits", "annotate_arena", "check", "contract"),
     *("bind", "input_shape", "rename", "dynamic", "html", "emit", "dialect", "fail_on"),
 )
 """The options that say something of one model."""
@@ -265,8 +279,12 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--copy-data", action="store_true", help="copy external data beside the model that is written")
     group.add_argument(
+        "--contract", action="store_true", help="with -o: bounds, guards and upper bounds as metadata of the graph"
+    )
+    group.add_argument(
         "--check", action="store_true",
-        help="with --fold and -o: run both files in onnxruntime at a few sizes, and compare their outputs",
+        help="judge sizes, by --bind and --input-shape, by the contract in the file, without inference; with --fold and"
+        " -o: run both files in onnxruntime at a few sizes, and compare their outputs",
     )  # fmt: skip
     group.add_argument(
         "--fail-on", choices=("unknown", "guards"), action="append", default=[],

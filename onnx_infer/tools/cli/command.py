@@ -83,7 +83,7 @@ def run(options: Namespace) -> int:
 
 def _applied(result: InferenceResult, model: ModelProto, options: Namespace) -> ModelProto:
     """The model with what was inferred, and with the plan of `--annotate-arena`."""
-    result.apply(model)
+    result.apply(model, contract=options.contract)
     if options.annotate_arena:
         from onnx_infer.tools.cli.reports import annotated
 

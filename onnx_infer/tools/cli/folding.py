@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from onnx_infer.api import infer
 from onnx_infer.protobuf.nodes import graphs_of
 from onnx_infer.tools.cli.arguments import WrongCall, inference_options
 from onnx_infer.tools.emission.content import content_of
@@ -32,6 +33,8 @@ def folded(model: ModelProto, options: Namespace, limit: int | None) -> tuple[Mo
     """The smaller model, and a table: operators whose number of nodes differs, all nodes, constants."""
     facts: Any = {name: value for name, value in inference_options(options).items() if name in Facts.__annotations__}
     smaller = fold(model, keep_guards=options.keep_guards, **facts)
+    if options.contract:
+        infer(smaller, **inference_options(options)).apply(smaller, contract=True)
     before, after = (Counter(_operators(m)) for m in (model, smaller))
     changed = sorted(
         (op for op in before | after if before[op] != after[op]), key=lambda op: (after[op] - before[op], op)

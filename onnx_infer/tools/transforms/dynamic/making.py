@@ -18,6 +18,7 @@ from onnx_infer.model.attributes import constant
 from onnx_infer.options import no_model
 from onnx_infer.protobuf.declarations import innermost_dims
 from onnx_infer.protobuf.nodes import graphs_of, subgraphs
+from onnx_infer.protobuf.specialize import drop_inferred
 from onnx_infer.protobuf.wire import dim_param
 from onnx_infer.tools.transforms.dynamic.pinned import Change, Pin, Tracer
 from onnx_infer.tools.transforms.dynamic.proposals import Doubt, Left, Proposals, doubts
@@ -173,6 +174,7 @@ def free(model: ModelProto, axes: Axes) -> dict[str, int]:
     """
     inputs = {text(info.name): info for info in model.graph.input}
     traced: dict[str, int] = {}
+    drop_inferred(model)
     for name, wanted in axes.items():
         if name not in inputs:
             raise ArgumentError(

@@ -1,0 +1,163 @@
+"""`check`: whether arrays or shapes keep the contract of a model, from its metadata alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onnx_infer.contract.sizes import Broken, Sizes
+from onnx_infer.errors import ArgumentError, OnnxInferError, UnknownSymbol
+from onnx_infer.model.contract import ELEMENT, Contract, Names
+from onnx_infer.model.given import KEY, contract_in
+from onnx_infer.model.symbols import Symbols
+from onnx_infer.protobuf.files import Source, read_model
+from onnx_infer.protobuf.reading import ModelProtoFrontEnd
+from onnx_infer.results.guards import Guard, guard_of, violations
+from onnx_infer.types.join import variables_in
+from symdim import SymdimError
+from symdim.relations.relation import Relation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from onnx_infer.model.given import InFile
+    from onnx_infer.model.graph import FrontEnd
+    from onnx_infer.results.guards import Violation
+    from symdim import Var
+
+
+class NoContractError(OnnxInferError):
+    """The metadata of a model has no contract that can be read."""
+
+
+class Verdict(NamedTuple):
+    """What a contract says of some sizes.
+
+    `sizes` are those of the symbols, `broken` the statements that do not hold, and `unchecked` the texts of those that
+    need a size or an element that is not given, and of those that cannot be read.
+    """
+
+    sizes: Mapping[str, int]
+    broken: Sequence[Broken]
+    unchecked: Sequence[str]
+
+    @property
+    def ok(self) -> bool:
+        """Whether no statement is broken."""
+        return not self.broken
+
+    @property
+    def runs(self) -> bool:
+        """Whether none of those is broken without which the model does not run. Results may have other sizes."""
+        return all(broken.kind != "required" for broken in self.broken)
+
+    def __str__(self) -> str:
+        return "; ".join(map(str, self.broken)) or "ok"
+
+
+def read(model: Source | Any) -> Contract:
+    """The contract in the metadata of a model: a ModelProto, its bytes, a path or an `onnx_ir.Model`.
+
+    The ranges of torch count where there is none. Raises `NoContractError` if there is nothing to read.
+    """
+    return _stated(contract_in(front_of(model)))
+
+
+def check(model: Source | Any, feeds: Mapping[str, Any]) -> Verdict:
+    """Whether a run with these inputs keeps the contract of a model. Nothing is inferred.
+
+    `feeds` gives each input by name: an array (anything with `shape`, and maybe `dtype`), or its shape as a list or
+    tuple. Elements of arrays are read where a guard asks for them. Raises `NoContractError` as `read`.
+
+    >>> import onnx.parser, onnx_infer
+    >>> model = onnx.parser.parse_model('''
+    ... <ir_version: 10, opset_import: ["": 20]>
+    ... g (float[N, H] x, float[M, 4] w) => (y) { y = MatMul (x, w) }''')
+    >>> model = onnx_infer.infer(model, bounds={"N": (1, 64)}).apply(model, contract=True)
+    >>> check(model, {"x": (2, 8), "w": (8, 4)}).ok
+    True
+    >>> for broken in check(model, {"x": (70, 8), "w": (9, 4)}).broken:
+    ...     print(broken, broken.inputs)
+    bounds of 'N': N <= 64 fails for 70 and 64 (declared) ('x',)
+    MatMul 'y': inner sizes of the product: H == M fails for 8 and 9 ('x', 'w')
+    """
+    judge = Judge(front_of(model))
+    shapes: dict[str, Sequence[int | None]] = {}
+    for name, fed in feeds.items():
+        shape = fed if isinstance(fed, (list, tuple)) else getattr(fed, "shape", None)
+        if shape is None:
+            raise ArgumentError(f"feeds: {name!r} is neither an array nor a shape, but {type(fed).__name__}")
+        shapes[name] = [int(size) for size in shape]
+        if hasattr(fed, "dtype"):
+            judge.sizes.check_dtype(name, str(fed.dtype).rpartition(".")[2])
+    judge.sizes.check_complete(feeds, judge.optional)
+    return judge.verdict(shapes, {}, {name: fed for name, fed in feeds.items() if hasattr(fed, "reshape")})
+
+
+class Judge:
+    """The contract of a model, before sizes are known. Raises `NoContractError`."""
+
+    def __init__(self, front: FrontEnd) -> None:
+        self.contract = _stated(contract_in(front))
+        graph = front.view(Symbols(*front.dim_params(), min_dim=0)).graph
+        self.optional = graph.defaults.keys()
+        self.sizes = Sizes(dict(graph.inputs))
+
+    def verdict(
+        self, shapes: Mapping[str, Sequence[int | None]], given: Mapping[str, int], arrays: Mapping[str, Any]
+    ) -> Verdict:
+        """What holds at these shapes of inputs and sizes of symbols. Raises `UnknownSymbol` for names of no symbol."""
+        symbols = {v.name for kind in self.sizes.kinds.values() for v in variables_in(kind)}
+        if unknown := given.keys() - symbols:
+            raise UnknownSymbol("bind", unknown, symbols)
+        self.sizes.read(shapes, given)
+        names, guards, unread = Names(), [], []
+        for symbol in self.sizes.of:
+            low, high = self.contract.bounds.get(symbol, (1, None))
+            bounds = [Relation("at_least", names.var(symbol), low)]
+            bounds += [] if high is None else [Relation("at_most", names.var(symbol), high)]
+            guards += [Guard(bound, f"bounds of {symbol!r}", kind="declared") for bound in bounds]
+        for condition in self.contract.guards:
+            try:
+                guards.append(guard_of(condition, names))
+            except SymdimError as error:
+                unread.append(f"{condition.relation} of {condition.left} and {condition.right}: {error}")
+        values: dict[str | Var, int] = dict([*self.sizes.of.items(), *_elements(guards, arrays).items()])
+        found = violations([guard for guard in guards if guard.is_bound(values)], values)
+        broken = [*self.sizes.broken, *(self._broken(violation, values) for violation in found)]
+        unchecked = [str(guard) for guard in guards if not guard.is_bound(values)]
+        return Verdict(self.sizes.of, broken, [*unchecked, *unread])
+
+    def _broken(self, violation: Violation, values: Mapping[str | Var, int]) -> Broken:
+        sizes = {v.name: values[v.name] for v in violation.guard.variables()}
+        elements = {name: found[1] for name in sizes if (found := ELEMENT.fullmatch(name))}
+        where = {**elements, **self.sizes.where}
+        inputs = dict.fromkeys(where[name] for name in sizes if name in where)
+        return Broken(str(violation), violation.kind, sizes, tuple(inputs))
+
+
+def _elements(guards: Iterable[Guard], arrays: Mapping[str, Any]) -> dict[str, int]:
+    """The elements of arrays that guards speak of."""
+    found: dict[str, int] = {}
+    for name in {v.name for guard in guards for v in guard.variables()}:
+        element = ELEMENT.fullmatch(name)
+        if element is not None and element[1] in arrays:
+            flat, index = arrays[element[1]].reshape(-1), int(element[2])
+            if index < len(flat):
+                found[name] = int(flat[index])
+    return found
+
+
+def front_of(model: Source | Any) -> FrontEnd:
+    """The front end of a model of either kind. Raises `ArgumentError` for another object."""
+    if type(model).__module__.partition(".")[0] == "onnx_ir":
+        from onnx_infer.integrations.onnx_ir_reader import OnnxIRFrontEnd
+
+        return OnnxIRFrontEnd(model)
+    return ModelProtoFrontEnd(read_model(model))
+
+
+def _stated(in_file: InFile) -> Contract:
+    if in_file.contract is None:
+        found = "; ".join(in_file.wrong) or f"the metadata of its graph have no {KEY!r}"
+        raise NoContractError(f"the model has no contract: {found}; apply(model, contract=True) writes one")
+    return in_file.contract
