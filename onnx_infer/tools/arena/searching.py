@@ -76,16 +76,17 @@ def best_layout(spans: Sequence[tuple[int, int]], samples: Sequence[Sequence[int
                 return layout_of(order, lives)
             starts.append((order, tops))
     least = np.minimum.reduce([tops for _, tops in starts])
-    search = _Search(stacks, lives, np.maximum(least, peaks))
+    least = np.maximum(least, peaks)
+    search = _Search(stacks, lives, least, _CLOSE * float((peaks / least).min()))
     effort = min(effort, max(left, 0))
     ordered = sorted((Order(search.loss(tops), order) for order, tops in starts), key=lambda start: start.loss)
     best = ordered[0]
     for start in ordered:
-        if effort <= 0 or best.loss[0] <= _CLOSE:
-            break
         found, used = search.improved(start, effort)
         best = min(best, found, key=lambda order: order.loss)
         effort -= used
+        if effort <= 0 or best.loss[0] <= _CLOSE:
+            break
     return layout_of(best.blocks, lives)
 
 
@@ -116,10 +117,12 @@ class Stacks:
 
 
 class _Search:
-    """Moves of single blocks. `least`: what is known to be possible at each sample."""
+    """Moves of single blocks. `least`: what is known to be possible at each sample; `enough`: a ratio that is close to
+    the live peak at every sample.
+    """
 
-    def __init__(self, stacks: Stacks, lives: Lives, least: Reals) -> None:
-        self.stacks, self.lives, self.least = stacks, lives, least
+    def __init__(self, stacks: Stacks, lives: Lives, least: Reals, enough: float) -> None:
+        self.stacks, self.lives, self.least, self.enough = stacks, lives, least, enough
 
     def loss(self, tops: Integers) -> tuple[float, float]:
         ratios = tops / self.least
@@ -136,7 +139,7 @@ class _Search:
         moved: dict[int, int] = {}
         idle = 0
         for attempt in range(effort):
-            if idle > _PATIENCE or best.loss[0] <= _CLOSE:
+            if idle > _PATIENCE or best.loss[0] <= self.enough:
                 return best, attempt
             worst = int((tops / self.least).argmax())
             blocks, rank = self._by_offset(blocks, offsets[:, worst])
