@@ -129,7 +129,7 @@ class InferenceResult(Inferred):
         order: Literal["file", "least"] | Sequence[int] = "file",
         upper: bool = True,
         at: Sequence[Mapping[str, int]] | None = None,
-        effort: int = 200,
+        effort: int = 300,
     ) -> ArenaPlan:
         """One block of memory for the values of the model: an offset for each value, valid for all sizes.
 
@@ -138,8 +138,8 @@ class InferenceResult(Inferred):
         the first axis, ...) share its storage; `in_place`: elementwise results may take the storage of an operand that
         ends there; each is True, False or the names of the operators that may. `order`: that of the "file", "least" for
         one that needs less memory, or the numbers of the nodes. `upper`: sizes that only the data decide count with
-        their upper bounds. `at`: sizes at which the layout is to be good, by default several magnitudes. `effort`: how
-        many attempts are made to improve the layout; what it finds does not depend on the machine.
+        their upper bounds. `at`: sizes at which the layout is to be good, by default many. `effort`: how many moves are
+        tried to improve the layout; what it finds does not depend on the machine.
 
         The bodies of If, Loop and Scan are one block each at their node. See docs/planning.md.
         """

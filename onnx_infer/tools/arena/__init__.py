@@ -5,7 +5,8 @@
     making.py      from a result to a plan
     sharing.py     values that share storage: views, and results in the place of an operand
     orders.py      the order of the nodes
-    placing.py     the order of the values in memory, and the offsets that follow from it
+    placing.py     an order of the values in memory, and the offsets that follow from it
+    searching.py   the search of an order that is good at many sizes
     verifying.py   a second look at a plan
     annotating.py  a plan as metadata of the model
     largest.py     the largest size of a symbol within some memory

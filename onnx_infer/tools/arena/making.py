@@ -10,12 +10,12 @@ from onnx_infer.operators.registration import registry
 from onnx_infer.results.inferred import checked_sizes, nameable
 from onnx_infer.tools.arena.orders import Flow, chosen_order
 from onnx_infer.tools.arena.parts import Step, Storage, slots_of
-from onnx_infer.tools.arena.placing import Layout, best_layout
 from onnx_infer.tools.arena.plan import ArenaPlan
+from onnx_infer.tools.arena.searching import MOST_STARTS, best_layout
 from onnx_infer.tools.arena.sharing import Sharing
 from onnx_infer.tools.planning.envelope import ZERO, Polynomial
 from onnx_infer.tools.planning.live import ByteCounter, block_name, body_blocks
-from onnx_infer.tools.planning.samples import sample_sizes
+from onnx_infer.tools.planning.samples import mixed_sizes, sample_sizes
 from onnx_infer.tools.planning.scheduled import Bodies, ScheduledNode, Steps
 from symdim import ceildiv, maximum
 from symdim.algebra.dims import variables_of
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from onnx_infer.results.inferred import Inferred
+    from onnx_infer.tools.arena.placing import Layout
     from onnx_infer.tools.arena.sharing import Place
     from onnx_infer.values.tensor import Dim, Value
     from symdim import Var
@@ -46,7 +47,7 @@ class Options(NamedTuple):
     order: str | Sequence[int] = "file"
     upper: bool = True
     at: Sequence[Mapping[str, int]] | None = None
-    effort: int = 200
+    effort: int = 300
 
     def check(self) -> None:
         """Raise ArgumentError for what no option can be."""
@@ -85,14 +86,14 @@ def arena_plan(result: Inferred, options: Options) -> ArenaPlan:
     sizes = work.counted.sizes
     symbols = variables_of(sizes.values())
     if options.at is None:
-        samples = sample_sizes(result, symbols)
+        samples = [*sample_sizes(result, symbols), *mixed_sizes(result, symbols)]
     else:
         samples = [_by_symbol(checked_sizes(given, symbols, known, "arena: at"), symbols) for given in options.at]
     function = compiled(symbols, sizes.values())
     tables = [dict(zip(sizes, function(*(s[v] for v in symbols)), strict=True)) for s in samples]
 
     flow = Flow([node.reads for node in work.nodes], [node.writes for node in work.nodes], result.outputs)
-    order = chosen_order(options.order, flow, tables)
+    order = chosen_order(options.order, flow, tables[:MOST_STARTS])
     nodes = [work.nodes[number] for number in order]
     steps = tuple(_step(node, number, sizes) for node, number in zip(nodes, order, strict=True))
     places, outside_views, last = _shared(result, work, nodes, steps, views, in_place)

@@ -1,4 +1,4 @@
-"""Sizes at which a layout is tried: several magnitudes, at which as few guards as possible fail."""
+"""Sizes at which a layout is tried: several magnitudes and many mixtures, at which as few guards as possible fail."""
 
 from __future__ import annotations
 
@@ -28,6 +28,15 @@ _MAGNITUDES = (
 )
 """The size of the first axes of inputs, and those of all other symbols in turn."""
 
+_SPREAD = 32
+"""The mixtures of sizes besides."""
+
+_MOST_MIXED = 512
+"""The largest size in mixtures, if the bounds of the symbol allow it."""
+
+_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
+"""The multiples of their square roots spread evenly, modulo 1, and are far from those of the others."""
+
 _ROUNDS = 8
 
 
@@ -36,15 +45,43 @@ def sample_sizes(result: Inferred, symbols: Sequence[Var]) -> list[dict[Var, int
 
     A symbol that is one side of a failing guard gets the size of the other side.
     """
-    guards = (*result.guards, *result.data_guards)
     batches = {dim for where, dim in result.sources.axes if where.axis == 0}
-    needed = dict.fromkeys([*symbols, *(v for guard in guards for v in guard.variables())])
+    needed = _needed(result, symbols)
     found = []
     for batch, usual in _MAGNITUDES:
         sizes = {v: within(v, batch if v in batches else usual[i % len(usual)]) for i, v in enumerate(needed)}
-        sizes = moved_to_guards(guards, sizes)
-        found.append({v: sizes[v] for v in symbols})
+        found.append(_allowed(result, symbols, sizes))
     return found
+
+
+def mixed_sizes(result: Inferred, symbols: Sequence[Var]) -> list[dict[Var, int]]:
+    """Small sizes of some symbols with large ones of others, evenly on a logarithmic scale, and often at its ends.
+
+    A symbol that is one side of a failing guard gets the size of the other side.
+    """
+    roots = {v: _PRIMES[i % len(_PRIMES)] ** 0.5 for i, v in enumerate(_needed(result, symbols))}
+    mixtures = ({v: _at_share(v, step * root % 1) for v, root in roots.items()} for step in range(1, _SPREAD + 1))
+    return [_allowed(result, symbols, sizes) for sizes in mixtures]
+
+
+def _at_share(variable: Var, share: float) -> int:
+    """The size at this part of the logarithmic scale. The outer parts are its ends."""
+    low, high = max(within(variable, 1), 1), max(within(variable, _MOST_MIXED), 1)
+    if low == high:
+        return within(variable, low)
+    return within(variable, round(low * (high / low) ** min(max(1.4 * share - 0.2, 0), 1)))
+
+
+def _needed(result: Inferred, symbols: Sequence[Var]) -> list[Var]:
+    """These symbols and those of the guards."""
+    guards = (*result.guards, *result.data_guards)
+    return list(dict.fromkeys([*symbols, *(v for guard in guards for v in guard.variables())]))
+
+
+def _allowed(result: Inferred, symbols: Sequence[Var], sizes: Mapping[Var, int]) -> dict[Var, int]:
+    """The sizes of these symbols, moved to what guards allow."""
+    moved = moved_to_guards((*result.guards, *result.data_guards), sizes)
+    return {v: moved[v] for v in symbols}
 
 
 def moved_to_guards(
