@@ -276,7 +276,8 @@ class Incremental:
         run_graph(record, record.model.graph._replace(nodes=lambda: ()), record.scope)  # this misses outputs
         end(record)
         self._model, self._nodes, self._record = model.copy(), list(self._nodes), None  # the result keeps the others
-        return InferenceResult(*run(front, first=record, **self._options))
+        first = None if record.undecided else record  # the first walk of a whole model may end early
+        return InferenceResult(*run(front, first=first, **self._options))
 
     def _check_given(self, node: Node | Literal, gives: Sequence[str], reads: Iterable[str]) -> None:
         """Raise ArgumentError unless a node reads names that have a value and gives names that have none."""

@@ -249,13 +249,16 @@ def _walked(
     if is_cautious:
         start = start._replace(uses_claims=uses_claims)
     symbols_of = _symbols(front, view, setting, min_dim, given, start)
-    record = first or _one_walk(view, setting, given, start, symbols_of(start))
-    if not record.says_more():
-        return record
+    record = first or _one_walk(view, setting._replace(ends_early=not is_cautious), given, start, symbols_of(start))
     own, written = record.symbols, computed_inputs(record)
+    if record.known_early is not None:
+        start = start.with_bounds(record.known_early, record, own)
+        record = _one_walk(view, setting, given, start, symbols_of(start))
+    if not record.says_more() and not start.stated:
+        return record
     left_open = frozenset() if uses_claims else unconfirmed(record)
     is_open = not is_cautious and (record.is_open() or bool(shorter_sizes(record)))
-    if is_open and (second := second_start(record, start, uses_claims)) is not None:
+    if is_open and (second := second_start(record, start, own, uses_claims)) is not None:
         start = second
         record = _one_walk(view, setting, given, start, symbols_of(start))
         left_open = left_open if uses_claims else left_open | unconfirmed(record)
@@ -300,27 +303,22 @@ def _symbols(
         reserved = []  # sizes that an earlier inference named get new names
     if start.shapes.inputs:
         names = start.shapes.names(front)
-    names = [*names, *given.names()] if given else names
+    names = [*names, *given.names()]
+    symbols_with = partial(Symbols, names, reserved, min_dim=min_dim, elements=given.elements)
     narrow = Narrowed(given.intervals(), bound=given.bound)
     if given.relations:
         from onnx_infer.engine.assumptions import Assumptions, narrowed
 
-        symbols = Symbols(
-            names, reserved, bounds=narrow.bounds, min_dim=min_dim, fixed=given.bound, elements=given.elements
-        )
+        symbols = symbols_with(bounds=narrow.bounds, fixed=given.bound)
         view(start, symbols)  # this names the axes of inputs
         narrow = narrowed(given, Assumptions(given.relations, symbols.known(), symbols.bound))
 
     def symbols_of(start: Start) -> Symbols:
-        return Symbols(
-            names,
-            reserved,
+        return symbols_with(
             bounds={**narrow.bounds, **start.bounds},
-            min_dim=min_dim,
             fixed=narrow.fixed(),
             related=narrow.related,
             relations=given.relations,
-            elements=given.elements,
         )
 
     return symbols_of

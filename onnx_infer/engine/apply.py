@@ -283,6 +283,11 @@ def _state(record: Record, statement: Statement, node: Node, scope: Scope, teach
         gap = statement.lhs - statement.rhs
         if isinstance(gap, Expr):
             record.undecided[gap] = None
+            if record.may_end and scope is record.scope and record.is_decided(gap):
+                from onnx_infer.engine.repeat import certain_bounds  # few models need it
+
+                record.may_end = False  # bounds that rest on an assumption do not end it
+                record.known_early = certain_bounds(record)
         return
     record.state(statement, node)
     if statement.relation == "broadcast" and scope is record.scope and record.last_choice is None:

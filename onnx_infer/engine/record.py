@@ -13,6 +13,7 @@ from onnx_infer.diagnostics import Diagnostic, WrongShape
 from onnx_infer.engine.fresh import FreshSizes, OwnSizes
 from onnx_infer.engine.run_time import RunTimeValues
 from onnx_infer.engine.scope import Scope
+from onnx_infer.laws.bounds import Bounds, narrow_by
 from onnx_infer.laws.statements import Mode
 from onnx_infer.model.given import Given, InFile
 from onnx_infer.model.graph import normal_domain, read_once
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
 
     from onnx_infer.laws.statements import Statement
+    from onnx_infer.model.given import Interval
     from onnx_infer.model.graph import Attributes, Function, Graph, Model, Node
     from onnx_infer.model.input_values import InputValue
     from onnx_infer.model.symbols import Symbols
@@ -37,11 +39,13 @@ class Setting(NamedTuple):
 
     The declared types of the `trusted` values are known and not claims; if types are `assumed`, those of all values. A
     declared number of a size that data decide or that is long, and a declared rank that selects one of two tensors, is
-    used only if the walk `uses_claims`. With `adopt` a size that the data decide takes a declared name.
+    used only if the walk `uses_claims`. With `adopt` a size that the data decide takes a declared name. A walk that
+    `ends_early` ends where a rule asks for the sign of a size that the bounds implied so far decide.
     """
 
     policy: ShapeMergePolicy = "refine"
     adopt: bool = True
+    ends_early: bool = False
     assumes_declared: bool = False
     trusted: Container[str] = ()
     uses_claims: bool = True
@@ -87,6 +91,13 @@ class Claim(NamedTuple):
         """The claim with other sizes in place of variables, after solved variables are replaced."""
         found = None if self.inferred is None else substituted(resolve(self.inferred), variables)
         return self._replace(declared=substituted(self.declared, variables), inferred=found)
+
+
+class CertainBounds(NamedTuple):
+    """Bounds of input symbols that hold in every run and decide a sign, and the statements that imply them."""
+
+    of: Mapping[str, Interval]
+    stated: tuple[tuple[Statement, Node], ...]
 
 
 class Checkpoint(NamedTuple):
@@ -149,6 +160,9 @@ class Record:
         self.first_named: dict[Var, tuple[str, int]] = {}  # a name -> the value about which nothing else is known
 
         # where the walk is
+        self.may_end = setting.ends_early
+        self.known_early: CertainBounds | None = None  # the bounds with which the walk has ended before its last node
+        self._implied, self._read = Bounds(), 0  # the bounds that the first statements imply
         self.within: list[Graph] = []  # the subgraphs that are being walked, one in the other
         self.certain = True  # whether the graph that is being walked runs wherever the model does
         self.uncertain: list[tuple[Statement, Node]] = []  # the statements of a graph that may not run
@@ -217,6 +231,13 @@ class Record:
     def says_more(self) -> bool:
         """Whether the walk has found more than values and diagnostics: statements, claims, or sizes that are solved."""
         return bool(self._stated or self.claims or self.unsolved or self.unselected)
+
+    def is_decided(self, size: Expr) -> bool:
+        """Whether the statements so far imply bounds that say if a size is negative. Each statement is read once."""
+        new = self.stated(self._read)
+        self._read += len(new)
+        narrow_by((statement for statement, _ in new), self._implied)
+        return bool(self._implied.of) and self._implied.decides(size)
 
     def is_open(self) -> bool:
         """Whether the walk has asked, claimed or solved something that a second one could know from its start."""

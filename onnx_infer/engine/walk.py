@@ -42,7 +42,8 @@ def walk(record: Record) -> Record:
     A cautious walk replaces no fresh size by what a later node demands of it.
     """
     run_graph(record, record.model.graph, record.scope)
-    end(record)
+    if record.known_early is None:
+        end(record)
     return record
 
 
@@ -203,6 +204,8 @@ def _run_nodes(record: Record, frame: _Frame) -> Call | None:
             outcome = _special(record, operator, node, values, scope)
         if not outcome.plain:
             outcome = replay(record, outcome, operator, node, values, scope)
+            if record.known_early is not None:
+                return None
             mode = record.mode.number  # another one after many choices
         if len(outputs) == 1:  # the usual case
             name, value = outputs[0], outcome.values[0]

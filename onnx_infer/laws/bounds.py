@@ -212,6 +212,12 @@ def implied_bounds(statements: Iterable[Statement]) -> Bounds:
     {S: (1, 64)}
     """
     bounds = Bounds()
+    narrow_by(statements, bounds)
+    return bounds
+
+
+def narrow_by(statements: Iterable[Statement], bounds: Bounds) -> None:
+    """Use what required statements imply; see `implied_bounds`."""
     for statement in statements:
         relation, lhs, rhs = statement[:3]
         if statement.kind == "required" and (
@@ -219,4 +225,3 @@ def implied_bounds(statements: Iterable[Statement]) -> Bounds:
             or (relation == "equal" and not isinstance(lhs, int) and not isinstance(rhs, int))
         ):
             bounds.narrow(statement.condition)
-    return bounds
