@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.laws.made import make_size
 from onnx_infer.laws.sizes import is_fresh
-from onnx_infer.laws.statements import Statement
+from onnx_infer.laws.statements import Statement, make_size
 from onnx_infer.types.join import variables_in
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Value, substitute
 from symdim import BoundsError, DivisionByZero, Expr, Scope, Var, minimum
-from symdim.algebra.caches import Cache, shared_cache
 from symdim.algebra.constructors.long_division import cancelled
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.evaluate import Substitution
@@ -115,19 +113,9 @@ class FreshSizes:
         return Substitution(self._of)
 
 
-_replaced = shared_cache(1 << 5)  # (variable, size) of each replaced variable -> what they were replaced in
-
-
-def replacing(sizes: Substitution, *, is_lasting: bool = True) -> Callable[[Any], Any]:
-    """A function that puts these sizes into values and statements; one stays if no run has such sizes.
-
-    If `is_lasting`, its results are remembered, because the next inference of the model replaces the same variables.
-    """
-    done = Cache(1 << 12)
-    if is_lasting:
-        key = tuple(sizes.items())
-        done = _replaced.get(key, done)
-        _replaced[key] = done
+def replacing(sizes: Substitution) -> Callable[[Any], Any]:
+    """A function that puts these sizes into values and statements; one stays if no run has such sizes."""
+    done: dict[Any, Any] = {}
 
     def replace(whole: Value | Statement) -> Value | Statement:
         found: Value | Statement | None = done.get(whole)

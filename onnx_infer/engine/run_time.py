@@ -16,8 +16,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from onnx_infer.elements.samples import element_at
-from onnx_infer.laws.made import make_size
-from onnx_infer.laws.statements import Statement, elements_of
+from onnx_infer.laws.statements import Statement, elements_of, make_size
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.propagated import is_told
 from onnx_infer.values.tensor import Dim, SymTensor, Value
