@@ -37,7 +37,6 @@ _ROUNDS = 8
 
 def replace_solved(record: Record) -> None:
     """Replace fresh sizes by what they equal."""
-    record.created += record.fresh_sizes.tighten(record.created, record.run_time.limits)
     before = dict(record.scope)
     _map(record, replacing(record.fresh_sizes.final()))
     record.unsolved = {name: value for name, value in before.items() if record.scope[name] is not value}
