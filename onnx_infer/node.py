@@ -12,8 +12,7 @@ from onnx_infer.engine.record import Record, Setting
 from onnx_infer.engine.run_time import RunTimeValues
 from onnx_infer.engine.walk import remembered, run_graph, walk
 from onnx_infer.errors import OpUsageError, StrictModeError
-from onnx_infer.laws.made import make_size
-from onnx_infer.laws.statements import Mode
+from onnx_infer.laws.statements import Mode, make_size
 from onnx_infer.model.attributes import declared_size, value_type
 from onnx_infer.model.graph import Graph, Model, normal_domain, title_of
 from onnx_infer.model.size_texts import generated

@@ -17,15 +17,17 @@ if TYPE_CHECKING:
 class Lifted:
     """A function of elements, lifted to numpy object arrays that broadcast.
 
+    If it `is_strict`, an unknown operand gives an unknown result.
+
     >>> import operator
     >>> list(lift(operator.add, 2)(np.array([1, None], dtype=object), 2))
     [3, None]
     """
 
-    __slots__ = ("_on_arrays", "function")
+    __slots__ = ("_on_arrays", "function", "is_strict")
 
-    def __init__(self, function: Callable[..., Element], arity: int) -> None:
-        self.function = function
+    def __init__(self, function: Callable[..., Element], arity: int, is_strict: bool = False) -> None:
+        self.function, self.is_strict = function, is_strict
         self._on_arrays = np.frompyfunc(function, arity, 1)
 
     def __call__(self, *arrays: Any) -> Any:
@@ -50,7 +52,7 @@ def lift(function: Callable[..., Element], arity: int) -> Lifted:
     def strict(*elements: Element) -> Element:
         return None if None in elements else function(*elements)
 
-    return Lifted(strict, arity)
+    return Lifted(strict, arity, is_strict=True)
 
 
 def lift_lenient(function: Callable[..., Element], arity: int) -> Lifted:

@@ -154,8 +154,8 @@ def _of_choices(
     assumed law, runtimes may run both sides, so nothing is chosen.
 
     If only elements differ, and a condition on sizes decides, it holds on the first side and not on the second one.
-    The rule may also be applied to the elements as expressions of the condition. That is the outcome if the sides
-    demand different things or leave a size open, or if it has shorter sizes.
+    Where the sides demand different things or leave a size open, the rule is applied to the elements as expressions of
+    the condition.
     """
     sides = [tuple([v and of_side(v, source, i) for v in values]) for i in (0, 1)]
     if not (isinstance(source, Positive) and _are_alike(values)):
@@ -169,11 +169,9 @@ def _of_choices(
     if first.refused != second.refused:
         return outcome
     is_known = not outcome.fresh and not any(None in (value.data or ()) for value in outcome.values)
-    is_clear = is_known and _demands(first) == _demands(second)
-    if is_clear and _is_plain(outcome, first, second):
+    if is_known and _demands(first) == _demands(second):
         return outcome
-    whole = _of_rule(operator, attributes, tuple([v and plain(v) for v in values]), output_count, mode)
-    return outcome if is_clear and _length(outcome) < _length(whole) else whole
+    return _of_rule(operator, attributes, tuple([v and plain(v) for v in values]), output_count, mode)
 
 
 def _are_alike(values: tuple[Value | None, ...]) -> bool:
@@ -184,20 +182,6 @@ def _are_alike(values: tuple[Value | None, ...]) -> bool:
 def _demands(side: Outcome) -> tuple[object, ...]:
     """What a side states or reports, without what only would make it simpler."""
     return side.error, [s for s in side.statements if s.relation != "undecided"]
-
-
-def _sizes(outcome: Outcome) -> list[Dim]:
-    return [size for value in outcome.values for size in getattr(value, "shape", None) or ()]
-
-
-def _is_plain(outcome: Outcome, first: Outcome, second: Outcome) -> bool:
-    """Whether each size is one of those for the two sides. Any other is a function of the condition."""
-    return all(size in sides for size, *sides in zip(*map(_sizes, (outcome, first, second)), strict=False))
-
-
-def _length(outcome: Outcome) -> int:
-    """The length of the sizes of an outcome as a text."""
-    return sum(len(str(size)) for size in _sizes(outcome))
 
 
 def _of_sides(source: Positive | Var, first: Outcome, second: Outcome, mode: Mode) -> Outcome:

@@ -16,7 +16,7 @@ from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.engine.apply import Outcome
 from onnx_infer.engine.record import Bodies, Checkpoint, Record
 from onnx_infer.engine.scope import Scope
-from onnx_infer.laws.made import make_size
+from onnx_infer.laws.statements import make_size
 from onnx_infer.model.graph import (
     NO_ATTRIBUTES,
     Attributes,

@@ -11,9 +11,8 @@ from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.elements.conditions import Positive
 from onnx_infer.engine.claims import FORCED_RANK, claimed_sizes, has_own_name, is_claimable
 from onnx_infer.engine.record import Claim
-from onnx_infer.laws.made import make_size
 from onnx_infer.laws.sizes import differ, is_fresh
-from onnx_infer.laws.statements import Kind, Statement
+from onnx_infer.laws.statements import Kind, Statement, make_size
 from onnx_infer.model.size_texts import GENERATED
 from onnx_infer.types.merge import merge, selected, with_numbers_only, without_claims
 from onnx_infer.values.tensor import UNKNOWN_SIZE, OneOf, SymTensor, Value, substitute

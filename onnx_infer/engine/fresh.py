@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.laws.made import make_size
 from onnx_infer.laws.sizes import is_fresh
-from onnx_infer.laws.statements import Statement
+from onnx_infer.laws.statements import Statement, make_size
 from onnx_infer.types.join import variables_in
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Value, substitute
-from symdim import BoundsError, DivisionByZero, Expr, Scope, Var, minimum
-from symdim.algebra.caches import Cache, shared_cache
+from symdim import BoundsError, DivisionByZero, Expr, Scope, Var
 from symdim.algebra.constructors.long_division import cancelled
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.evaluate import Substitution
@@ -96,38 +94,15 @@ class FreshSizes:
         renamed = {variables.get(var, var): size for var, size in self._of.items()}
         self._of = {var: substituted(size, variables) for var, size in renamed.items() if isinstance(var, Var)}
 
-    def tighten(self, created: Iterable[Var], limits: Mapping[Var, list[Dim]]) -> list[Var]:
-        """Add further bounds to fresh sizes; return the new variables that replace the old ones.
-
-        `created` are all fresh sizes in order. A bound contains only earlier sizes, so no bound is circular.
-        """
-        new: dict[Var, Dim] = {}
-        place = {var: i for i, var in enumerate(dict.fromkeys(created))}
-        for var in place:
-            earlier = [x for x in limits.get(var, ()) if all(place.get(v, -1) < place[var] for v in variables_of([x]))]
-            renew(var, new, earlier)
-        self._of = new | {var: substituted(size, new) for var, size in self._of.items()}
-        return [var for var in new.values() if isinstance(var, Var)]
-
     def final(self) -> Substitution:
         """The final value of each solved variable, for use when no more statements follow."""
         self._solve(self._of)
         return Substitution(self._of)
 
 
-_replaced = shared_cache(1 << 5)  # (variable, size) of each replaced variable -> what they were replaced in
-
-
-def replacing(sizes: Substitution, *, is_lasting: bool = True) -> Callable[[Any], Any]:
-    """A function that puts these sizes into values and statements; one stays if no run has such sizes.
-
-    If `is_lasting`, its results are remembered, because the next inference of the model replaces the same variables.
-    """
-    done = Cache(1 << 12)
-    if is_lasting:
-        key = tuple(sizes.items())
-        done = _replaced.get(key, done)
-        _replaced[key] = done
+def replacing(sizes: Substitution) -> Callable[[Any], Any]:
+    """A function that puts these sizes into values and statements; one stays if no run has such sizes."""
+    done: dict[Any, Any] = {}
 
     def replace(whole: Value | Statement) -> Value | Statement:
         found: Value | Statement | None = done.get(whole)
@@ -142,15 +117,12 @@ def replacing(sizes: Substitution, *, is_lasting: bool = True) -> Callable[[Any]
     return replace
 
 
-def renew(var: Var, sizes: dict[Var, Dim], limits: Iterable[Dim] = (), name: Var | None = None) -> None:
+def renew(var: Var, sizes: dict[Var, Dim], name: Var | None = None) -> None:
     """Put the variable, with other sizes in its bound and its origin, into `sizes` if these change.
 
-    `limits` are additional bounds. With a declared `name` it gets that name and the bounds of both.
+    With a declared `name` it gets that name and the bounds of both.
     """
     origin, limit = var.origin, None if var.at_most is None else substituted(var.at_most, sizes)
-    for other in limits:
-        other = substituted(other, sizes)
-        limit = other if limit is None else minimum(limit, other)
     if isinstance(origin, Computed):
         size = substituted(origin.size, sizes)
         origin = origin if size is origin.size else Computed(size, origin.why)

@@ -16,8 +16,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from onnx_infer.elements.samples import element_at
-from onnx_infer.laws.made import make_size
-from onnx_infer.laws.statements import Statement, elements_of
+from onnx_infer.laws.statements import Statement, elements_of, make_size
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.propagated import is_told
 from onnx_infer.values.tensor import Dim, SymTensor, Value
@@ -50,8 +49,6 @@ class RunTimeValues:
         self._solved: dict[Var, Dim] = {}  # elements as expressions of sizes and of elements solved later
         self._open: list[tuple[Var, Dim]] = []  # sizes with elements that are not solved yet
         self._statements: list[Statement] = []
-        self.limits: dict[Var, list[Dim]] = {}
-        """Bounds that later uses of a size add to that of the first use."""
 
     def copy(self) -> RunTimeValues:
         """A copy that changes by itself."""
@@ -62,7 +59,6 @@ class RunTimeValues:
         other._solved.update(self._solved)
         other._open += self._open
         other._statements += self._statements
-        other.limits.update((size, list(found)) for size, found in self.limits.items())
         return other
 
     def new_statements(self) -> tuple[Statement, ...]:
@@ -117,8 +113,6 @@ class RunTimeValues:
                 return self._new(placeholder, limit, origin.why)
             known = self._sizes.get(size)
             if known is not None and (known.at_most is not None or limit is None):
-                if limit is not None and limit != known.at_most:
-                    self.limits.setdefault(known, []).append(limit)
                 return known
             read: object = Computed(size, origin.why)
             if isinstance(size, Var) and isinstance(size.origin, ValueOf):

@@ -8,7 +8,7 @@ from onnx_infer.diagnostics import Diagnostic, Refusal
 from onnx_infer.engine.declared import of_input
 from onnx_infer.engine.demands import contradiction, dependent_values, reads
 from onnx_infer.engine.record import Checkpoint, Record
-from onnx_infer.laws.made import make_size
+from onnx_infer.laws.statements import make_size
 from onnx_infer.model.graph import Graph, Node, label_of
 from onnx_infer.types.join import NOTHING, kind_of, variables_in
 from onnx_infer.values.tensor import Dim, SymTensor, Value

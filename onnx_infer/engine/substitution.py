@@ -37,7 +37,6 @@ _ROUNDS = 8
 
 def replace_solved(record: Record) -> None:
     """Replace fresh sizes by what they equal."""
-    record.created += record.fresh_sizes.tighten(record.created, record.run_time.limits)
     before = dict(record.scope)
     _map(record, replacing(record.fresh_sizes.final()))
     record.unsolved = {name: value for name, value in before.items() if record.scope[name] is not value}
@@ -75,16 +74,13 @@ def take_own_sizes(record: Record) -> None:
         if is_made(var):
             own.enter(var)
     if own.of:
-        rename(record, own.of, is_lasting=False)
+        rename(record, own.of)
 
 
-def rename(
-    record: Record, variables: Mapping[Any, Dim], names: Mapping[Var, Var] | None = None, *, is_lasting: bool = True
-) -> None:
+def rename(record: Record, variables: Mapping[Any, Dim], names: Mapping[Var, Var] | None = None) -> None:
     """Replace variables by other sizes: in values, statements and claims, and in the bounds of fresh sizes.
 
-    `names` are declared names for fresh sizes, which keep their bounds and origins. If `is_lasting`, the next
-    inference of the model renames the same variables.
+    `names` are declared names for fresh sizes, which keep their bounds and origins.
     """
     new, names = dict(variables), names or {}
     for var in dict.fromkeys((*record.created, *names)):
@@ -92,7 +88,7 @@ def rename(
             renew(var, new, name=names.get(var))
     record.created = [size for var in record.created if isinstance(size := new.get(var, var), Var)]
     known, resolve = Substitution(new), record.fresh_sizes.resolve
-    renamed = replacing(known, is_lasting=is_lasting)
+    renamed = replacing(known)
     _map(record, renamed)
     record.restate([(renamed(statement), node) for statement, node in record.stated()])
     record.claims = [claim.substitute(known, resolve) for claim in record.claims]
@@ -119,7 +115,7 @@ class Shorter:
     def __init__(self, found: Mapping[Dim, Dim]) -> None:
         self.of = found
         self.sizes = Substitution({}, found)
-        self.put = replacing(self.sizes, is_lasting=False)
+        self.put = replacing(self.sizes)
 
     def __bool__(self) -> bool:
         return bool(self.of)

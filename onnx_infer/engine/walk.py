@@ -56,7 +56,7 @@ def end(record: Record) -> None:
         from onnx_infer.engine.calls import inner_graphs  # few models need it
 
         record.inner = list(inner_graphs(record.seen))
-    if not record.mode.is_cautious and (record.fresh_sizes or record.run_time.limits):
+    if record.fresh_sizes and not record.mode.is_cautious:
         replace_solved(record)
 
 

@@ -1,7 +1,6 @@
 """The laws that rules share. Rules call laws; laws never call rules.
 
-    statements.py    statements and fresh sizes of a rule, in addition to its result
-    made.py          the variables that a walk makes
+    statements.py    statements and fresh sizes of a rule, in addition to its result; variables that a walk makes
     known.py         assumptions about sizes
     bounds.py        bounds of symbols that relations imply
     sizes.py         broadcasting, equal sizes, axes, exact quotients

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from onnx_infer.errors import ShapeInferenceError, broken
 from symdim import Expr, Scope, Var
+from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import substituted
 from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.origin import Computed, ValueOf
@@ -280,3 +281,26 @@ def named(fresh: tuple[Var, ...], variable: Callable[[Var, Dim | None, object], 
             origin = Computed(substituted(origin.size, names), origin.why)
         names[placeholder] = variable(placeholder, limit, origin)
     return names
+
+
+# -- variables that a walk makes --------------------------------------------------------------------------------
+
+# Outcomes are remembered under the sizes in their inputs. So a walk takes its variables from a table: one variable for
+# each name, bounds and origin. Then a second inference of the model finds the outcomes of the first one. Within a walk
+# each name is given once, so different sizes have different variables. A result replaces them by variables of its own
+# (`engine/fresh.py`).
+_made = shared_cache(1 << 13)  # name, bounds, origin -> variable
+
+
+def make_size(name: str, lo: int | None, hi: int | None, at_most: Dim | None, origin: object) -> Var:
+    """The variable of this name, bounds and origin. A walk must not give a name twice.
+
+    >>> a, b, c = (make_size("_d0", 0, None, None, why) for why in ("rows", "rows", "columns"))
+    >>> a is b, a is c
+    (True, False)
+    """
+    key = name, lo, hi, at_most, type(origin), origin
+    found: Var | None = _made.get(key)
+    if found is None:
+        found = _made.setdefault(key, make_variable(Scope(), name, lo, hi, at_most, origin))
+    return found

@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import count
 from typing import TYPE_CHECKING
 
-from onnx_infer.laws.made import make_size
+from onnx_infer.laws.statements import make_size
 from onnx_infer.model.size_texts import GENERATED, AxisNames, Size, generated, is_name
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim
 from symdim import Expr, Scope, SymdimError, Var

@@ -255,9 +255,10 @@ class Operator:
         if not isinstance(value, SymTensor) or value.shape is None or value.data is not None:
             return value
         operands = [x for x in inputs if x is not None]
-        if not any(isinstance(x, SymTensor) and x.has_elements for x in operands):
-            return value
         data = self.rule.data
+        known = [isinstance(x, SymTensor) and x.has_elements for x in operands]
+        if True not in known or (False in known and isinstance(data, Lifted) and data.is_strict):
+            return value
         if data is SAME or self.rule.moves:
             return moved(operands[0], value) if isinstance(operands[0], SymTensor) else value
         assert isinstance(data, Lifted)

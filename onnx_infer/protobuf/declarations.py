@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from onnx import FunctionProto, TypeProto, ValueInfoProto
 
 from onnx_infer.model.attributes import declared_size, value_type
-from onnx_infer.model.size_texts import Size
-from onnx_infer.protobuf.wire import field
+from onnx_infer.model.size_texts import Size, said
+from onnx_infer.protobuf.wire import field, plain_tensor
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, SymTensor, Value
 from onnx_infer.values.text import text
@@ -46,17 +46,19 @@ class DeclaredType:
     __slots__ = ("_dtype", "_proto", "_tensor", "sizes")
 
     def __init__(self, wire: bytes) -> None:
-        proto = TypeProto.FromString(wire)
         self._proto: Any = None
         self._tensor: SymTensor | None = None
-        if proto.WhichOneof("value") != "tensor_type":
-            self._proto, dims = proto, innermost_dims(proto)
+        self.sizes: tuple[Size, ...] = ()
+        plain = plain_tensor(wire)
+        if plain is not None:
+            self._dtype, sizes = dt.read(plain[0]), plain[1]
+            if sizes:
+                self.sizes = tuple(map(said, sizes))
+            if set(map(type, self.sizes)) <= {int}:  # the same tensor for all readers
+                self._tensor = SymTensor(self._dtype, None if sizes is None else self.sizes)  # type: ignore[arg-type]
         else:
-            tensor = proto.tensor_type
-            dims, self._dtype = tensor.shape.dim, dt.read(tensor.elem_type)
-        self.sizes: tuple[Size, ...] = tuple(map(declared_size, dims[:]))
-        if self._proto is None and set(map(type, self.sizes)) <= {int}:  # the same tensor for all readers
-            self._tensor = SymTensor(self._dtype, self.sizes if tensor.HasField("shape") else None)  # type: ignore[arg-type]
+            self._proto = TypeProto.FromString(wire)
+            self.sizes = tuple(map(declared_size, innermost_dims(self._proto)[:]))
 
     def value(self, dim: Callable[[Size], Dim]) -> Value | None:
         """The value that the type describes. `dim` reads the sizes one after the other."""

@@ -12,8 +12,8 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from onnx_infer.engine.fresh import replacing
-from onnx_infer.laws.made import make_size
 from onnx_infer.laws.sizes import is_fresh
+from onnx_infer.laws.statements import make_size
 from onnx_infer.model.size_texts import GENERATED, Size, generated, is_name
 from onnx_infer.values.tensor import Dim, Map, Optional, Sequence, Shape, Sparse, SymTensor, Value
 from symdim import Expr, Var

@@ -16,10 +16,10 @@ import onnx.parser
 import pytest
 
 from onnx_infer.__main__ import main
+from onnx_infer.options import CHOICES
 from onnx_infer.tools.cli import arguments, command
 from onnx_infer.tools.cli.arguments import INTERRUPTED, MODEL_ERRORS, OK, WrongCall
 from onnx_infer.tools.cli.terminal import progress, read_bytes, show, write_bytes
-from onnx_infer.types.merge import POLICIES
 from symdim.dialects.languages import LANGUAGES
 from symdim.dialects.texts import Dialect
 
@@ -188,7 +188,7 @@ def test_options_are_read_without_onnx_and_the_algebra(option: str) -> None:
 
 
 def test_the_choices_are_those_of_inference() -> None:
-    assert arguments.POLICIES == POLICIES
+    assert CHOICES["policy"] == arguments.POLICIES
     assert tuple(LANGUAGES) == arguments.LANGUAGES
     assert get_args(Dialect) == arguments.DIALECTS
 

@@ -14,12 +14,12 @@ import onnx_infer
 from onnx_infer.__main__ import main
 from onnx_infer.integrations import onnx_ir
 from onnx_infer.integrations.onnxruntime import SymbolicShapeInference
+from onnx_infer.options import CHOICES
 from onnx_infer.protobuf.declarations import innermost_dims, innermost_tensor, nested
 from onnx_infer.protobuf.nodes import graphs_of
 from onnx_infer.protobuf.specialize import specialize
 from onnx_infer.protobuf.wire import field, type_bytes
 from onnx_infer.tools.transforms.dynamic.making import make_dynamic
-from onnx_infer.types.merge import POLICIES
 from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def policy(name: Any, **options: Any) -> Write:
 
 AXES = {"x": {1: "W"}, "z": {1: "W"}}
 WRITERS: dict[str, Write] = {
-    **{f"infer_shapes, {name}": policy(name) for name in POLICIES if name != "strict"},
+    **{f"infer_shapes, {name}": policy(name) for name in CHOICES["policy"] if name != "strict"},
     "infer_shapes, both directions": policy("refine", bidirectional=True),
     "infer_shapes, in place": policy("refine", in_place=True),
     "infer_symbolic_shapes": lambda model, _: onnx_infer.infer_symbolic_shapes(model),
