@@ -110,7 +110,8 @@ def _walk(
 ) -> Record:
     """The engine after its walk over the one node, which may call the function. Raises `StrictModeError`."""
     shapes = [shape for kind in input_types.values() if (shape := innermost_shape(kind)) is not None]
-    symbols = Symbols(size for shape in shapes for d in shape.dim if isinstance(size := declared_size(d), str))
+    written = [size for shape in shapes for d in shape.dim if isinstance(size := declared_size(d), str)]
+    symbols = Symbols((size for size in written if not generated(size)), filter(generated, written))
     reader = GraphReader(symbols, ir_version < OVERRIDABLE)
     given = [n for n in dict.fromkeys((*texts(node.input), *input_types)) if n and n not in constants]
     inputs = [(n, value_type(input_types[n], symbols.reader(n)) if n in input_types else None) for n in given]
