@@ -6,14 +6,12 @@ import gc
 import weakref
 
 import numpy as np
+import onnx_ir as ir
 import pytest
 
 from onnx_infer import OpUsageError, ShapeInferenceError
-
-ir = pytest.importorskip("onnx_ir")
-onnx_ir = pytest.importorskip("onnx_infer.integrations.onnx_ir")
-
-from onnx_infer.integrations.onnx_ir_nodes import NodeInference, infer_node_outputs  # noqa: E402
+from onnx_infer.integrations import onnx_ir
+from onnx_infer.integrations.onnx_ir_nodes import NodeInference, infer_node_outputs
 
 F32, I64 = ir.DataType.FLOAT, ir.DataType.INT64
 HEAD = '<ir_version: 10, opset_import: ["": 20, "acme": 1]>'
