@@ -148,16 +148,17 @@ class NodeByNode:
         """Let these be sizes of inputs: their names are symbols, which are at least 1."""
         self.symbols.declare(s for s in sizes if isinstance(s, str) and not self.symbols.may_be_given(s))
 
-    def size(self, written: Size, low: int = 0) -> Dim:
+    def size(self, written: Size, low: int = 0, is_own: bool = False) -> Dim:
         """A size in the type of a value that is read for the first time; one without a name is at least `low`.
 
-        A name that may be given here says nothing there, because it may be one of an earlier inference.
+        A name that may be given here says nothing there, because it may be one of an earlier inference; but it does if
+        the type `is_own`: one that was inferred here.
         """
         if isinstance(written, int):
             return written
-        if written is None or self.symbols.may_be_given(written):
+        if written is None or (not is_own and self.symbols.may_be_given(written)):
             return make_size(self.symbols.name(), low, None, None, NAMELESS)
-        if generated(written):
+        if not is_own and generated(written):
             self.symbols.declare([written])
         return self.symbols.text(written)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 import onnx
@@ -49,6 +49,7 @@ class _Inference:
     def __init__(self) -> None:
         self._nodes = NodeByNode()
         self._known: WeakKeyDictionary[Any, _Known] = WeakKeyDictionary()
+        self._own: WeakValueDictionary[int, Any] = WeakValueDictionary()  # types that inference gave, by id
 
     def types(self, node: Any, elements: Mapping[str, Any]) -> dict[str, Any]:
         """The types of a node's outputs by field, at the known elements of its inputs by field.
@@ -78,20 +79,28 @@ class _Inference:
                 wire = type_bytes(value)
                 kind = Type._from_onnx(onnx.TypeProto.FromString(wire)) if wire else None
                 self._known[var] = _Known(names[field], value, kind)
+                if kind is not None:
+                    self._own[id(kind)] = kind
         return {field: kind for field, var in outputs.items() if (kind := self._known[var].type) is not None}
 
     def _entered(self, var: Any, field: str) -> _Known:
-        """What is known of an input. A type that spox gave it in place of the inferred one counts."""
+        """What is known of an input. A type that spox gave it in place of the inferred one counts.
+
+        A size without a name may be 0, that of an argument too: the state of a Loop is one in its body. There spox
+        gives it the type of the first state, the same object, so the names in it are those that inference gave.
+        """
         from spox._internal_op import Argument
 
         known = self._known.get(var)
         if known is None or var.type != known.type:
-            proto, is_argument = var.type._to_onnx(), isinstance(var._op, Argument)
+            proto = var.type._to_onnx()
             shape = innermost_shape(proto)
-            if is_argument and shape is not None:
+            if isinstance(var._op, Argument) and shape is not None:
                 self._nodes.declare(declared_size(d) for d in shape.dim)
+            is_own = self._own.get(id(var.type)) is var.type
+            read = partial(self._nodes.size, is_own=is_own)
             name = self._nodes.name(field)
-            value = self._nodes.entered(name, value_type(proto, partial(self._nodes.size, low=int(is_argument))))
+            value = self._nodes.entered(name, value_type(proto, read))
             known = self._known[var] = _Known(name, value, var.type)
         return known
 
