@@ -120,6 +120,16 @@ def test_an_error_is_kept_with_the_node() -> None:
     assert product.shape is None
 
 
+def test_an_operator_without_a_rule_has_no_type_and_stops_nothing() -> None:
+    builder = new_builder()
+    with installed():
+        x = builder.input("x", FLOAT, ["N"])
+        y = builder.opset("acme", 1).Unknown(x)
+        z = builder.op.Relu(builder.op.Concat(x, y, axis=0))
+    assert y.producer().metadata_props[ERROR] == "no rule for acme::Unknown"
+    assert (y.shape, y.type, z.type, str(z.shape)) == (None, None, ir.TensorType(FLOAT), "[N + _d0]")
+
+
 def test_a_builder_is_not_kept() -> None:
     with installed():
         builder = new_builder()

@@ -93,6 +93,20 @@ def test_sizes_that_the_data_decide_differ() -> None:
         assert shape(op.relu(op.reshape(x, k))) == ("_d2", "_d3")
 
 
+def test_a_state_that_the_data_decide_may_be_empty_in_the_body() -> None:
+    with installed():
+        found = op.reshape(op.non_zero(tensor("N")), op.const([-1]))
+        inner: list[Any] = []
+
+        def body(i: Any, go_on: Any, state: Any) -> list[Any]:
+            inner.append(op.slice(state, op.const([1]), op.const([1 << 60])))
+            return [op.const([True]), op.neg(state), inner[0]]
+
+        state, rest = op.loop(op.const(3), op.const([True]), [found], body=body)
+    assert (shape(found), shape(inner[0])) == (("_d0",), ("max(_d0, 1) - 1",))
+    assert (shape(state), shape(rest)) == (("_d0",), (None, "max(_d0, 1) - 1"))
+
+
 def test_a_foreign_name_is_none_that_was_given() -> None:
     with installed():
         a = op.non_zero(tensor("N"))

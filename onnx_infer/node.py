@@ -109,7 +109,8 @@ def _walk(
 ) -> Record:
     """The engine after its walk over the one node, which may call the function. Raises `StrictModeError`."""
     shapes = [shape for kind in input_types.values() if (shape := innermost_shape(kind)) is not None]
-    symbols = Symbols(size for shape in shapes for d in shape.dim if isinstance(size := declared_size(d), str))
+    written = [size for shape in shapes for d in shape.dim if isinstance(size := declared_size(d), str)]
+    symbols = Symbols((size for size in written if not generated(size)), filter(generated, written))
     reader = GraphReader(symbols, ir_version < OVERRIDABLE)
     given = [n for n in dict.fromkeys((*texts(node.input), *input_types)) if n and n not in constants]
     inputs = [(n, value_type(input_types[n], symbols.reader(n)) if n in input_types else None) for n in given]
@@ -146,16 +147,17 @@ class NodeByNode:
         """Let these be sizes of inputs: their names are symbols, which are at least 1."""
         self.symbols.declare(s for s in sizes if isinstance(s, str) and not self.symbols.may_be_given(s))
 
-    def size(self, written: Size, low: int = 0) -> Dim:
+    def size(self, written: Size, low: int = 0, is_own: bool = False) -> Dim:
         """A size in the type of a value that is read for the first time; one without a name is at least `low`.
 
-        A name that may be given here says nothing there, because it may be one of an earlier inference.
+        A name that may be given here says nothing there, because it may be one of an earlier inference; but it does if
+        the type `is_own`: one that was inferred here.
         """
         if isinstance(written, int):
             return written
-        if written is None or self.symbols.may_be_given(written):
+        if written is None or (not is_own and self.symbols.may_be_given(written)):
             return make_size(self.symbols.name(), low, None, None, NAMELESS)
-        if generated(written):
+        if not is_own and generated(written):
             self.symbols.declare([written])
         return self.symbols.text(written)
 

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 import onnx
 import onnx_ir as ir
 
-from onnx_infer.errors import ShapeInferenceError
+from onnx_infer.errors import OnnxInferError
 from onnx_infer.inference import Options
 from onnx_infer.integrations.onnx_ir import SymbolicShapeInferencePass
 from onnx_infer.integrations.onnx_ir_folding import FoldKnownValuesPass
@@ -133,5 +133,5 @@ def _update(inference: NodeInference, node: ir.Node) -> None:
     """Write the types of a node's outputs. An error is kept in its metadata, as onnxscript's builder does."""
     try:
         inference.update(node)
-    except ShapeInferenceError as error:
+    except OnnxInferError as error:
         node.metadata_props[_ERROR] = str(error)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 import onnx
@@ -36,11 +36,11 @@ _MOST_ELEMENTS = 1 << 10
 
 
 class _Known(NamedTuple):
-    """What is known of a Var, under a name that no other has. `written` is its type as onnx can say it."""
+    """What is known of a Var, under a name that no other has, and its type in spox."""
 
     name: str
-    value: Value | None
-    written: bytes
+    value: Value
+    type: Any
 
 
 class _Inference:
@@ -49,6 +49,7 @@ class _Inference:
     def __init__(self) -> None:
         self._nodes = NodeByNode()
         self._known: WeakKeyDictionary[Any, _Known] = WeakKeyDictionary()
+        self._own: WeakValueDictionary[int, Any] = WeakValueDictionary()  # types that inference gave, by id
 
     def types(self, node: Any, elements: Mapping[str, Any]) -> dict[str, Any]:
         """The types of a node's outputs by field, at the known elements of its inputs by field.
@@ -57,46 +58,57 @@ class _Inference:
         """
         from spox import Type
 
-        model, _ = node.to_singleton_onnx_model(input_prop_values={})
-        proto, fields = model.graph.node[0], node.inputs.get_var_infos()
-        known = {field: self._entered(var, field) for field, var in fields.items()}
-        names = {field: found.name for field, found in known.items()}
-        outputs = {field: self._nodes.name(field) for field in node.outputs.get_var_infos()}
-        proto.name = node.op_type.identifier
-        proto.input[:] = [names[field] if field else "" for field in proto.input]
-        proto.output[:] = [outputs[field] if field else "" for field in proto.output]
-        constants = {names[field]: tensor for field, v in elements.items() if (tensor := _tensor(v)) is not None}
-        inputs = {name: value for name, value, _ in known.values() if name not in constants}
-        given = self._nodes.walk(partial(_view, node.op_type, proto, inputs, constants)).scope
-        found = {}
-        for field, var in node.outputs.get_var_infos().items():
-            value = given.get(outputs[field])
-            written = type_bytes(value)
-            self._known[var] = _Known(outputs[field], value, written)
-            if written:
-                found[field] = Type._from_onnx(onnx.TypeProto.FromString(written))
-        return found
+        known = {field: self._entered(var, field) for field, var in node.inputs.get_var_infos().items()}
+        constants = {
+            known[field].name: tensor
+            for field, value in elements.items()
+            if known[field].value.data is None and (tensor := _tensor(value)) is not None
+        }
+        outputs = node.outputs.get_var_infos()
+        if constants or not all(var in self._known for var in outputs.values()):  # spox asks twice for each node
+            model, _ = node.to_singleton_onnx_model(input_prop_values={})
+            (proto,) = model.graph.node
+            names = {field: self._nodes.name(field) for field in outputs}
+            proto.name = node.op_type.identifier
+            proto.input[:] = [known[field].name if field else "" for field in proto.input]
+            proto.output[:] = [names.get(field, "") for field in proto.output]
+            inputs = {name: value for name, value, _ in known.values() if name not in constants}
+            found = self._nodes.walk(partial(_view, node.op_type, proto, inputs, constants)).scope
+            for field, var in outputs.items():
+                value = self._nodes.entered(names[field], found.get(names[field]))
+                wire = type_bytes(value)
+                kind = Type._from_onnx(onnx.TypeProto.FromString(wire)) if wire else None
+                self._known[var] = _Known(names[field], value, kind)
+                if kind is not None:
+                    self._own[id(kind)] = kind
+        return {field: kind for field, var in outputs.items() if (kind := self._known[var].type) is not None}
 
     def _entered(self, var: Any, field: str) -> _Known:
-        """What is known of an input."""
-        known = self._known.get(var)
-        proto = onnx.TypeProto() if var.type is None else var.type._to_onnx()
-        if known is not None and _says_no_more(proto, known.written):
-            return known
+        """What is known of an input. A type that spox gave it in place of the inferred one counts.
+
+        A size without a name may be 0, that of an argument too: the state of a Loop is one in its body. There spox
+        gives it the type of the first state, the same object, so the names in it are those that inference gave.
+        """
         from spox._internal_op import Argument
 
-        shape, is_argument = innermost_shape(proto), isinstance(var._op, Argument)
-        if is_argument and shape is not None:
-            self._nodes.declare(declared_size(d) for d in shape.dim)
-        value = value_type(proto, partial(self._nodes.size, low=int(is_argument)))
-        known = self._known[var] = _Known(self._nodes.name(field), value, proto.SerializeToString())
+        known = self._known.get(var)
+        if known is None or var.type != known.type:
+            proto = var.type._to_onnx()
+            shape = innermost_shape(proto)
+            if isinstance(var._op, Argument) and shape is not None:
+                self._nodes.declare(declared_size(d) for d in shape.dim)
+            is_own = self._own.get(id(var.type)) is var.type
+            read = partial(self._nodes.size, is_own=is_own)
+            name = self._nodes.name(field)
+            value = self._nodes.entered(name, value_type(proto, read))
+            known = self._known[var] = _Known(name, value, var.type)
         return known
 
 
 def _view(
     op_type: Any,
     proto: onnx.NodeProto,
-    inputs: Mapping[str, Value | None],
+    inputs: Mapping[str, Value],
     constants: dict[str, Any],
     symbols: Symbols,
 ) -> Model:
@@ -106,11 +118,6 @@ def _view(
     graph = Graph("", list(inputs.items()), constants, walk, literals, [name for name in proto.output if name], {})
     opsets = {normal_domain(op_type.domain): op_type.version}
     return Model(graph, {}, opsets, header, load, GraphReader(symbols, False).graph, schema_bodies, list)
-
-
-def _says_no_more(proto: onnx.TypeProto, known: bytes) -> bool:
-    """Whether the type of a Var is the one that was inferred for it, or is not known."""
-    return proto.WhichOneof("value") is None or proto == onnx.TypeProto.FromString(known)
 
 
 def _tensor(value: Any) -> onnx.TensorProto | None:

@@ -58,6 +58,15 @@ def test_nodes_with_subgraphs_by_themselves(name: str) -> None:
     assert " ".join(map(str, shown)) == expected
 
 
+def test_a_name_that_inference_gave_may_stand_for_0() -> None:
+    node = helper.make_node("Slice", ["x", "first", "last"], ["y"])
+    ends = {"first": helper.make_tensor("", 7, [1], [1]), "last": helper.make_tensor("", 7, [1], [1 << 60])}
+    for name, expected in (("N", "N - 1"), ("_d0", "max(_d0, 1) - 1")):
+        types = {"x": helper.make_tensor_type_proto(1, [name])}
+        (found,) = infer_node_outputs(None, node, types, ends).values()
+        assert found.tensor_type.shape.dim[0].dim_param == expected
+
+
 def test_a_reference_to_a_number_gets_a_graph_after_its_node_is_remembered() -> None:
     model = onnx.parser.parse_model(
         '<ir_version: 10, opset_import: ["": 20, "local": 1]> g (float[N, 4] x) => (y) { y = local.F <axis = 1> (x) }'

@@ -6,14 +6,12 @@ import gc
 import weakref
 
 import numpy as np
+import onnx_ir as ir
 import pytest
 
 from onnx_infer import OpUsageError, ShapeInferenceError
-
-ir = pytest.importorskip("onnx_ir")
-onnx_ir = pytest.importorskip("onnx_infer.integrations.onnx_ir")
-
-from onnx_infer.integrations.onnx_ir_nodes import NodeInference, infer_node_outputs  # noqa: E402
+from onnx_infer.integrations import onnx_ir
+from onnx_infer.integrations.onnx_ir_nodes import NodeInference, infer_node_outputs
 
 F32, I64 = ir.DataType.FLOAT, ir.DataType.INT64
 HEAD = '<ir_version: 10, opset_import: ["": 20, "acme": 1]>'
@@ -210,3 +208,22 @@ def test_an_output_too_many_is_not_known() -> None:
     node = ir.node("Constant", [], {"value": ir.tensor(np.array([2, 3]))}, num_outputs=2)
     known, unknown = infer_node_outputs(node, opset_imports={"": 20})
     assert (known.shape, known.elements, unknown.shape) == ([2], [2, 3], None)
+
+
+def test_what_a_node_demands_changes_no_other_value() -> None:
+    """The product may be dropped, or in a branch that does not run."""
+    model = ir.from_onnx_text(f"""{HEAD} g (float[N] x, float[3, M] z) => (t) {{
+        a = NonZero (x)  f = Cast <to: int = 1> (a)  dropped = MatMul (z, f)  t = Transpose (a) }}""")
+    inference = NodeInference.of(model)
+    for node in model.graph:
+        if node.op_type != "MatMul":
+            inference.update(node)
+    w = ir.val("w", F32, [7, 2])
+    columns = inference.infer(ir.node("Transpose", [model.graph[1].outputs[0]]))[0].shape
+    assert columns == ["_d0", 1]
+    demanding = ir.node("Concat", [model.graph[1].outputs[0], w], {"axis": 0})
+    assert str(inference.infer(demanding)[0].shape) == "[8,2]"  # it runs only where there are 2
+    assert inference.infer(model.graph[3])[0].shape == ["_d0", 1]
+    x, z = model.graph.inputs
+    assert inference.infer(ir.node("Relu", [x]))[0].shape == ["N"]
+    assert inference.infer(ir.node("Relu", [z]))[0].shape == [3, "M"]
