@@ -54,8 +54,8 @@ def infer(
 
     Args:
         model: A ModelProto, its bytes, or a path. External data are not loaded.
-        bounds: Intervals of symbols, both ends inclusive: `{"N": (1, 64)}`. The model's metadata entry `symdim.bounds`
-            gives intervals, too.
+        bounds: Intervals of symbols, both ends inclusive: `{"N": (1, 64)}`. The contract in the metadata of
+            the model (docs/contract.md) gives intervals, too.
         assume: Further relations of symbols: `"H % 32 == 0"`, `"total == past + seq"`, `"2 <= T <= 64"`. An element of
             an integer input is written with its index: `"total[0] == past + seq"`. If one contradicts the model, a
             diagnostic names the node and the assumption.
@@ -71,8 +71,8 @@ def infer(
         initializers: With "constant", initializers that are also inputs are constants. By default callers may override
             them from IR version 4 on.
         policy: How declared types are merged: "refine", "override", "skip", "strict"; see `onnx_infer.types.merge`.
-        assume_declared: Whether declared types of inner values and outputs are assumptions, and not only claims, which
-            become guards of the kind "declared".
+        assume_declared: Whether declared types of inner values and outputs, and guards of a contract in the file, are
+            assumptions, and not only claims, which become guards of the kind "declared".
         adopt_declared_symbols: Whether a size that the data decide takes a declared name that nothing else has.
         min_dim: The least size of symbols without an interval.
 

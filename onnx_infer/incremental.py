@@ -68,7 +68,7 @@ class Incremental:
         opsets: domain -> version.
         ir_version: That of the model.
         functions: The model's own functions.
-        metadata: The metadata of the main graph, with the [contract](contract.md) of an earlier model, say.
+        metadata: The metadata of the main graph, such as a contract (docs/contract.md).
         options: `bounds`, `policy`, `min_dim`, `initializers`, `broadcast` and `adopt_declared_symbols` of `infer`.
 
     >>> building = Incremental({"": 20})

@@ -76,8 +76,9 @@ class Sizes:
                     pending.append((name, axis, dim, size))
                 elif size is not None and dim != size:
                     self.broken.append(Broken(f"{name}.shape[{axis}] is {dim}, and not {size}", inputs=(name,)))
-        while pending and len(pending) > len(pending := list(self._left(pending))):
-            pass
+        before = len(pending) + 1
+        while len(pending) < before:
+            before, pending = len(pending), list(self._left(pending))
 
     def _left(self, pending: list[tuple[str, int, Expr, int]]) -> Iterator[tuple[str, int, Expr, int]]:
         """The axes of which more than one symbol is not known. Others are compared, or solved."""

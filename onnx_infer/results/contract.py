@@ -65,7 +65,7 @@ def _given(record: Record) -> Iterator[Condition]:
     for relation in Assumptions(given.relations, plain).relations:
         kind, left, right, _ = relation
         new = Condition(kind, written(left), written(right), "assumed by the caller", "declared")
-        stated.append(in_file.get(relation.normal(), new))
+        stated.append(in_file.get(_bare(relation), new))
     for condition in Contract(guards=tuple(stated)).substituted(given.bound).guards:
         relation = condition.read(names)
         bounded = relation.substitute({v: known.get(v.name, v) for v in relation.variables()})
@@ -78,10 +78,15 @@ def _given(record: Record) -> Iterator[Condition]:
                 yield Condition("equal", written(names.var(f"{name}[{i}]")), element, "given by the caller", "declared")
 
 
+def _bare(relation: Relation) -> Relation:
+    """The normal form of a relation, without its origins."""
+    return relation.normal()._replace(origins=frozenset())
+
+
 def _normal(conditions: Iterable[Condition], names: Names) -> dict[Relation, Condition]:
     """The conditions that can be read, by their normal form."""
     found = {}
     for condition in conditions:
         with suppress(SymdimError):
-            found[condition.read(names).normal()] = condition
+            found[_bare(condition.read(names))] = condition
     return found

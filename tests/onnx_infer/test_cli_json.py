@@ -50,6 +50,7 @@ PARTS = {
     ("A comparison", "values"): "A difference", ("A comparison", "operators"): "The number of an operator",
     ("A comparison", "guards_first"): "A guard", ("A comparison", "guards_second"): "A guard",
     ("A line of a fleet", "diagnostics"): "A diagnostic", ("A line of a fleet", "result"): "The result",
+    ("A check", "broken"): "A broken statement",
     ("A freed model", "changes"): "A change", ("A freed model", "pins"): "A pin",
     ("A difference", "first_type"): "A type", ("A difference", "second_type"): "A type",
 }  # fmt: skip
@@ -186,6 +187,19 @@ def test_a_freed_model_has_the_documented_fields(tmp_path: Path, capsys: pytest.
     assert {("A pin", "why"), ("A change", "kind")} <= seen
 
 
+def test_a_check_has_the_documented_fields(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, typed = str(tmp_path / "model.onnx"), str(tmp_path / "typed.onnx")
+    onnx.save(onnx.parser.parse_model(MODELS["all kinds"]), path)
+    main([path, "-o", typed, "--contract", "--bounds", "N=1..8"])
+    capsys.readouterr()
+    assert (
+        main([typed, "--check", "--bind", "N=9", "--input-shape", "x:?,4", "--bind", "M=4", "--json"]) == MODEL_ERRORS
+    )
+    seen: set[tuple[str, str]] = set()
+    check(json.loads(capsys.readouterr().out), "A check", seen)
+    assert {("A check", "unchecked"), ("A broken statement", "kind")} <= seen
+
+
 def test_the_tables_of_the_page_are_all_used() -> None:
-    tops = {"The result", "An explanation", "A plan", "A comparison", "A line of a fleet", "A freed model"}
+    tops = {"The result", "An explanation", "A plan", "A comparison", "A line of a fleet", "A freed model", "A check"}
     assert set(FIELDS) == tops | set(PARTS.values())
