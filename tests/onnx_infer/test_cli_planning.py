@@ -9,6 +9,7 @@ import onnx
 import onnx.parser
 import pytest
 
+from onnx_infer import infer
 from onnx_infer.__main__ import main
 from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK, USAGE
 from onnx_infer.tools.planning.costs import layer_of
@@ -154,6 +155,22 @@ def test_a_plan_is_written_into_the_model(path: str, tmp_path: Path) -> None:
     assert entries["onnx_infer.arena.align"] == "32"
 
 
+@pytest.mark.parametrize(
+    ("options", "steps"), [(["--fold"], "0 1"), (["--dynamic", "x:1=C"], "0 1 2 3"), (["--align", "64"], "0 1 2 3")]
+)
+def test_the_plan_is_that_of_the_model_that_is_written(options: list[str], steps: str, tmp_path: Path) -> None:
+    """Folding removes nodes, and an axis that is freed is a symbol of the plan."""
+    text = """<ir_version: 10, opset_import: ["": 20]> g (float[N, 3] x) => (float[N, 3] y) {
+        a = Exp(x) b = Shape(x) c = Reshape(a, b) y = Softmax(c) }"""
+    source, target = str(tmp_path / "model.onnx"), str(tmp_path / "planned.onnx")
+    onnx.save(onnx.parser.parse_model(text), source)
+    assert main([source, *options, "-o", target, "--annotate-arena"]) == OK
+    written = onnx.load(target)
+    entries = {entry.key.removeprefix("onnx_infer.arena."): entry.value for entry in written.metadata_props}
+    assert entries["steps"] == steps
+    assert entries["size"] == str(infer(written).arena().size)
+
+
 def test_whether_all_sizes_fit(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     bounds = ["--bounds", "N=1..4", "--bounds", "H=4..64", "--bind", "W=1"]
     assert main([path, "--fits", "1MB", *bounds]) == OK
@@ -195,8 +212,6 @@ def test_the_layer_in_a_name(name: str, layer: str) -> None:
 
 
 def test_the_layer_in_the_metadata_of_a_node() -> None:
-    from onnx_infer import infer
-
     text = """<ir_version: 10, opset_import: ["": 20]> g (float[N, 1, 1] x, float[1, 3, 1] w) => (y, z) {
         , y = GRU<hidden_size=1>(x, w, w) , z = GRU<hidden_size=1>(x, w, w) }"""
     model = onnx.parser.parse_model(text)

@@ -10,6 +10,7 @@ from onnx_infer.operators.registration import registry
 from onnx_infer.results.inferred import checked_sizes, nameable
 from onnx_infer.tools.arena.orders import Flow, chosen_order
 from onnx_infer.tools.arena.parts import Step, Storage, slots_of
+from onnx_infer.tools.arena.placing import live_peak
 from onnx_infer.tools.arena.plan import ArenaPlan
 from onnx_infer.tools.arena.searching import MOST_STARTS, best_layout
 from onnx_infer.tools.arena.sharing import Sharing
@@ -77,6 +78,20 @@ class Work(NamedTuple):
     attributes_of: Callable[[ScheduledNode], Mapping[str, Any]]
 
 
+class Shared(NamedTuple):
+    """What shares storage in one order of the nodes.
+
+    `places`: of each value in the arena, in the order of births; `outside_views`: of views of values outside, which are
+    outside, too; `last`: the last step at which each value is needed.
+    """
+
+    steps: tuple[Step, ...]
+    places: dict[str, Place]
+    outside_views: dict[str, Place]
+    last: dict[str, int]
+    storages: list[Storage]
+
+
 def arena_plan(result: Inferred, options: Options) -> ArenaPlan:
     """The plan of one block of memory for the values of a model; see `InferenceResult.arena`."""
     options.check()
@@ -92,17 +107,25 @@ def arena_plan(result: Inferred, options: Options) -> ArenaPlan:
     function = compiled(symbols, sizes.values())
     tables = [dict(zip(sizes, function(*(s[v] for v in symbols)), strict=True)) for s in samples]
 
+    def shared(order: Sequence[int]) -> Shared:
+        nodes = [work.nodes[number] for number in order]
+        steps = tuple(_step(node, number, sizes) for node, number in zip(nodes, order, strict=True))
+        return _shared(result, work, nodes, steps, views, in_place)
+
+    def peaks(order: Sequence[int]) -> list[int]:
+        storages = shared(order).storages
+        spans = [(storage.first, storage.last) for storage in storages]
+        return [live_peak(spans, slots_of(storages, table, options.align)) for table in tables[:MOST_STARTS]]
+
     flow = Flow([node.reads for node in work.nodes], [node.writes for node in work.nodes], result.outputs)
-    order = chosen_order(options.order, flow, tables[:MOST_STARTS])
-    nodes = [work.nodes[number] for number in order]
-    steps = tuple(_step(node, number, sizes) for node, number in zip(nodes, order, strict=True))
-    places, outside_views, last = _shared(result, work, nodes, steps, views, in_place)
-    storages = _storages(places, steps, last)
+    order = chosen_order(options.order, flow, tables[:MOST_STARTS], peaks)
+    steps, places, outside_views, last, storages = shared(order)
     slots = list(dict.fromkeys(tuple(slots_of(storages, table, options.align)) for table in tables))
     layout = best_layout([(s.first, s.last) for s in storages], slots, options.effort)
+    of_views = {name: f"it is a view of {place.root!r}" for name, place in outside_views.items()}
     return ArenaPlan(
         align=options.align, symbols=symbols, steps=steps, outputs=tuple(result.outputs),
-        outside=work.counted.outside, sizes=sizes, places=places,
+        outside={**work.counted.outside, **of_views}, sizes=sizes, places=places,
         outside_views=outside_views, last=last,
         storages=_offsets(layout, storages, sizes, options.align), layout=layout.order,
         guards=(*result.guards, *result.data_guards), known=known,
@@ -113,8 +136,7 @@ def storages_of(result: Inferred) -> list[Storage]:
     """The storages of a plan in which all that may share storage does, in the order of the file."""
     work = _work(result, Options(inputs="arena"))
     steps = tuple(_step(node, number, work.counted.sizes) for number, node in enumerate(work.nodes))
-    places, _, last = _shared(result, work, work.nodes, steps, _any, _any)
-    return _storages(places, steps, last)
+    return _shared(result, work, work.nodes, steps, _any, _any).storages
 
 
 def _work(result: Inferred, options: Options) -> Work:
@@ -179,13 +201,11 @@ def _shared(
     result: Inferred,
     work: Work,
     nodes: Sequence[ScheduledNode],
-    steps: Sequence[Step],
+    steps: tuple[Step, ...],
     views: Callable[[str], bool],
     in_place: Callable[[str], bool],
-) -> tuple[dict[str, Place], dict[str, Place], dict[str, int]]:
-    """The place of each value in the arena, in the order of births; those of views of values outside, which are
-    outside, too; and the last step at which each value is needed.
-    """
+) -> Shared:
+    """What shares storage if the nodes run in this order."""
     sizes, outside = work.counted.sizes, work.counted.outside
     last = dict.fromkeys(sizes, -1)
     for number, step in enumerate(steps):
@@ -208,8 +228,7 @@ def _shared(
             places[name] = place
         elif name not in outside:
             outside_views[name] = place
-            outside[name] = f"it is a view of {place.root!r}"
-    return places, outside_views, last
+    return Shared(steps, places, outside_views, last, _storages(places, steps, last))
 
 
 def _storages(places: Mapping[str, Place], steps: Sequence[Step], last: Mapping[str, int]) -> list[Storage]:

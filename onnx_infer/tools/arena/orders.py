@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from onnx_infer.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
 class Flow:
@@ -25,20 +25,7 @@ class Flow:
             for name in names:
                 self.readers[name] += 1
 
-    def peak(self, order: Iterable[int], sizes: Mapping[str, int]) -> int:
-        """The most bytes that live at once in this order, if nothing shares storage."""
-        left = dict(self.readers)
-        live = most = 0
-        for number in order:
-            live += sum(sizes.get(name, 0) for name in self.writes[number])
-            most = max(most, live)
-            for name in self.made[number]:
-                left[name] -= 1
-            ended = [*self.made[number], *(n for n in self.writes[number] if not self.readers[n])]
-            live -= sum(sizes.get(name, 0) for name in ended if not left[name] and name not in self.outputs)
-        return most
-
-    def by_net_bytes(self, sizes: Mapping[str, int]) -> list[int]:
+    def by_net_bytes(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
         """An order in which the node comes next that frees most, or adds least, among those that can run."""
         left, waiting = dict(self.readers), [len(names) for names in self.before]
         after: list[list[int]] = [[] for _ in self.before]
@@ -66,9 +53,9 @@ class Flow:
                 waiting[other] -= 1
                 if not waiting[other]:
                     heappush(ready, (added(other), other))
-        return order
+        return tuple(order)
 
-    def late(self) -> list[int]:
+    def late(self) -> tuple[int, ...]:
         """An order in which each node comes as late as its first reader allows: depth first, from the last node on."""
         order: list[int] = []
         done: set[int] = set()
@@ -86,28 +73,37 @@ class Flow:
                 if number not in done:
                     done.add(number)
                     order.append(number)
-        return order
+        return tuple(order)
 
 
-def chosen_order(order: str | Sequence[int], flow: Flow, samples: Sequence[Mapping[str, int]]) -> list[int]:
-    """The numbers of the nodes in the order of the plan; `samples` are bytes of the values at sample sizes.
+def chosen_order(
+    order: str | Sequence[int],
+    flow: Flow,
+    samples: Sequence[Mapping[str, int]],
+    peaks: Callable[[Sequence[int]], Sequence[int]],
+) -> Sequence[int]:
+    """The numbers of the nodes in the order of the plan.
 
-    "file": as they are. "least": the one of several orders whose peak, relative to that of the file, is least over the
-    samples. Numbers are taken as they are; raises ArgumentError if a node would come before one that it reads.
+    `samples`: bytes of the values at sample sizes; `peaks`: from an order to the bytes that it needs there. "file": as
+    they are. "least": the one of several orders that needs least on average, relative to the file. Numbers are taken as
+    they are; raises ArgumentError if a node would come before one that it reads.
     """
-    file = list(range(len(flow.before)))
+    file = tuple(range(len(flow.before)))
     if order == "file":
         return file
     if order == "least":
-        tried = [file, flow.late(), *(flow.by_net_bytes(sizes) for sizes in samples)]
-        peaks = [[flow.peak(numbers, sizes) for sizes in samples] for numbers in tried]
-        losses = [[x / max(first, 1) for x, first in zip(row, peaks[0], strict=True)] for row in peaks]
-        return tried[min(range(len(tried)), key=lambda i: (max(losses[i], default=0), sum(losses[i]), i))]
-    if isinstance(order, str) or sorted(order) != file:
+        tried = dict.fromkeys((file, flow.late(), *map(flow.by_net_bytes, samples)))
+        of_file = peaks(file)
+        losses = {
+            numbers: sum(x / max(first, 1) for x, first in zip(peaks(numbers), of_file, strict=True))
+            for numbers in tried
+        }
+        return min(tried, key=losses.__getitem__)
+    if isinstance(order, str) or sorted(order) != list(file):
         raise ArgumentError(f"arena: order must be 'file', 'least' or each number from 0 to {len(file) - 1} once")
     place = {number: i for i, number in enumerate(order)}
     for number in order:
         late = [other for other in flow.before[number] if place[other] > place[number]]
         if late:
             raise ArgumentError(f"arena: order has node {number} before node {late[0]}, whose result it reads")
-    return list(order)
+    return order

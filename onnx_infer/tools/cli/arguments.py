@@ -137,8 +137,6 @@ def _check_forms(parser: argparse.ArgumentParser, options: argparse.Namespace) -
         parser.error("argument --emit: prints the code: write it with > FILE, without -o, --in-place and --json")
     if options.dialect is not None and (options.json or options.emit is not None):
         parser.error("argument --dialect: --json and --emit have forms of their own")
-    if options.annotate_arena and (options.fold or options.dynamic):
-        parser.error("argument --annotate-arena: write the other model with -o first, and plan that")
     if is_check(options) and (options.output is not None or options.in_place or options.html is not None):
         parser.error("argument --check: writes no model and no page, except with --fold")
     if options.contract and options.dynamic:

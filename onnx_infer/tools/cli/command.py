@@ -63,6 +63,8 @@ def run(options: Namespace) -> int:
             from onnx_infer.tools.cli.folding import check, folded
 
             smaller, lines = folded(model, options, _limits(options)[0])
+            if options.annotate_arena:
+                smaller = _applied(_infer(smaller, options), smaller, options)
             write(smaller, options.model, target, options.copy_data)
             if options.check:
                 told, is_equal = check(options.model, target, result)
@@ -123,6 +125,8 @@ def _free(model: ModelProto, options: Namespace, target: str | None) -> int:
 
     made = freed(model, options)
     if target is not None:
+        if options.annotate_arena:
+            _applied(made.result, made.model, options)
         write(made.model, options.model, target, options.copy_data)
     text = report(made, options, *_limits(options))
     if _has_plans(options):
