@@ -60,17 +60,9 @@ def run(options: Namespace) -> int:
             raise WrongCall(f"--explain: the main graph has no value {options.explain!r}{told}")
         text, differs = _report(result, options)
         if target is not None and options.fold:
-            from onnx_infer.tools.cli.folding import check, folded
-
-            smaller, lines = folded(model, options, _limits(options)[0])
-            if options.annotate_arena:
-                smaller = _applied(_infer(smaller, options), smaller, options)
-            write(smaller, options.model, target, options.copy_data)
-            if options.check:
-                told, is_equal = check(options.model, target, result)
-                differs |= not is_equal
-                lines += ["", told]
+            lines, is_equal = _fold(model, result, options, target)
             text += "" if options.json else "\n".join(["", "", *lines])
+            differs |= not is_equal
         elif target is not None:
             write(_applied(result, model, options), options.model, target, options.copy_data)
         if options.html is not None:
@@ -81,6 +73,20 @@ def run(options: Namespace) -> int:
     _show("\n\n".join([text, *([] if options.json else failures)]), options, target)
     has_errors = any(d.severity != "warning" for d in result.diagnostics)
     return MODEL_ERRORS if differs or failures or has_errors else OK
+
+
+def _fold(model: ModelProto, result: InferenceResult, options: Namespace, target: str) -> tuple[list[str], bool]:
+    """Write the smaller model; the lines that say so, and whether it computes the same as far as `--check` looks."""
+    from onnx_infer.tools.cli.folding import check, folded
+
+    smaller, lines = folded(model, options, _limits(options)[0])
+    if options.annotate_arena:
+        smaller = _applied(_infer(smaller, options), smaller, options)
+    write(smaller, options.model, target, options.copy_data)
+    if not options.check:
+        return lines, True
+    told, is_equal = check(options.model, target, result)
+    return [*lines, "", told], is_equal
 
 
 def _applied(result: InferenceResult, model: ModelProto, options: Namespace) -> ModelProto:
