@@ -4,8 +4,9 @@
 //   const size = read("floor(H/2 - 1/2) + 1", { declared: ["H"] });
 //   size.reads               "expression"; or "name", "nothing", and "error" if there is no `declared`
 //   size.names               ["H"]
-//   size.value({ H: 224 })   112n; null where a divisor is 0
+//   size.value({ H: 224 })   112n; null where a divisor is 0, or a function has no known value
 //
+// A second argument of `value` computes functions without a meaning: (name, fractions) => a BigInt or null.
 // An error has a `kind` ("syntax", "function" or "value"), a `position` in characters and a `message`.
 
 const MAX_LENGTH = 1 << 14, MAX_DEPTH = 200, MAX_BITS = 1 << 17, MAX_EXPONENT = 4000;
@@ -35,6 +36,13 @@ const quotient = (round) => (x, y) => round(divide(x, y));
 const modulo = (x, y) => subtract(x, multiply(y, floor(divide(x, y))));
 const max = (...xs) => xs.reduce((x, y) => (x.n * y.d < y.n * x.d ? y : x));
 const min = (...xs) => xs.reduce((x, y) => (y.n * x.d < x.n * y.d ? y : x));
+const root = (n) => {
+  if (n < 0n) throw NO_VALUE;
+  let found = 1n << BigInt(n.toString(2).length);
+  for (let next; (next = (found + n / found) >> 1n) < found; ) found = next;
+  if (found * found !== n) throw NO_VALUE;
+  return found;
+};
 const sign = (x) => fraction(x.n > 0n ? 1n : x.n < 0n ? -1n : 0n);
 const power = (x, k) => {
   if (k.d > 1n || k.n < 0n) fail("value", "an exponent is an integer of at least 0");
@@ -45,6 +53,7 @@ const integer = (x) => (x.d === 1n ? x : fail("value", `the value is the fractio
 
 // Sections 3 and 4: operations by name. An operation gives an integer ("whole"), also if "/" is exact in its arguments
 // ("rounds"), an exact fraction ("splits"), or one if an argument is one ("keeps"). An exponent must be a constant.
+// What is "open" has no value where the text is read; "/" is exact in its arguments, too.
 const OPERATIONS = new Map();
 function define(gives, operations, hasExponent = false) {
   for (const [names, apply] of Object.entries(operations))
@@ -53,6 +62,8 @@ function define(gives, operations, hasExponent = false) {
 define("keeps", { "+": add, "-": subtract, "*": multiply, "% mod pythonmod": modulo, "0-": negate, max, min });
 define("keeps", { abs: (x) => max(x, negate(x)), non_negative: (x) => max(x, ZERO), "identity tofloat": (x) => x });
 define("keeps", { "** pow powbynatural floatpow": power, lshift: (x, k) => multiply(x, power(TWO, k)) }, true);
+define("keeps", { add: (...xs) => xs.reduce(add), mul: (...xs) => xs.reduce(multiply), sub: subtract });
+define("open", { sqrt: (x) => fraction(root(x.n), root(x.d)) });
 define("splits", { "exact: inttruediv floattruediv": divide });
 define("rounds", { "floor floortoint": floor, "trunc trunctoint trunctofloat": trunc, "round roundtoint": round });
 define("rounds", { "ceil ceiling": ceil, ceiltoint: (x, y) => ceil(y ? divide(x, y) : x) });
@@ -83,11 +94,11 @@ function lexemesOf(text, declared, dialect) {
 
 // Section 3. The program has numbers, names and operations, each behind its operands. Known of an operand is its value
 // if it is constant, and whether it is an exact `fraction`.
-function parse(text, declared, dialect) {
+function parse(text, declared, dialect, isInModel) {
   if (text.length > MAX_LENGTH) fail("syntax", `longer than ${MAX_LENGTH} characters`);
   const lexemes = [...lexemesOf(text, declared, dialect), { kind: "end", text: "the end", at: text.length }];
   const signs = dialect === "onnx-light" ? { "^": "max", "&": "min" } : { "^": "**" }, program = [];
-  let next = 0, depth = 0, exact = 0, linear = true;
+  let next = 0, depth = 0, exact = 0, linear = true, isOpen = false;
 
   const refuse = (what) => fail("syntax", `${what} is missing before ${lexemes[next].text}`);
   const takes = (...operations) => {
@@ -113,7 +124,7 @@ function parse(text, declared, dialect) {
     const { kind, text } = lexemes[next];
     if (!["number", "name", "declared", "quoted"].includes(kind) || /^(``|"")$/.test(text)) refuse("an operand");
     next++;
-    if (kind === "name" && !text.includes(".") && takes("(")) return call(text.toLowerCase());
+    if (kind === "name" && takes("(")) return call(text);
     const value = kind === "number" ? decimal(text) : null;
     const name = kind === "quoted" ? text.slice(1, -1).replaceAll("``", text[0] === "`" ? "`" : "``") : text;
     program.push(value ? { count: 0, apply: () => value } : { name });
@@ -124,13 +135,21 @@ function parse(text, declared, dialect) {
     do found.push(expression()); while (found.length < most && takes(","));
     return takes(")") ? found : refuse('")"');
   };
-  const call = (name) => {
-    const { apply, gives } = OPERATIONS.get(name) ?? fail("function", `unknown function ${name}`);
-    exact += gives === "rounds";
+  const call = (text) => {
+    const lower = text.toLowerCase(), name = lower === "div" ? "/" : lower;
+    const { apply, gives } = OPERATIONS.get(name) ?? (name === "/" ? { apply: divide } : { gives: "open" });
+    const isExact = gives === "rounds" || gives === "open";
+    exact += isExact;
     const operands = list(Infinity), count = operands.length;
-    exact -= gives === "rounds";
+    exact -= isExact;
+    if (!apply) return open({ count, called: text });
+    if (gives === "open" && count === 1) return open({ count, apply });
     const fits = !apply.length || count === apply.length || (name === "ceiltoint" && count === 1);
     return fits ? operation(name, operands) : fail("function", `${count} arguments of ${name}`);
+  };
+  const open = (step) => {
+    program.push(step);
+    return { value: null, fraction: false, open: (isOpen = true) };
   };
   const operation = (name, operands) => {
     const values = operands.map((x) => x.value), isConstant = values.every(Boolean);
@@ -138,16 +157,19 @@ function parse(text, declared, dialect) {
     const rounded = dialect === "trunc" ? "trunc:" : isConstant && dialect !== "floor" ? "checked:" : "floor:";
     const division = exact || dialect === "exact" || hasFraction ? "exact:" : rounded;
     const { apply, gives, hasExponent } = OPERATIONS.get(name === "/" ? division : name);
+    const hasOpen = operands.some((x) => x.open);
+    const rounds = gives === "whole" || gives === "rounds" || apply === modulo;
+    if (isInModel && hasOpen && rounds) fail("function", "a function that need not be an integer is rounded");
     if (hasExponent && !values[1]) fail("value", "an exponent is not constant");
     const value = apply(...values.map((x) => x ?? ONE)); // an error if a constant divisor is 0
     program.push({ count: operands.length, apply });
     linear &&= isConstant || ["+", "-", "0-"].includes(name) || (name === "*" && values.some(Boolean));
     const fraction = gives === "splits" || (gives === "keeps" && hasFraction);
-    return { value: isConstant ? value : null, fraction };
+    return { value: isConstant ? value : null, fraction, open: hasOpen };
   };
   try {
     expression();
-    return lexemes[next].kind === "end" ? { program, linear } : refuse("an operator");
+    return lexemes[next].kind === "end" ? { program, linear, isOpen } : refuse("an operator");
   } catch (error) {
     throw Object.assign(error, { position: [...text.slice(0, lexemes[next].at)].length });
   }
@@ -160,10 +182,14 @@ function decimal(text) {
   return (scale < 0 ? divide : multiply)(fraction(BigInt(whole + digits)), fraction(10n ** BigInt(Math.abs(scale))));
 }
 
-function evaluate(program, sizes) {
+function evaluate(program, sizes, valueOf) {
   const stack = [];
-  for (const { name, count, apply } of program)
-    stack.push(name === undefined ? apply(...stack.splice(stack.length - count)) : fraction(BigInt(sizes[name])));
+  const called = (name, xs) => { const x = valueOf(name, xs); if (x === null) throw NO_VALUE; return fraction(x); };
+  for (const step of program) {
+    const xs = step.count === undefined ? [] : stack.splice(stack.length - step.count);
+    if (step.called) stack.push(called(step.called, xs));
+    else stack.push(step.name === undefined ? step.apply(...xs) : fraction(BigInt(sizes[step.name])));
+  }
   return integer(stack[0]).n;
 }
 
@@ -174,14 +200,16 @@ export function read(text, { declared, dialect } = {}) {
   if (declared && saysNothing) return { reads: "nothing", names: [] };
   if (declared?.includes(text) || isOneName(text, declared, dialect)) return asName;
   try {
-    const { program, linear } = parse(text, declared ?? [], dialect);
+    const { program, linear, isOpen } = parse(text, declared ?? [], dialect, Boolean(declared));
     const names = [...new Set(program.flatMap(({ name }) => name ?? []))].sort();
-    const value = (sizes) => {
-      try { return evaluate(program, sizes); } catch (error) { if (error === NO_VALUE) return null; throw error; }
+    const value = (sizes, valueOf = () => null) => {
+      try { return evaluate(program, sizes, valueOf); }
+      catch (error) { if (error === NO_VALUE) return null; throw error; }
     };
+    if (isOpen && declared && !names.every((name) => declared.includes(name))) return asName;
     const at = (size) => value(Object.fromEntries(names.map((name, i) => [name, size(i)])));
     for (let k = 0; k < 8; k++) at((i) => 1 + ((k * k * (i + 2)) % 13)); // here fractions are seen
-    const isNegative = linear && names.length < 2 && at(() => 1) < 0n && at(() => 2) <= at(() => 1);
+    const isNegative = linear && !isOpen && names.length < 2 && at(() => 1) < 0n && at(() => 2) <= at(() => 1);
     return declared && isNegative ? asName : { reads: text === names[0] ? "name" : "expression", names, value };
   } catch (error) {
     const { kind, position = 0, message } = error;

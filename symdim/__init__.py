@@ -53,11 +53,12 @@ if TYPE_CHECKING:
     from symdim.algebra.expr import Add, Expr, FloorDiv, Max, Min, Mul
     from symdim.algebra.variable import Scope, Var, dynamic, symbols
     from symdim.compile import compile_shape
-    from symdim.dialects.applied import sqrt
     from symdim.dialects.sympy_expressions import from_sympy, to_sympy
     from symdim.dialects.texts import text_in
     from symdim.facts import Facts
     from symdim.guarantee import Guarantee, guarantee_of
+    from symdim.parser.functions import function as function
+    from symdim.parser.functions import sqrt
     from symdim.parser.rational import Rational
     from symdim.parsing import check as check
     from symdim.parsing import parse, read_dim_param
@@ -92,11 +93,11 @@ _MODULES = {
     "algebra.expr": "Add Expr FloorDiv Max Min Mul",
     "algebra.variable": "Scope Var dynamic symbols",
     "compile": "compile_shape",
-    "dialects.applied": "sqrt",
     "dialects.sympy_expressions": "to_sympy from_sympy",
     "dialects.texts": "text_in",
     "facts": "Facts",
     "guarantee": "Guarantee guarantee_of",
+    "parser.functions": "function sqrt",
     "parser.rational": "Rational",
     "parsing": "parse check read_dim_param",
     "prove": "at_least divides equal explain",
@@ -106,7 +107,7 @@ _MODULES = {
     "shape": "Dim Shape broadcast_shapes",
     "store": "Contradiction Guard Reasoning Store",
 }
-"""Module -> the names in it, which are loaded on first use. Three of them are not listed above."""
+"""Module -> the names in it, which are loaded on first use. Four of them are not listed above."""
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 

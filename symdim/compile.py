@@ -3,41 +3,52 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from keyword import iskeyword
-from typing import Any, overload
+from typing import Any, TypeAlias, overload
 
+from symdim.algebra.application import Application, Function
+from symdim.algebra.dims import variables_of
+from symdim.algebra.evaluate import applications_in, applied_to_numbers
 from symdim.algebra.expr import Expr
 from symdim.algebra.texts.tree import stored_tree
 from symdim.algebra.variable import Var
 from symdim.dialects.languages import RaisingPython
 from symdim.dialects.straight_code import StraightCode
-from symdim.errors import SymdimError, UnboundName, refuse_text
-from symdim.shape import Shape
+from symdim.errors import SymdimError, UnboundFunction, UnboundName, refuse_text
+from symdim.shape import Dim, Shape
+
+Functions: TypeAlias = Mapping[Function, Callable[..., int]]
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 _GENERATED = re.compile(r"[a-z]\d+|max|min|sizes")
 
 
 @overload
-def compile_shape(shapes: Shape, args: Sequence[str | Var]) -> Callable[..., tuple[int, ...]]: ...
-@overload
-def compile_shape(shapes: Iterable[Shape], args: Sequence[str | Var]) -> Callable[..., tuple[tuple[int, ...], ...]]: ...
 def compile_shape(
-    shapes: Shape | Iterable[Shape], args: Sequence[str | Var]
+    shapes: Shape, args: Sequence[str | Var], functions: Functions | None = None
+) -> Callable[..., tuple[int, ...]]: ...
+@overload
+def compile_shape(
+    shapes: Iterable[Shape], args: Sequence[str | Var], functions: Functions | None = None
+) -> Callable[..., tuple[tuple[int, ...], ...]]: ...
+def compile_shape(
+    shapes: Shape | Iterable[Shape], args: Sequence[str | Var], functions: Functions | None = None
 ) -> Callable[..., tuple[int, ...] | tuple[tuple[int, ...], ...]]:
     """A function from the sizes of the variables `args`, by position, to the tuple(s) of sizes of the shape(s).
 
     Every expression is computed once, even if it occurs in many sizes. Nothing is checked at run time: sizes outside
-    the variables' bounds are simply put into the expressions, and a divisor of 0 raises ZeroDivisionError. Raises
-    UnboundName for variables that are not among `args`.
+    the variables' bounds are simply put into the expressions, and a divisor of 0 raises ZeroDivisionError. `functions`
+    computes the values of functions for numbers. Raises UnboundName for variables that are not among `args`, and for
+    functions that are not given and have no meaning.
 
     >>> compile_shape(Shape(["N", "(N + 1)//2"]), ["N"])(7)
     (7, 4)
     """
     rows = [shapes] if isinstance(shapes, Shape) else list(shapes)
-    code = StraightLine(args)
-    if missing := tuple(v.name for v in dict.fromkeys(v for row in rows for v in row.variables()) if v not in code):
+    code = StraightLine(args, functions)
+    if missing := code.unbound(dim for row in rows for dim in row):
         raise UnboundName(missing)
     results = [tuple_text(map(code.operand, row)) for row in rows]
     return code.function(results[0] if isinstance(shapes, Shape) else tuple_text(results))
@@ -62,8 +73,10 @@ class StraightLine(StraightCode):
      return t3
     """
 
-    def __init__(self, args: Sequence[str | Var]) -> None:
+    def __init__(self, args: Sequence[str | Var], functions: Functions | None = None) -> None:
         super().__init__(RaisingPython(), [], read=stored_tree)
+        self._given = functions or {}
+        self.functions: dict[str, Callable[..., int]] = {}  # what the statements call
         refuse_text(args, "arguments")
         if len(set(args)) < len(args):
             raise SymdimError(f"an argument is given twice: {', '.join(map(str, args))}")
@@ -77,6 +90,15 @@ class StraightLine(StraightCode):
         """Whether the variable is among the arguments, itself or by name."""
         return variable in self._parameters or variable.name in self._parameters
 
+    def unbound(self, dims: Iterable[Dim]) -> tuple[str, ...]:
+        """The names of variables in dimensions that are not among the arguments, and functions that have no values."""
+        dims = list(dims)
+        functions = (node for node in applications_in(dims) if not self._has_values(node.function))
+        return *[v.name for v in variables_of(dims) if v not in self], *map(repr, functions)
+
+    def _has_values(self, function: Function) -> bool:
+        return function.meaning is not None or function in self._given
+
     def source(self, result: str) -> str:
         """The source of the function `sizes` that returns the value of the text."""
         head = f"def sizes({', '.join(self._parameters.values())}):"
@@ -84,13 +106,25 @@ class StraightLine(StraightCode):
 
     def function(self, result: str) -> Callable[..., Any]:
         """The function that returns the value of the text."""
-        return function_of(self.source(result))
+        return function_of(self.source(result), self.functions)
+
+    def _application(self, node: Application) -> str:
+        function, given = node.function, self._given.get(node.function)
+        if not self._has_values(function):
+            raise UnboundFunction(repr(node), str(function))
+        name = f"f{len(self.functions)}"
+        self.functions[name] = partial(_value_of, function, given)
+        return self.assign(f"{name}({', '.join(self._texts(node._parts))})")
 
     def _symbol(self, variable: Var, root: Expr) -> str:
         name = self._parameters.get(variable) or self._parameters.get(variable.name)
         if name is None:
             raise UnboundName(tuple(v.name for v in root.variables() if v not in self))
         return name
+
+
+def _value_of(function: Function, given: Callable[..., int] | None, *parts: int) -> int:
+    return applied_to_numbers(function, parts, given)
 
 
 def is_plain(name: str) -> bool:
@@ -102,9 +136,9 @@ def is_plain(name: str) -> bool:
     return bool(_PLAIN.fullmatch(name)) and not iskeyword(name) and not _GENERATED.fullmatch(name)
 
 
-def function_of(source: str) -> Callable[..., Any]:
-    """The function `sizes` that a source of `StraightLine` defines. It can use no global but `max` and `min`."""
-    namespace: dict[str, Any] = {"__builtins__": {}, "max": max, "min": min}
+def function_of(source: str, functions: Mapping[str, Callable[..., int]]) -> Callable[..., Any]:
+    """The function `sizes` that a source of `StraightLine` defines. It can use only `max`, `min` and `functions`."""
+    namespace: dict[str, Any] = {"__builtins__": {}, "max": max, "min": min, **functions}
     exec(source, namespace)
     found: Callable[..., Any] = namespace["sizes"]
     return found

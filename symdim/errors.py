@@ -72,6 +72,23 @@ class UnboundName(SymdimError):  # noqa: N818
         return said
 
 
+class UnboundFunction(UnboundName):
+    """An evaluation needs the value of a function that has none for these numbers, and none is given.
+
+    >>> print(UnboundFunction("f(16)", "f"))
+    no value for f(16): give the function, as in evaluate({symdim.function('f'): ...})
+    """
+
+    def __init__(self, application: str, function: str) -> None:
+        super().__init__((application,))
+        self.args = application, function
+        self.function = function
+
+    def __str__(self) -> str:
+        cure = f"give the function, as in evaluate({{symdim.function({self.function!r}): ...}})"
+        return f"no value for {self.names[0]}: {cure}"
+
+
 def nearest(name: str, names: Iterable[str], likeness: float = 0.6) -> str | None:
     """The one of some names that a misspelt name is nearest to; None if none is near. Equal names have the likeness 1.
 

@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterable
 from contextlib import suppress
 from typing import Literal, TypeAlias
 
+from symdim.algebra.application import Application
 from symdim.algebra.canonical import maximum, minimum, product, total
 from symdim.algebra.constructors.arithmetic import checked
 from symdim.algebra.dims import bounds_of, sign, variables_of
@@ -262,6 +263,8 @@ def _of_unit(node: Expr, limits: dict[Dim, Limits]) -> Limits:
             return maximum(*sure) if sure else None, None if None in highs else maximum(*highs)
         sure = [high for high in highs if high is not None]
         return None if None in lows else minimum(*lows), minimum(*sure) if sure else None
+    if isinstance(node, Application):
+        return None, None
     return _product([(limits[atom], exponent, bounds_of(atom)[0]) for atom, exponent in powers_of(node).items()])
 
 

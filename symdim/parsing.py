@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Protocol, TypeVar
 
 from symdim.algebra.constructors.arithmetic import checked
-from symdim.algebra.dims import at_most
+from symdim.algebra.dims import at_most, variables_of
 from symdim.algebra.expr import Expr
 from symdim.algebra.texts.written import Written
 from symdim.algebra.variable import Var
 from symdim.errors import ParseError, refuse_text
-from symdim.parser.functions import Function
+from symdim.parser.functions import Meaning, has_open_function
 from symdim.parser.grammar import Reader
 from symdim.parser.lexemes import Dialect, Lexicon, is_name, is_number, is_word, lexicon
 from symdim.parser.rational import Value, exact_integer
@@ -63,18 +63,23 @@ def part_of(
     dialect: Dialect | None = None,
     scope: NameSpace | None = None,
     written: Written | None = None,
+    *,
+    cautious: bool = False,
 ) -> int | Expr:
-    """The same for a part of a text; the work of its parts is limited together, and `written` is what counts it."""
+    """The same for a part of a text; the work of its parts is limited together, and `written` is what counts it.
+
+    A `cautious` reader refuses to round a function of which no value is known, and so need not be an integer.
+    """
     variable = _variables(names, scope)
     if text in names or text.isidentifier():
         return variable(text)
     declared = lexicon(frozenset(names), dialect)
     if is_word(text, dialect) and _is_undeclared(text, declared, all_known=bool(names)):
         return variable(text)
-    return Reader(text, declared, variable, dialect, written).read(exact_integer)
+    return Reader(text, declared, variable, dialect, written, cautious=cautious).read(exact_integer)
 
 
-def read_value(text: str, variable: Callable[[str], Var], functions: Mapping[str, Function]) -> Value:
+def read_value(text: str, variable: Callable[[str], Var], functions: Mapping[str, Meaning]) -> Value:
     """The dimension or exact quotient that a text denotes: "/" is exact everywhere. `functions` are those in it.
 
     Raises ParseError.
@@ -109,21 +114,25 @@ def read_dim_param(
 ) -> int | Expr:
     """The dimension that the `dim_param` of an ONNX model denotes; accepts every text except the empty one.
 
-    As `parse`, with two exceptions. A word with a dash or slash is an expression only if every name in it is declared.
-    A text that is not an expression, or is always negative, is a variable with the text as its name.
+    As `parse`, with three exceptions. A word with a dash or slash, or a text with a function whose values are unknown,
+    is an expression only if every name in it is declared. Nothing may round such a function. A text that is not an
+    expression, or is always negative, is a variable with the text as its name.
 
     >>> read_dim_param("N + 1"), read_dim_param("batch-size"), read_dim_param("N +"), read_dim_param("-1")
     (N + 1, batch-size, N +, -1)
+    >>> read_dim_param("f(N + N)", {"N"}), read_dim_param("f(N + N)"), read_dim_param("floor(log(N))", {"N"})
+    (f(2*N), f(N + N), floor(log(N)))
     """
     variable = _variables(names, scope)
     declared = lexicon(frozenset(names), dialect)
     if text in names or (is_word(text, dialect) and _is_undeclared(text, declared, all_known=True)):
         return variable(text)
     try:
-        dim = parse(text, names, dialect=dialect, scope=scope)
+        dim = part_of(text, names, dialect, scope, cautious=True)
     except ParseError:
         return variable(text)
-    return variable(text) if at_most(dim, -1) else dim
+    is_of_others = has_open_function((dim,)) and not declared.names.issuperset(v.name for v in variables_of((dim,)))
+    return variable(text) if is_of_others or at_most(dim, -1) else dim
 
 
 def _variables(names: Collection[str], scope: NameSpace | None) -> Callable[[str], Var]:

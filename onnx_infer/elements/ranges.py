@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.values import dtype as dt
 from symdim import Expr, Var
+from symdim.algebra.application import Application
 from symdim.algebra.caches import clear_with_caches
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import FloorDiv, Max, Min
@@ -97,6 +98,9 @@ def _interval(x: Expr, most: int) -> Interval:
             low, high = (max(ends) for ends in zip(*map(of, node._parts), strict=True))
         elif isinstance(node, Min):
             low, high = (min(ends) for ends in zip(*map(of, node._parts), strict=True))
+        elif isinstance(node, Application):
+            least, largest = node.bounds()
+            low, high = -most if least is None else least, most if largest is None else largest
         else:
             factors = [known[atom] for atom in powers_of(node)]
             high = max(most, *[end for _, end in factors])

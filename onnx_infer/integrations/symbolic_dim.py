@@ -25,13 +25,14 @@ from importlib.util import LazyLoader
 from operator import add, mod, mul, sub
 from typing import TYPE_CHECKING, Any
 
-from symdim import Expr, Rational, Var, sqrt, to_sympy
+from symdim import Expr, Rational, Var, to_sympy
+from symdim.algebra.application import Function
 from symdim.algebra.caches import shared_cache
-from symdim.algebra.dims import bounds_of
-from symdim.dialects.applied import MAX_NESTED, applied, names_in, nesting, put_in
+from symdim.algebra.dims import substituted
+from symdim.algebra.polynomials import terms_of
 from symdim.dialects.sympy_texts import sympy_text
 from symdim.errors import ParseError
-from symdim.parser.functions import FUNCTIONS, Function
+from symdim.parser.functions import FUNCTIONS, Meaning
 from symdim.parser.rational import Value, ceil, divide, floor, parts_of, trunc
 from symdim.parsing import read_value
 
@@ -64,26 +65,31 @@ finally:
     sys.meta_path.remove(_Lazily)
 
 
-def _floor(x: Value) -> Value:
+def _written_floor(x: Value) -> int | Expr | None:
     """floor(x), but what is negative throughout stays as it is written: SymPy's ceilings are -floor(-N/2)."""
     a, _ = parts_of(x)
     whole = floor(x)
-    if isinstance(a, int) or isinstance(whole, int) or not isinstance(x, Rational) or nesting(x) >= MAX_NESTED:
+    if isinstance(a, int) or isinstance(whole, int) or not isinstance(x, Rational):
         return whole
-    terms = a._terms or {a: 1}
-    return applied("floor", x, *bounds_of(whole)) if all(k < 0 for k in terms.values()) else whole
+    return None if all(k < 0 for k in terms_of(a)[0].values()) else whole
 
 
-def _ceiling(x: Value) -> Value:
+def _written_ceiling(x: Value) -> int | Expr | None:
     """ceiling(x), which stays as it is written."""
     whole = ceil(x)
-    is_kept = isinstance(x, Rational) and isinstance(whole, Expr) and nesting(x) < MAX_NESTED
-    return applied("ceiling", x, *bounds_of(whole)) if is_kept else whole
+    return None if isinstance(x, Rational) and isinstance(whole, Expr) else whole
 
 
-_WRITTEN: dict[str, Callable[[Any], Value]] = {"sqrt": sqrt, "floor": _floor, "ceiling": _ceiling}
-_CANONICAL: dict[str, Callable[[Any], Value]] = {"sqrt": sqrt, "floor": floor, "ceiling": ceil}
-_FUNCTIONS = FUNCTIONS | {name: Function(apply, 1, 1, exact=True) for name, apply in _WRITTEN.items()}
+def _above(x: tuple[int | None, int | None]) -> tuple[int | None, int | None]:
+    """The interval of a ceiling, from that of the floor."""
+    low, high = x
+    return low, None if high is None else high + 1
+
+
+_floor = Function("floor", meaning=_written_floor, interval=lambda x: x)
+_ceiling = Function("ceiling", meaning=_written_ceiling, interval=_above)
+_CANONICAL = {_floor: Function("floor", meaning=floor), _ceiling: Function("ceiling", meaning=ceil)}
+_FUNCTIONS = FUNCTIONS | {f.name: Meaning(f, 1, 1, exact=True) for f in (_floor, _ceiling)}
 _values = shared_cache(1 << 13)
 
 
@@ -120,12 +126,20 @@ def _quotient(x: Value, y: Value) -> Value:
     return whole if whole * b == a else value
 
 
+def _names_in(value: Value) -> frozenset[str]:
+    return frozenset() if isinstance(value, int) else frozenset(value.free_symbols())
+
+
+def _substituted(value: Value, sizes: Mapping[Any, Any]) -> Value:
+    return value.substitute(sizes) if isinstance(value, Rational) else substituted(value, sizes)
+
+
 def _sympy_expression(text: str) -> Any:
     try:
         return ir._core._symbolic_shapes.parse_symbolic_expression(text)
     except ValueError:  # not a text that onnx_ir reads
         value = _value_of(text)
-        return to_sympy(put_in(value, {name: Var(name) for name in names_in(value)}, _WRITTEN))
+        return to_sympy(_substituted(value, {name: Var(name) for name in _names_in(value)}))
 
 
 _OPERATORS: dict[str, Callable[[Any, Any], Value]] = {
@@ -194,7 +208,7 @@ class SymbolicDim(ir.SymbolicDim):  # type: ignore[misc]
 
     def simplify(self) -> Any:
         """The dim with its text in canonical form."""
-        return self._rounded(lambda value: put_in(value, {}, _CANONICAL))
+        return self._rounded(lambda value: _substituted(value, _CANONICAL))
 
     def evaluate(self, bindings: Mapping[str, int]) -> Any:
         """The int for sizes by name; a dim if some have no size, or if the value is no integer.
@@ -204,13 +218,13 @@ class SymbolicDim(ir.SymbolicDim):  # type: ignore[misc]
         if self._value is None:
             return self
         value = _value_of(self._value)
-        sizes = {name: int(bindings[name]) for name in names_in(value) if name in bindings}
-        found = put_in(value, sizes, _WRITTEN)
+        sizes = {name: int(bindings[name]) for name in _names_in(value) if name in bindings}
+        found = _substituted(value, sizes)
         return found if isinstance(found, int) else type(self)(_text_of(found))
 
     def free_symbols(self) -> frozenset[str]:
         """The names in the text."""
-        return frozenset() if self._value is None else names_in(_value_of(self._value))
+        return frozenset() if self._value is None else _names_in(_value_of(self._value))
 
 
 def _binary(operator: Callable[[Any, Any], Value], reflected: bool) -> Callable[[Any, object], Any]:

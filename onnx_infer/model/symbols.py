@@ -229,11 +229,11 @@ class Symbols:
             variables, found = known
             if all(v is self.symbol(v.name) for v in variables):  # under other bounds they are others
                 return found
-        from symdim.parsing import parse  # most models have only names
+        from symdim.parsing import part_of  # most models have only names
 
         reading = _Reading(self)
         try:
-            found = parse(text, names, scope=reading)
+            found = part_of(text, names, scope=reading, cautious=True)
         except SymdimError:
             return None
         if reading.others or (isinstance(found, int) and (found < 0 or not reading.declared)):

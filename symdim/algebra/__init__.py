@@ -7,6 +7,7 @@
     bounds.py       the interval of an expression             corners.py, pieces.py   of products, of maxima of one unit
     polynomials.py  products of atoms, and sums as they stand
     variable.py     variables and their scopes                interning.py    one object for each expression
+    application.py  functions and their applications
     expr.py         the nodes and their operators             order.py        the order of terms
     origin.py       where a variable comes from               intervals.py    arithmetic of intervals
     caches.py       bounded caches                          named_tuple.py   named tuples that load fast
@@ -15,7 +16,8 @@ Each line uses only the lines below it, and of other rooms only `symdim.errors`.
 them, which are bound here. Begin with `expr.py`, then `canonical.py`.
 """
 
-from symdim.algebra import canonical, expr, texts
+from symdim.algebra import application, canonical, expr, texts
 
 expr.canonical = canonical  # type: ignore[attr-defined]  # what the operators call
+application.canonical = canonical  # type: ignore[attr-defined]  # what applies functions
 expr.texts = texts  # type: ignore[attr-defined]  # what prints nodes

@@ -19,6 +19,7 @@ from __future__ import annotations
 from math import gcd
 
 from symdim.algebra import corners, pieces
+from symdim.algebra.application import Application
 from symdim.algebra.caches import remembered
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
 from symdim.algebra.intervals import greatest, meet, plus, power, quotient, scaled, smallest, times
@@ -324,10 +325,12 @@ def of_parts(node: Expr, found: Mapping[Dim, Interval]) -> Interval:
         for unit, coefficient in node._terms.items():
             whole = plus(whole, scaled(found[unit], coefficient))
         return whole
-    if isinstance(node, FloorDiv | Extremum):
+    if isinstance(node, FloorDiv | Extremum | Application):
         parts = [(part, part) if isinstance(part, int) else found[part] for part in node._parts]
         if isinstance(node, FloorDiv):
             return quotient(*parts)
+        if isinstance(node, Application):
+            return node.function.bounds(parts)
         return greatest(parts) if isinstance(node, Max) else smallest(parts)
     result: Interval = (1, 1)
     for atom, exponent in powers_of(node).items():

@@ -7,6 +7,7 @@ products and divisions cost microseconds. A nest of maxima and minima costs up t
 from __future__ import annotations
 
 from symdim.algebra.bounds import bounds_of
+from symdim.algebra.constructors.applications import applied
 from symdim.algebra.constructors.arithmetic import add, multiply, power, product, subtract, total
 from symdim.algebra.constructors.extrema import maximum, minimum
 from symdim.algebra.constructors.floordiv import ceildiv, floordiv, mod
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from symdim.algebra.expr import Expr
 
 __all__ = [
-    "add", "bounds_of", "ceildiv", "evaluate", "evaluated", "floordiv", "maximum",
+    "add", "applied", "bounds_of", "ceildiv", "evaluate", "evaluated", "floordiv", "maximum",
     "minimum", "mod", "multiply", "power", "product", "reduced", "substitute",
     "subtract", "to_int", "total", "variables_of",
 ]  # fmt: skip

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from symdim.algebra.application import Application, Function
 from symdim.algebra.caches import remembered
+from symdim.algebra.constructors.applications import applied
 from symdim.algebra.constructors.arithmetic import checked, power, product, sum_of
 from symdim.algebra.constructors.extrema import maximum, minimum
 from symdim.algebra.constructors.floordiv import floordiv
@@ -11,11 +13,11 @@ from symdim.algebra.intervals import disjoint
 from symdim.algebra.order import dim_order, sorted_units
 from symdim.algebra.polynomials import accumulate, powers_of, terms_of
 from symdim.algebra.variable import Var
-from symdim.errors import BoundsError, DivisionByZero, UnboundName
+from symdim.errors import BoundsError, DivisionByZero, UnboundFunction, UnboundName
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
     from typing import Any, TypeVar
 
     from symdim.algebra.expr import Dim, Terms
@@ -103,6 +105,12 @@ def _found_variables(root: Expr) -> tuple[Var, ...]:
     return tuple(found)
 
 
+def applications_in(dims: Iterable[Dim]) -> list[Application]:
+    """All applications of functions in dimensions, also in arguments of others."""
+    nodes = {node: None for dim in dims if isinstance(dim, Expr) and dim._height for node in postorder(dim)}
+    return [node for node in nodes if isinstance(node, Application)]
+
+
 def interval_text(low: int | None, high: int | None) -> str:
     """What the bounds of a size say.
 
@@ -124,8 +132,11 @@ def checked_size(v: Var, value: object) -> int:
     return size
 
 
-def evaluate(root: Expr, bindings: Mapping[str | Var, int]) -> Dim:
-    """The value of an expression; an expression if some variables have no value."""
+def evaluate(root: Expr, bindings: Mapping[Any, Any]) -> Dim:
+    """The value of an expression; an expression if some variables have no value.
+
+    Raises `UnboundFunction` if all have one, but a function has no value for numbers.
+    """
     values: dict[Expr, int] = {}
     for node in postorder(root):
         if node._terms is not None:
@@ -148,24 +159,41 @@ def evaluate(root: Expr, bindings: Mapping[str | Var, int]) -> Dim:
         elif isinstance(node, Extremum):
             parts = [part if isinstance(part, int) else values[part] for part in node._parts]
             value = max(parts) if isinstance(node, Max) else min(parts)
-        else:
+        elif type(node) is Mul:
             value = 1
             for atom, exponent in powers_of(node).items():
                 value *= values[atom] ** exponent
+        else:
+            assert isinstance(node, Application)
+            parts = [part if isinstance(part, int) else values[part] for part in node._parts]
+            value = applied_to_numbers(node.function, parts, bindings.get(node.function))
         values[node] = value
     return values[root]
 
 
-def evaluated(root: Expr, bindings: Mapping[str | Var, int], sizes: Mapping[str, int]) -> Dim:
+def applied_to_numbers(function: Function, parts: Sequence[int], given: Callable[..., int] | None = None) -> int:
+    """The value of a function, or of what is given for it. Raises `UnboundFunction` if there is none."""
+    value = _applied(function, parts, given)
+    if isinstance(value, int):
+        return value
+    raise UnboundFunction(repr(value), str(function))
+
+
+def _applied(function: Function, parts: Sequence[Dim], given: Callable[..., int] | None) -> Dim:
+    """The application, where another function may be given, or what computes the values for numbers."""
+    return applied(given, parts) if isinstance(given, Function) else applied(function, parts, given)
+
+
+def evaluated(root: Expr, bindings: Mapping[Any, Any], sizes: Mapping[str, int]) -> Dim:
     """The value for sizes of both kinds. Raises `UnboundName` for a name that is probably misspelt."""
-    given: Mapping[str | Var, int] = {**bindings, **sizes} if sizes else bindings  # type: ignore[dict-item]
+    given: Mapping[Any, Any] = {**bindings, **sizes} if sizes else bindings
     value = evaluate(root, given)
     if given and isinstance(value, Expr):
         demand_known_names(variables_of(root), given)
     return value
 
 
-def to_int(root: Expr, bindings: Mapping[str | Var, int]) -> int:
+def to_int(root: Expr, bindings: Mapping[Any, Any]) -> int:
     """The value. Raises `UnboundName` if a variable has none."""
     value = evaluate(root, bindings)
     if isinstance(value, int):
@@ -205,8 +233,11 @@ class Substitution(dict[object, "Dim"]):
         self.rebuilt: dict[Dim, Dim] = dict(wholes or {})
 
 
-def substitute(root: Expr, mapping: Mapping[Any, Dim]) -> Dim:
-    """The expression with dimensions in place of variables, all at once."""
+def substitute(root: Expr, mapping: Mapping[Any, Any]) -> Dim:
+    """The expression with dimensions in place of variables, all at once. Functions are applied anew.
+
+    In place of a function another one may be given, or what computes its values for numbers.
+    """
     values = mapping.rebuilt if isinstance(mapping, Substitution) else {}
     if root not in values:
         for node in postorder(root):
@@ -237,7 +268,7 @@ def replaced(
 
 
 def _rebuilt(
-    node: Expr, values: dict[Dim, Dim], mapping: Mapping[Any, Dim], before: Callable[[Expr], None] | None = None
+    node: Expr, values: dict[Dim, Dim], mapping: Mapping[Any, Any], before: Callable[[Expr], None] | None = None
 ) -> Dim:
     """A node with `values` in place of its parts; for a variable the dimension in `mapping`, if there is one."""
     if isinstance(node, Var):
@@ -255,7 +286,8 @@ def _rebuilt(
             accumulate(terms, added, k)
             const += k * offset
         return sum_of(terms, const)
-    if all(isinstance(c, int) or values[c] is c for c in children(node)):
+    is_given = isinstance(node, Application) and node.function in mapping
+    if not is_given and all(isinstance(c, int) or values[c] is c for c in children(node)):
         return node
     if before is not None:
         before(node)
@@ -267,6 +299,8 @@ def _rebuilt(
         return floordiv(values.get(n, n), by)
     if isinstance(node, Extremum):
         return (maximum if isinstance(node, Max) else minimum)(*[values.get(part, part) for part in node._parts])
+    if isinstance(node, Application):
+        return _applied(node.function, [values.get(part, part) for part in node._parts], mapping.get(node.function))
     return product([power(values[atom], exponent) for atom, exponent in powers_of(node).items()])
 
 

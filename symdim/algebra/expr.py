@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from symdim.algebra import canonical, texts
+    from symdim.algebra.application import Function
     from symdim.algebra.texts.tree import Tree
     from symdim.algebra.variable import Var
     from symdim.guarantee import Guarantee
@@ -242,12 +243,12 @@ class Expr(Symbolic):
         """The names of all variables."""
         return frozenset(v.name for v in canonical.variables_of(self))
 
-    def evaluate(self, bindings: Mapping[str | Var, int] | None = None, /, **sizes: int) -> Dim:
+    def evaluate(self, bindings: Mapping[Any, int | Callable[..., int]] | None = None, /, **sizes: int) -> Dim:
         """The value for the given sizes, by name or variable; an `Expr` if some are not given.
 
         Names that do not occur are ignored if all variables have a size. Else they may be misspelt, so they raise
-        `UnboundName`; `substitute` ignores them always. Raises `BoundsError` for a size outside the bounds of its
-        variable and `DivisionByZero` where a divisor is 0.
+        `UnboundName`. A `Function` as a key gives what computes its values. Raises `BoundsError` for a size outside the
+        bounds of its variable and `DivisionByZero` where a divisor is 0.
 
         >>> from symdim import Var
         >>> (Var("H") // 2 + Var("W")).evaluate(H=7)
@@ -255,11 +256,11 @@ class Expr(Symbolic):
         """
         return canonical.evaluated(self, bindings or {}, sizes)
 
-    def to_int(self, bindings: Mapping[str | Var, int] | None = None, /, **sizes: int) -> int:
+    def to_int(self, bindings: Mapping[Any, int | Callable[..., int]] | None = None, /, **sizes: int) -> int:
         """The value for the given sizes. Raises `UnboundName` with all names that have none."""
-        return canonical.to_int(self, {**(bindings or {}), **sizes} if sizes else bindings or {})  # type: ignore[dict-item]
+        return canonical.to_int(self, {**(bindings or {}), **sizes} if sizes else bindings or {})
 
-    def substitute(self, mapping: Mapping[Any, Dim]) -> Dim:
+    def substitute(self, mapping: Mapping[Any, Dim | Function | Callable[..., int]]) -> Dim:
         """The expression with dimensions in place of variables, all at once (so a swap works).
 
         Raises `BoundsError` for a dimension that is provably outside the bounds of its variable.

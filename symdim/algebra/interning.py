@@ -61,13 +61,18 @@ def sequence_fingerprint(kind: int, items: tuple[Dim, ...]) -> int:
 
 
 def _same(a: Expr, b: Expr) -> bool:
-    return a._terms == b._terms and a._const == b._const and a._parts == b._parts and type(a) is type(b)
+    return a._terms == b._terms and a._const == b._const and a._parts == b._parts and _kind(a) == _kind(b)
 
 
 def _structure(node: Expr) -> object:
     terms = None if node._terms is None else frozenset(node._terms.items())
     parts = frozenset(node._parts.items()) if isinstance(node._parts, dict) else node._parts
-    return type(node), terms, node._const, parts
+    return _kind(node), terms, node._const, parts
+
+
+def _kind(node: Expr) -> tuple[object, object]:
+    """The class of a node, and the function of an application."""
+    return type(node), getattr(node, "function", None)
 
 
 def find_unit(fingerprint: int, kind: type[Expr], parts: object) -> Expr | None:

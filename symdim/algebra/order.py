@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from math import prod
 
+from symdim.algebra.application import Application
 from symdim.algebra.expr import Extremum, FloorDiv, Max, Mul
-from symdim.algebra.interning import PRIME, sequence_fingerprint
+from symdim.algebra.interning import PRIME, sequence_fingerprint, text_fingerprint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    from symdim.algebra.application import Function
     from symdim.algebra.expr import Dim, Expr
 
 _NAMES = 8  # the most names of a unit in its key, so that keys have a constant size
@@ -65,8 +67,18 @@ def named_fingerprint(node: Expr) -> int:
 
 
 def kind_number(atom: Expr) -> int:
-    """The number of an atom's kind in its fingerprint: 1 for a division, 2 for a maximum, 3 for a minimum."""
+    """The number of an atom's kind in its fingerprint: 1 for a division, 2 for a maximum, 3 for a minimum.
+
+    That of an application is large, and another one for each function.
+    """
+    if isinstance(atom, Application):
+        return function_number(atom.function)
     return 1 if isinstance(atom, FloorDiv) else 2 if isinstance(atom, Max) else 3
+
+
+def function_number(function: Function) -> int:
+    """The number of a function in fingerprints, by its name and its bounds."""
+    return text_fingerprint(f"{function} in {function.low}..{function.high}")
 
 
 def _atom_order(atom: Expr) -> tuple[object, ...]:
@@ -81,6 +93,9 @@ def _atom_order(atom: Expr) -> tuple[object, ...]:
     if isinstance(atom, Extremum):
         numbers = sorted([part if isinstance(part, int) else part._const for part in atom._parts])
         return names_of(atom), 2, len(atom._parts), kind_number(atom), numbers, named, atom._fingerprint
+    if isinstance(atom, Application):
+        numbers = [part if isinstance(part, int) else part._const for part in atom._parts]
+        return names_of(atom), 4, len(numbers), str(atom.function), numbers, named, atom._fingerprint
     return names_of(atom), 0, atom.scope.serial, 0, named, atom._fingerprint  # type: ignore[attr-defined]
 
 

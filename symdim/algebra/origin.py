@@ -7,13 +7,12 @@
 | `ValueOf(tensor, index, semantics)` | one element of a tensor; `semantics` says what an operator takes it for        |
 | `Computed(size, why)`               | the size that an operator computes of such elements, by its own arithmetic     |
 | `Declared(name)`                    | a name that a model declares, and of which nothing else is known               |
-| `Applied(function, argument)`       | the value of a function of which only equality of equal arguments is known     |
 | anything else, such as a text       | decided by the data alone; the text says how                                   |
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from symdim.algebra.named_tuple import NamedTuple
 
@@ -71,16 +70,6 @@ class Declared(NamedTuple):
         return "declared for this value only"
 
 
-class Applied(NamedTuple):
-    """The integer that a function gives for a dimension or an exact quotient, such as the root of a square."""
-
-    function: str
-    argument: Any  # a dimension or a `symdim.Rational`
-
-    def __str__(self) -> str:
-        return f"{self.function} of {self.argument!r}"
-
-
 def is_given(origin: object) -> bool:
     """Whether sizes of this origin are known before a run."""
     return origin is None or type(origin) is InputDim
@@ -88,4 +77,4 @@ def is_given(origin: object) -> bool:
 
 def is_data_dependent(origin: object) -> bool:
     """Whether data decide a size of this origin. That is not known of a declared name."""
-    return origin is not None and type(origin) not in (InputDim, Declared, Applied)
+    return origin is not None and type(origin) not in (InputDim, Declared)

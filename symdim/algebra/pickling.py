@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from symdim.algebra.application import Application
+from symdim.algebra.constructors.applications import application_atom
 from symdim.algebra.constructors.arithmetic import sum_of
 from symdim.algebra.constructors.extrema import extremum_atom
 from symdim.algebra.constructors.floordiv import quotient_atom
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container
     from typing import Any
 
+    from symdim.algebra.application import Function
     from symdim.algebra.expr import Dim
 
     Place = tuple[bool, int]  # (True, a number) or (False, the index of an earlier step)
@@ -50,6 +53,8 @@ def program_of(root: Expr) -> tuple[list[Var], list[Step]]:
             steps.append(("sum", node._const, [(number[unit], k) for unit, k in node._terms.items()]))
         elif isinstance(node, Mul):
             steps.append(("mul", [(number[atom], e) for atom, e in powers_of(node).items()]))
+        elif isinstance(node, Application):
+            steps.append(("apply", node.function, *[place(part) for part in node._parts]))
         else:
             kind = "div" if isinstance(node, FloorDiv) else "max" if isinstance(node, Max) else "min"
             steps.append((kind, *[place(part) for part in children(node)]))
@@ -122,6 +127,10 @@ def _extremum(kind: type[Extremum], nodes: list[Expr], *parts: Place) -> Expr:
     return extremum_atom(kind, tuple([_dim(nodes, place) for place in parts]))
 
 
+def _apply(nodes: list[Expr], function: Function, *parts: Place) -> Expr:
+    return application_atom(function, tuple([_dim(nodes, place) for place in parts]))
+
+
 _BUILDERS: dict[str, Callable[..., Expr]] = {
     "var": _var,
     "sum": _sum,
@@ -129,4 +138,5 @@ _BUILDERS: dict[str, Callable[..., Expr]] = {
     "div": _div,
     "max": partial(_extremum, Max),
     "min": partial(_extremum, Min),
+    "apply": _apply,
 }

@@ -11,6 +11,7 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from symdim.algebra.application import Application
 from symdim.algebra.dims import excludes, variables_of
 from symdim.algebra.evaluate import parts_first
 from symdim.algebra.expr import Expr
@@ -18,7 +19,7 @@ from symdim.algebra.order import order
 from symdim.algebra.texts.display import tree_of
 from symdim.algebra.texts.tree import Operation, dims_in, terms_in
 from symdim.algebra.variable import Var
-from symdim.errors import UnboundName
+from symdim.errors import SymdimError, UnboundName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterator, Sequence
@@ -92,7 +93,7 @@ class StraightCode:
     def operand(self, dim: Dim) -> str:
         """The text that stands for a dimension; the statements that it needs are added.
 
-        Raises UnboundName for variables that are not among the symbols.
+        Raises UnboundName for variables that are not among the symbols, and SymdimError for functions without code.
         """
         if isinstance(dim, int):
             return self.language.number(dim)
@@ -116,13 +117,22 @@ class StraightCode:
     def _computed(self, tree: Tree) -> str:
         if isinstance(tree, Operation):
             return self._operation(tree)
+        if isinstance(tree, Application):
+            return self._application(tree)
         return self._total([(k, self._product(powers)) for k, powers in terms_in(tree)])
+
+    def _application(self, node: Application) -> str:
+        """The name of a function of numerators and divisors in turn. Raises SymdimError if the language has none."""
+        raise SymdimError(f"{node!r} cannot be computed in {self.language.suffix}: the function has no code there")
+
+    def _texts(self, dims: Sequence[Dim]) -> list[str]:
+        return [self.language.number(x) if isinstance(x, int) else self._held[x] for x in dims]
 
     def _operation(self, operation: Operation) -> str:
         if operation not in self._held:
             operator, operands = operation
             fails = self.language.has_gaps and operator in ("//", "%") and not excludes(operands[1], 0)
-            texts = [self.language.number(x) if isinstance(x, int) else self._held[x] for x in operands]
+            texts = self._texts(operands)
             self._held[operation] = self._folded(texts, partial(self.language.call, operator), str, str, fails)
         return self._held[operation]
 

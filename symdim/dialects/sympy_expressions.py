@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from symdim.algebra.application import Application
 from symdim.algebra.evaluate import parts_first
 from symdim.algebra.expr import Expr
-from symdim.algebra.origin import Applied
 from symdim.algebra.texts.printing import told_apart
 from symdim.algebra.texts.tree import Operation, terms_in
 from symdim.algebra.variable import Var
 from symdim.dialects.straight_code import in_order
 from symdim.errors import SymdimError
-from symdim.parser.functions import FUNCTIONS
+from symdim.parser.functions import FUNCTIONS, function
 from symdim.parser.rational import Rational, Value, divide, exact_integer, power, product_of, sum_of
 
 if TYPE_CHECKING:
@@ -54,8 +54,9 @@ def to_sympy(dim: Value) -> Any:
         return sympy.Mul(product.coefficient, *powers)
 
     for node, tree in in_order(dim, held):
-        if isinstance(tree, Var) and isinstance(tree.origin, Applied):
-            held[node] = getattr(sympy, tree.origin.function)(to_sympy(tree.origin.argument))
+        if isinstance(tree, Application):
+            parts = list(map(part_of, tree._parts))
+            held[node] = _called(str(tree.function), [n / d for n, d in zip(parts[::2], parts[1::2], strict=True)])
         elif isinstance(tree, Var):
             low = tree.lo
             signs = {"positive": True} if low is not None and low > 0 else {"nonnegative": True} if low == 0 else {}
@@ -67,12 +68,19 @@ def to_sympy(dim: Value) -> Any:
     return held[dim]
 
 
+def _called(name: str, arguments: Sequence[Any]) -> Any:
+    import sympy
+
+    is_known = name in ("ceiling", "floor", "sqrt")
+    return (getattr(sympy, name) if is_known else sympy.Function(name))(*arguments)
+
+
 def from_sympy(expression: Any, names: Mapping[str, Var] | None = None) -> Dim:
     """The dimension of a SymPy expression; symbols become the variables of their names, sizes of at least 1.
 
     `names` gives other variables for names. Functions are those that `parse` reads, of SymPy or of torch: `floor`,
-    `ceiling`, `Mod`, `Max`, `FloorDiv`, `PythonMod`, ... Raises SymdimError for other functions, and for an expression
-    that need not be an integer.
+    `ceiling`, `Mod`, `Max`, `FloorDiv`, `PythonMod`, ... An undefined function is `symdim.function` of its name. Raises
+    SymdimError for other functions, and for an expression that need not be an integer.
     """
     given = names or {}
     held: dict[Any, Value] = {}
@@ -96,7 +104,10 @@ def _value(node: Any, arguments: Sequence[Value], names: Mapping[str, Var]) -> V
         if isinstance(exponent, int) and exponent < 0:
             return divide(1, power(base, -exponent))
         return power(base, exponent)
-    function = FUNCTIONS.get(name.lower())
-    if function is None or not function.fewest <= len(arguments) <= (function.most or len(arguments)):
+    meaning = FUNCTIONS.get(name.lower())
+    if meaning is None and type(type(node)).__name__ == "UndefinedFunction":
+        domain, _, word = name.rpartition(".")
+        return function(word, domain)(*arguments)
+    if meaning is None or not meaning.fewest <= len(arguments) <= (meaning.most or len(arguments)):
         raise SymdimError(f"{node}: {name} has no exact meaning on integers")
-    return function.apply(*arguments)
+    return (meaning.apply or divide)(*arguments)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from symdim.algebra.application import Application
 from symdim.algebra.expr import Expr
 from symdim.algebra.named_tuple import NamedTuple
-from symdim.algebra.origin import Applied
 from symdim.algebra.texts.display import quoted
 from symdim.algebra.texts.printing import told_apart
 from symdim.algebra.texts.tree import Operation, terms_in
@@ -67,11 +67,11 @@ def _terms(part: Part, held: dict[Expr, tuple[int, _Terms]]) -> _Terms:
 
 def _terms_of_tree(tree: Tree, held: dict[Expr, tuple[int, _Terms]]) -> _Terms:
     if isinstance(tree, Var):
-        if isinstance(tree.origin, Applied):
-            return _of_atom(_application(tree.name, tree.origin, held))
         return _of_atom(_Atom(quoted(tree.name), _key((2, 0, "Symbol"), (tree.name,))))
     if isinstance(tree, Operation):
         return _call(tree, held)
+    if isinstance(tree, Application):
+        return _of_atom(_application(tree, held))
     found: _Terms = {}
     for coefficient, powers in terms_in(tree):
         factors = [(_terms(base, held), exponent) for base, exponent in powers]
@@ -82,12 +82,18 @@ def _terms_of_tree(tree: Tree, held: dict[Expr, tuple[int, _Terms]]) -> _Terms:
     return found
 
 
-def _application(name: str, origin: Applied, held: dict[Expr, tuple[int, _Terms]]) -> _Atom:
-    """The atom of a variable that stands for a function. A root is a power to SymPy."""
-    argument = _sum_key(_divided(*(_terms(part, held) for part in parts_of(origin.argument))))
-    if origin.function != "sqrt":
-        return _Atom(name, _key((4, 10000, origin.function), (argument,)))
-    return _Atom(name, (*argument[:2], _number_key(Fraction(1, 2)), argument[3]))
+def _application(node: Application, held: dict[Expr, tuple[int, _Terms]]) -> _Atom:
+    """The atom of a function. A root is a power to SymPy."""
+    terms = [_terms(part, held) for part in node._parts]
+    arguments = list(map(_divided, terms[::2], terms[1::2]))
+    name = str(node.function)
+    text = f"{name}({', '.join(map(_sum_text, arguments))})"
+    if node._height > _DEEP:
+        return _Atom(text, _key(_TEXT, (text,)))
+    keys = tuple(map(_sum_key, arguments))
+    if name != "sqrt":
+        return _Atom(text, _key((4, 10000, name), keys))
+    return _Atom(text, (*keys[0][:2], _number_key(Fraction(1, 2)), keys[0][3]))
 
 
 def _add(terms: _Terms, others: _Terms, factor: Fraction) -> None:

@@ -7,7 +7,8 @@
 | maximum        | max(a, b, c)| max(max(a, b), c)| Max(a, b, c)      | Max(a, b, c)   |
 | power          | a**2        | a^2              | a**2              | a**2           |
 
-A name that is no identifier stands in backticks, as in symdim's own form; the other readers know no such names.
+A name that is no identifier stands in backticks, as in symdim's own form; the other readers know no such names. They
+read other functions only as far as they have one of that name.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from symdim.algebra.application import Application
 from symdim.algebra.expr import Expr
 from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.texts.display import quoted
@@ -86,11 +88,21 @@ def _text_of(tree: Tree, held: dict[Expr, _Text], dialect: Dialect) -> _Text:
         return _Text(quoted(tree.name), _ATOM)
     if isinstance(tree, int):
         return _Text(str(tree), _ATOM if tree >= 0 else _SUM)
+    if isinstance(tree, Application):
+        return _application(tree, held, dialect)
     return _call(tree, held, dialect) if isinstance(tree, Operation) else _total(terms_in(tree), held, dialect)
 
 
 def _part(part: Part, held: dict[Expr, _Text], dialect: Dialect) -> _Text:
     return held[part] if isinstance(part, Expr) else _text_of(part, held, dialect)
+
+
+def _application(tree: Application, held: dict[Expr, _Text], dialect: Dialect) -> _Text:
+    texts: list[str] = []
+    for n, d in zip(tree._parts[::2], tree._parts[1::2], strict=True):
+        above, below = [_part(part, held, dialect) for part in (n, d)]
+        texts.append(above.text if d == 1 else f"{above.within(_PRODUCT)}/{below.within(_POWER)}")
+    return _Text(f"{tree.function}({', '.join(texts)})", _ATOM)
 
 
 def _call(operation: Operation, held: dict[Expr, _Text], dialect: Dialect) -> _Text:

@@ -5,11 +5,11 @@ r"""The grammar of dimension texts.
     unary   = {"+" | "-"} power
     power   = primary [("**" | "^") unary]               2**3**2 = 2**(3**2), -N**2 = -(N**2), N^2 = N*N
     primary = number | name | quoted | call | "(" sum ")"
-    call    = function "(" sum {"," sum} ")"             a function of `symdim.parser.functions`, in any case
+    call    = name "(" sum {"," sum} ")"                 a name of `symdim.parser.functions`, in any case, or any other
 
-The lexemes are those of `symdim.parser.lexemes`. The name of a function is an ordinary name if no "(" follows.
+The lexemes are those of `symdim.parser.lexemes`.
 
-In floor(), ceil(), trunc() and round(), "/" is exact. Elsewhere it rounds down (RFC 7661; sizes are not negative)
+In functions that round and in unknown ones, "/" is exact. Elsewhere it rounds down (RFC 7661; sizes are not negative)
 unless the dialect says otherwise. A constant fraction there, such as 1/2, is refused, because it shows that the
 producer's "/" was exact. A result that need not be an integer is refused too.
 
@@ -33,7 +33,7 @@ from symdim.algebra.expr import Expr
 from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.texts.written import Written
 from symdim.errors import ParseError, SymdimError
-from symdim.parser.functions import FUNCTIONS, Function
+from symdim.parser.functions import FUNCTIONS, Meaning, has_open_function, meaning_of
 from symdim.parser.lexemes import Dialect, Lexicon, is_name, is_number, unquote
 from symdim.parser.rational import (
     MAX_BITS,
@@ -102,7 +102,8 @@ class Reader:
 
     `values` are the operands read so far. `operators` are those still to be applied, and `places` the indices of their
     lexemes. `calls` has for each open parenthesis its function, if any, and the place where its arguments begin.
-    `written` counts the work; the parts of a text that are read one by one share it.
+    `written` counts the work; the parts of a text that are read one by one share it. A `cautious` reader rounds no
+    function of which no value is known.
     """
 
     def __init__(
@@ -112,7 +113,8 @@ class Reader:
         variable: Callable[[str], Expr],
         dialect: Dialect | None,
         written: Written | None = None,
-        functions: Mapping[str, Function] = FUNCTIONS,
+        functions: Mapping[str, Meaning] = FUNCTIONS,
+        cautious: bool = False,
     ) -> None:
         if len(text) > MAX_LENGTH:
             raise ParseError(text, MAX_LENGTH, f"longer than {MAX_LENGTH} characters")
@@ -121,12 +123,12 @@ class Reader:
         self.variable = variable
         self.dialect = dialect
         self.known = _ONNX_LIGHT if dialect == "onnx-light" else _PYTHON
-        self.functions = functions
+        self.functions, self.cautious = functions, cautious
         self.lexemes = [*declared.split(text), _END]
         self.values: list[Value] = []
         self.operators = [_END]
         self.places = [0]
-        self.calls: list[tuple[Function | None, int]] = []
+        self.calls: list[tuple[Meaning | None, int]] = []
         self.exact = 0
         self.written = written
         self.is_short = len(text) <= _SHORT and not _makes_long_numbers(text)
@@ -149,23 +151,23 @@ class Reader:
         """Operands and operators in turn; prefixes and "(" come before an operand, ")" and "," after one."""
         values, operators, places, lexemes = self.values, self.operators, self.places, self.lexemes
         levels, waiting = self.known.level, self.known.waiting
-        operand_next, function = True, None
+        operand_next, meaning = True, None
         for place, lexeme in enumerate(lexemes):
             if operand_next:
                 if lexeme == "(":
                     operators.append(lexeme)
                     places.append(place)
-                    self.calls.append((function, len(values)))
-                    function = None
-                elif lexeme.isidentifier():
-                    if lexemes[place + 1] == "(":
-                        function = self._function(lexeme, place)
-                    else:
-                        values.append(self.variable(lexeme))
-                        operand_next = False
+                    self.calls.append((meaning, len(values)))
+                    meaning = None
+                elif lexeme.isidentifier() and lexemes[place + 1] != "(":
+                    values.append(self.variable(lexeme))
+                    operand_next = False
                 elif lexeme == "-":
                     operators.append("negate")
                     places.append(place)
+                elif lexeme and lexemes[place + 1] == "(" and is_name(lexeme):
+                    meaning = meaning_of(lexeme, self.functions)
+                    self.exact += meaning.exact
                 elif lexeme != "+":
                     values.append(self._operand(lexeme, place))
                     operand_next = False
@@ -197,13 +199,6 @@ class Reader:
             self._refuse(place, f'an operand is missing before "{lexeme}"')
         self._refuse(place, f'"{lexeme:.40}" is neither a number nor a declared name')
 
-    def _function(self, name: str, place: int) -> Function:
-        function = self.functions.get(name.lower())
-        if function is None:
-            self._refuse(place, f'unknown function "{name:.40}"')
-        self.exact += function.exact
-        return function
-
     def _after_sum(self, lexeme: str, place: int) -> bool:
         """Read ")", "," or the end; return whether an operand comes next."""
         if lexeme not in (")", ",", _END):
@@ -213,21 +208,21 @@ class Reader:
         if lexeme == ")":
             if not self.calls:
                 self._refuse(place, 'no "(" for this ")"')
-            function, start = self.calls.pop()
-            if function is not None:
-                self._call(function, start)
+            meaning, start = self.calls.pop()
+            if meaning is not None:
+                self._call(meaning, start)
             self.operators.pop()
             self.places.pop()
         elif lexeme == "," and (not self.calls or self.calls[-1][0] is None):
             self._refuse(place, "a comma outside of a function's arguments")
         return lexeme == ","
 
-    def _call(self, function: Function, start: int) -> None:
+    def _call(self, meaning: Meaning, start: int) -> None:
         arguments = self.values[start:]
-        if not function.fewest <= len(arguments) <= (function.most or len(arguments)):
+        if not meaning.fewest <= len(arguments) <= (meaning.most or len(arguments)):
             self._refuse(self.places[-1] - 1, f"this function does not take {len(arguments)} arguments")
-        self.values[start:] = [self._applied(function.apply, *arguments)]
-        self.exact -= function.exact
+        self.values[start:] = [self._applied(meaning.apply or self._divide, *arguments, rounds=not meaning.polynomial)]
+        self.exact -= meaning.exact
 
     def _reduce(self, level: int) -> None:
         """Apply the operators on top of the stack that bind tighter than `level`; a run of + or * at once."""
@@ -241,7 +236,7 @@ class Reader:
             else:
                 apply = known.apply.get(operator, self._divide)
                 right = values.pop()
-                values[-1] = self._applied(apply, values[-1], right)
+                values[-1] = self._applied(apply, values[-1], right, rounds=operator in ("//", "/:", "%"))
             operators.pop()
             self.places.pop()
 
@@ -267,14 +262,22 @@ class Reader:
         """x / y. The function around it decides its meaning; else a fraction among the two; else the dialect."""
         if self.exact or self.dialect == "exact" or isinstance(x, Rational) or isinstance(y, Rational):
             return divide(x, y)
+        self._demand_integers((x, y))
         if self.dialect == "trunc":
             return trunc(divide(x, y))
         if self.dialect != "floor" and isinstance(x, int) and isinstance(y, int) and x % y:
             raise SymdimError(f"{x!r}/{y!r} outside of floor(): write //, or choose a dialect that defines /")
         return x // y
 
-    def _applied(self, apply: Callable[..., Value], *operands: Value) -> Value:
+    def _demand_integers(self, operands: tuple[Value, ...]) -> None:
+        """Refuse to round what need not be an integer to who wrote the text."""
+        if self.cautious and has_open_function(operands):
+            self._refuse(self.places[-1], "a function that need not be an integer is rounded")
+
+    def _applied(self, apply: Callable[..., Value], *operands: Value, rounds: bool) -> Value:
         """The result of an operator or function, in the limits of `_limited`."""
+        if rounds:
+            self._demand_integers(operands)
         if apply is power:
             self._spend(work_of_power(*operands))
         return self._limited(apply(*operands))

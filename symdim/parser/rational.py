@@ -8,14 +8,15 @@ rounds them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import gcd, lcm
+from math import lcm
 from typing import Any, TypeAlias
 
 from symdim.algebra import canonical
+from symdim.algebra.constructors.applications import lowest_terms
 from symdim.algebra.constructors.arithmetic import MAX_PAIRS, MAX_TERMS
 from symdim.algebra.dims import bounds_of, substituted, variables_of
 from symdim.algebra.expr import Expr
-from symdim.errors import DivisionByZero, SymdimError
+from symdim.errors import SymdimError
 
 Value: TypeAlias = "int | Expr | Rational"
 
@@ -132,25 +133,12 @@ def divide(x: Value, y: Value) -> Value:
     (a, b), (c, d) = parts_of(x), parts_of(y)
     numerator, denominator = a * d, b * c
     if isinstance(denominator, int):
-        if denominator == 0:
-            raise DivisionByZero("division by zero")
         if denominator.bit_length() > MAX_BITS:
             raise SymdimError("the denominator is too large")
-        if denominator < 0:
-            numerator, denominator = -numerator, -denominator
-        common = gcd(_content(numerator), denominator)
-        if common > 1:
-            numerator, denominator = numerator // common, denominator // common
+        numerator, denominator = lowest_terms(numerator, denominator)
         if denominator == 1:
             return numerator
     return Rational(numerator, denominator)
-
-
-def _content(x: int | Expr) -> int:
-    """A number that divides x: of a sum, what divides all its coefficients."""
-    if isinstance(x, int):
-        return x
-    return 1 if x._terms is None else gcd(x._const, *x._terms.values())
 
 
 def decimal(lexeme: str) -> Value:

@@ -45,7 +45,7 @@ def valued(dim: Dim, values: Assignment) -> int | None:
     if isinstance(dim, int):
         return dim
     try:
-        value = dim.evaluate(values)  # type: ignore[arg-type]
+        value = dim.evaluate(values)
     except SymdimError:
         return None
     return value if isinstance(value, int) else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symdim.algebra.application import Application
 from symdim.algebra.caches import remembered
 from symdim.algebra.expr import Expr, FloorDiv, Max, Min
 from symdim.algebra.intervals import contains, disjoint, numerator, plus, power, scaled, times, unscaled
@@ -70,7 +71,7 @@ def _parts(p: State, dim: Expr, wanted: Interval) -> list[tuple[Dim, Interval]]:
         able = [part for part in dim._parts if hi is None or (low := p.bounds(part)[0]) is None or low <= hi]
         only = hi if len(able) == 1 else None
         return [(part, (lo, only if part is able[0] else None)) for part in dim._parts] if able else []
-    return _factors(p, powers_of(dim), wanted)
+    return [] if isinstance(dim, Application) else _factors(p, powers_of(dim), wanted)
 
 
 def _terms(p: State, dim: Expr, wanted: Interval) -> list[tuple[Dim, Interval]]:

@@ -7,18 +7,23 @@ reader that knows only the document gives them too (`second_reader.py`).
 from __future__ import annotations
 
 import json
+from functools import partial
+from math import floor
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from onnx_infer.model.size_texts import said
 from symdim import DivisionByZero, Expr, ParseError, Var, parse, read_dim_param
+from symdim.algebra.application import Function
+from symdim.algebra.evaluate import applications_in
+from symdim.errors import UnboundFunction
 
 PATH = Path(__file__).parents[2] / "docs" / "dim_param_vectors.json"
 
 Vector: TypeAlias = dict[str, Any]
 
 KINDS = {
-    "function": ("unknown function", "does not take"),
+    "function": ("does not take",),
     "value": ("zero", "outside of floor()", "exponent", "need not be an integer"),
 }
 """Kinds of errors by words in their messages. All others are of the kind "syntax"."""
@@ -52,11 +57,19 @@ def answered(vector: Vector) -> Vector:
 
 
 def value_of(dim: int | Expr, sizes: dict[str, int]) -> int | None:
-    """The value at these sizes; None where a divisor is 0."""
+    """The value at these sizes; None where a divisor is 0, or a root is no integer."""
+    if isinstance(dim, int):
+        return dim
+    functions = {node.function for node in applications_in([dim]) if node.function.meaning is None}
     try:
-        return dim if isinstance(dim, int) else dim.to_int(sizes)
-    except DivisionByZero:
+        return dim.to_int(sizes | {function: partial(value_of_unknown, function) for function in functions})
+    except (DivisionByZero, UnboundFunction):
         return None
+
+
+def value_of_unknown(function: Function, *arguments: Any) -> int:
+    """What a function without a meaning gives in the vectors."""
+    return len(str(function)) + sum((i + 1) * floor(x) for i, x in enumerate(arguments))
 
 
 def write(content: Vector) -> None:

@@ -141,7 +141,7 @@ def test_a_word_that_is_no_expression_is_a_name(text):
 
 @pytest.mark.parametrize(
     "text",
-    [" ", "?", "N +", "seq len", "-1", "3 - 5", "N - N - 1", "-N", "N//0", "H/2 + 1/2", "0.5", "(", "sqrt(N)"],
+    [" ", "?", "N +", "seq len", "-1", "3 - 5", "N - N - 1", "-N", "N//0", "H/2 + 1/2", "0.5", "(", "sqrt(N)", "f(N)"],
 )
 def test_any_dim_param_can_be_read(text):
     assert read_dim_param(text) is Var(text)
@@ -229,7 +229,8 @@ ERRORS = [
     ("N, M", 1, "a comma outside of a function's arguments"),
     ("mod(N)", 0, "does not take 1 arguments"),
     ("1 + floor(N, M)", 4, "does not take 2 arguments"),
-    ("N + sqrt(M)", 4, 'unknown function "sqrt"'),
+    ("N + sqrt(M, 2)", 4, "does not take 2 arguments"),
+    ("N + f()", 6, "an operand is missing"),
     ("N & M", 2, 'an operator is missing before "&"'),
     ("`N", 0, "neither a number nor a declared name"),
     ("1 + N//0", 5, "zero"),

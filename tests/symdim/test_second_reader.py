@@ -3,7 +3,7 @@
 import json
 import re
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, isqrt, prod
 from pathlib import Path
 
 import pytest
@@ -24,12 +24,26 @@ FRACTIONS = {  # exact on fractions
     **dict.fromkeys(["identity", "tofloat"], lambda x: x), "negate": lambda x: -x, "abs": abs,
     **dict.fromkeys(["max", "^"], lambda *x: max(x)), **dict.fromkeys(["min", "&"], lambda *x: min(x)),
     "non_negative": lambda x: max(x, 0),
+    "add": lambda x, *y: sum(y, x), "sub": lambda x, y: x - y, "mul": lambda x, *y: prod(y, start=x),
 }  # fmt: skip
 FUNCTIONS = {
     **ROUNDS, **FRACTIONS, **dict.fromkeys(["//", "/:", "floordiv", "cleandiv"], lambda x, y: x // y),
     "ceildiv": lambda x, y: ceil(x / y), "truncdiv": lambda x, y: int(x / y), "sign": lambda x: (x > 0) - (x < 0),
     "modularindexing": lambda x, y, z: x // y % z, "heaviside": lambda x, z: z if x == 0 else x > 0,
+    "sqrt": lambda x: root(x),
 }  # fmt: skip
+EXACT = {*ROUNDS, "sqrt", "call"}  # "/" inside is exact
+ROUNDING = {"/", *FUNCTIONS} - {*FRACTIONS, "sqrt"} | {"/", "%", "mod", "pythonmod", "rshift"}
+
+
+def root(x):
+    above, below = isqrt(max(x.numerator, 0)), isqrt(x.denominator)
+    return Fraction(above, below) if Fraction(above, below) ** 2 == x else None
+
+
+def unknown(name, *x):
+    """What a function without a meaning gives in the vectors (section 8)."""
+    return Fraction(len(name) + sum((i + 1) * floor(y) for i, y in enumerate(x)))
 
 
 def lexemes(text, declared, dialect=None):
@@ -81,25 +95,44 @@ class Parser:
         self.must(kind in ("number", "name", "declared") or (kind == "text" and len(lexeme) > 2))
         if kind == "text":
             return "name", lexeme[1:-1].replace("``", "`") if lexeme[0] == "`" else lexeme[1:-1]
-        if not (lexeme.isidentifier() and self.takes("(")):
+        if not (kind == "name" and self.takes("(")):
             return (kind, Fraction(lexeme)) if kind == "number" else ("name", lexeme)
         arguments = [self.whole()]
         while self.takes(","):
             arguments.append(self.whole())
         self.must(self.takes(")"))
+        known = "/" if lexeme.lower() == "div" else lexeme.lower()
+        if known not in FUNCTIONS:
+            return "call", lexeme, *arguments
         try:
-            FUNCTIONS[lexeme.lower()](*[Fraction(1)] * len(arguments))
-        except (KeyError, TypeError):
+            FUNCTIONS[known](*[Fraction(1)] * len(arguments))
+        except TypeError:
             raise ValueError("function") from None
-        return lexeme.lower(), *arguments
+        return known, *arguments
+
+
+def parts_of(tree):
+    return () if tree[0] in ("number", "name") else tree[2:] if tree[0] == "call" else tree[1:]
 
 
 def names(tree):
-    return {tree[1]} if tree[0] == "name" else set().union(*map(names, tree[1:])) if tree[0] != "number" else set()
+    return {tree[1]} if tree[0] == "name" else set().union(*map(names, parts_of(tree)))
+
+
+def is_open(tree):
+    """Whether a function of which no value is known stands in a tree."""
+    return tree[0] in ("call", "sqrt") or any(map(is_open, parts_of(tree)))
+
+
+def is_rounded(tree, exact):
+    """Whether such a function is in an operand of what rounds."""
+    rounds = tree[0] in ROUNDING and not (exact and tree[0] == "/")
+    inner = exact or tree[0] in EXACT
+    return (rounds and any(map(is_open, parts_of(tree)))) or any(is_rounded(part, inner) for part in parts_of(tree))
 
 
 def is_fraction(tree):
-    if tree[0] in ("number", "name"):
+    if tree[0] in ("number", "name", "call"):
         return tree[0] == "number" and tree[1].denominator > 1
     return tree[0] in ("inttruediv", "floattruediv") or (tree[0] in FRACTIONS and any(map(is_fraction, tree[1:])))
 
@@ -109,15 +142,16 @@ def value(tree, sizes, dialect, exact=False):
     kind, *parts = tree
     if kind in ("number", "name"):
         return parts[0] if kind == "number" else Fraction(sizes[parts[0]])
-    operands = [value(part, sizes, dialect, exact or kind in ROUNDS) for part in parts]
+    operands = [value(part, sizes, dialect, exact or kind in EXACT) for part in parts_of(tree)]
     if None in operands:
         return None
     if kind in POWERS and (names(parts[1]) or operands[1] < 0 or operands[1].denominator > 1):
         raise ValueError("value")
     try:
-        result = Fraction(FUNCTIONS[kind](*operands))
+        result = unknown(parts[0], *operands) if kind == "call" else FUNCTIONS[kind](*operands)
     except ZeroDivisionError:
         return None
+    result = result if result is None else Fraction(result)
     if kind != "/" or exact or dialect == "exact" or any(map(is_fraction, parts)):
         return result
     if dialect in (None, "onnx-light") and not names(tree) and result.denominator > 1:
@@ -142,7 +176,9 @@ def read(text, declared=None, dialect=None):
         parser.must(parser.rest[-1][0] == "end")
         found = [value(tree, dict(zip(sorted(names(tree)), p * 2, strict=False)), dialect) for p in PROBES]
         values = [x for x in found if x is not None]
-        if not values or any(x.denominator > 1 for x in values) or (declared is not None and max(values) < 0):
+        is_foreign = is_open(tree) and (is_rounded(tree, dialect == "exact") or not names(tree) <= {*known})
+        is_none = any(x.denominator > 1 for x in values) or not (values or is_open(tree))
+        if is_none or (declared is not None and (is_foreign or max(values, default=0) < 0)):
             raise ValueError("value")
     except ValueError as error:
         return ("error", str(error)) if declared is None else ("name", ("name", text))

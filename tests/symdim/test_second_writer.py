@@ -28,8 +28,9 @@ def spelled(tree: Any, place: int = TEXT) -> str:
     if kind == "name":
         name = parts[0]
         return name if re.fullmatch(r"[^\W\d][\w.]*", name) else "`" + name.replace("`", "``") + "`"
-    if kind in ("max", "min"):
-        return f"{kind}({', '.join(map(spelled, parts))})"
+    if kind in ("max", "min", "sqrt", "call"):
+        name, arguments = (parts[0], parts[1:]) if kind == "call" else (kind, parts)
+        return f"{name}({', '.join(map(spelled, arguments))})"
     first, *others = factors_of(tree)
     if first[0] == "negate":
         inner, lowest = "-" + "*".join(spelled(x, FACTOR) for x in (first[1], *others)), TEXT
@@ -40,8 +41,8 @@ def spelled(tree: Any, place: int = TEXT) -> str:
     elif kind == "**":
         inner, lowest = f"{spelled(parts[0], BASE)}**{spelled(parts[1], BASE)}", FACTOR
     else:
-        assert kind in ("//", "%"), f"{kind} is not written"
-        sign = " % " if kind == "%" else "//"
+        assert kind in ("//", "%", "/"), f"{kind} is not written"
+        sign = " % " if kind == "%" else kind
         inner, lowest = spelled(parts[0], OPERAND) + sign + spelled(parts[1], FACTOR), TERM
     return inner if place <= lowest else f"({inner})"
 

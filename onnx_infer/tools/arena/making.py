@@ -20,7 +20,7 @@ from onnx_infer.tools.planning.samples import mixed_sizes, sample_sizes
 from onnx_infer.tools.planning.scheduled import Bodies, ScheduledNode, Steps
 from symdim import ceildiv, maximum
 from symdim.algebra.dims import variables_of
-from symdim.compile import StraightLine, function_of, tuple_text
+from symdim.compile import StraightLine, tuple_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -268,4 +268,4 @@ def _offsets(layout: Layout, storages: Sequence[Storage], sizes: Mapping[str, Di
 def compiled(symbols: Sequence[Var], sizes: Collection[Dim]) -> Callable[..., tuple[int, ...]]:
     """The function from the sizes of symbols to these sizes."""
     code = StraightLine(symbols)
-    return function_of(code.source(tuple_text([code.operand(size) for size in sizes])))
+    return code.function(tuple_text([code.operand(size) for size in sizes]))

@@ -11,7 +11,7 @@ from onnx_infer.results.inferred import checked_sizes
 from onnx_infer.tools.arena.parts import Buffer, PlacedBuffer, Step, Storage, slots_of
 from onnx_infer.tools.arena.placing import compacted, extent, live_peak
 from symdim import ceildiv, maximum
-from symdim.compile import StraightLine, function_of, tuple_text
+from symdim.compile import StraightLine, tuple_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -177,7 +177,7 @@ class ArenaPlan:
         code = StraightLine(self.symbols)
         counts = tuple_text([code.operand(self._sizes[name]) for name in self._places])
         starts = tuple_text([code.operand(place.start) for place in self._places.values()])
-        return function_of(code.source(f"{counts}, {starts}"))
+        return code.function(f"{counts}, {starts}")
 
     def annotate(self, model: ModelProto) -> ModelProto:
         """Write the plan into the metadata of the model it is of; its nodes get the order of the plan. Return it.

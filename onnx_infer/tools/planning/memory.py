@@ -23,7 +23,7 @@ from onnx_infer.tools.planning.live import ByteCounter, Step, body_blocks, live_
 from onnx_infer.tools.planning.scheduled import Bodies, Steps
 from symdim import UnboundName, Var
 from symdim.algebra.dims import variables_of
-from symdim.compile import StraightLine, function_of, tuple_text
+from symdim.compile import StraightLine, tuple_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -126,7 +126,7 @@ class MemoryPlan:
     @cached_property
     def _byte_counts(self) -> Callable[..., tuple[int, ...]]:
         code = StraightLine(self.symbols)
-        return function_of(code.source(tuple_text([code.operand(size) for size in self.sizes.values()])))
+        return code.function(tuple_text([code.operand(size) for size in self.sizes.values()]))
 
     def bytes_at(self, bindings: Mapping[str | Var, int] | None = None, /, **sizes: int) -> dict[str, int]:
         """The bytes of each value at these sizes.

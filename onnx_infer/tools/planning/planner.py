@@ -83,7 +83,7 @@ class Planner:
             if value is None:
                 raise SymdimError(f"value {name!r} cannot be planned: the model has no such value")
             shape = _planned(value, bounds)
-            free = () if shape is None else tuple(v.name for v in variables_of(shape) if v not in code)
+            free = () if shape is None else code.unbound(shape)
             if shape is None or free:
                 self._leave_out(name, value, free, is_chosen=chosen is not None)
                 continue
@@ -98,9 +98,10 @@ class Planner:
                 count_texts.append(_bytes_text(code, shape, bits))
             self.shape_places[name], self.byte_places[name] = place, count
         self._shapes = tuple(rows)
+        self._functions = code.functions
         self.source = code.source(f"{tuple_text(row_texts)}, {tuple_text(count_texts)}")
         self.function: Callable[..., tuple[tuple[tuple[int, ...], ...], tuple[int | None, ...]]] = function_of(
-            self.source
+            self.source, self._functions
         )
 
     def _leave_out(self, name: str, value: Value, free: tuple[str, ...], is_chosen: bool) -> None:
@@ -127,7 +128,7 @@ class Planner:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self.function = function_of(self.source)
+        self.function = function_of(self.source, self._functions)
 
     @property
     def names(self) -> tuple[str, ...]:

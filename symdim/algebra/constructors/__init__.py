@@ -6,6 +6,7 @@
     extrema.py          maxima and minima                  common_parts.py     what their arguments have in common
     lattice.py          nested maxima and minima           means.py            arguments between two others
     rounding.py         divisions of maxima and minima
+    applications.py     applications of functions
     basis.py            one form for equal sums            shortening.py       the short form of a sum
 
 Each constructor needs the others, so these files import one another, as modules, and use them in functions only.

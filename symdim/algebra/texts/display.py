@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from symdim.algebra.application import Application
 from symdim.algebra.caches import remembered
 from symdim.algebra.expr import Expr
 from symdim.algebra.texts.factoring import factored
@@ -126,7 +127,7 @@ def piece(part: Part, place: int) -> Piece:
 
 def stands(tree: Tree, place: int) -> bool:
     """Whether a tree needs no parentheses in its surroundings."""
-    if place == 0 or isinstance(tree, (Var, int)):
+    if place == 0 or isinstance(tree, (Var, int, Application)):
         return True
     if isinstance(tree, Operation):
         return place <= _TERM or tree.operator == "max" or tree.operator == "min"
@@ -142,6 +143,8 @@ def pieces_of_tree(tree: Tree, write: Write) -> list[Piece]:
         return _sum(tree.terms, write)
     if isinstance(tree, Operation):
         return _operation(tree, write)
+    if isinstance(tree, Application):
+        return _application(tree, write)
     if isinstance(tree, Product):
         return _sum((tree,), write) if tree.coefficient < 0 else _factors(tree, write)
     return [quoted(tree.name) if isinstance(tree, Var) else number_text(tree)]
@@ -153,6 +156,14 @@ def _operation(tree: Operation, write: Write) -> list[Piece]:
         return [write(left, _OPERAND), "//" if tree.operator == "//" else " % ", write(right, _FACTOR)]
     pieces = [piece for dim in tree.operands for piece in (write(dim, 0), ", ")]
     return [f"{tree.operator}(", *pieces[:-1], ")"]
+
+
+def _application(tree: Application, write: Write) -> list[Piece]:
+    """A function with its arguments; an exact quotient has a `/`."""
+    pieces: list[Piece] = [f"{tree.function}("]
+    for n, d in zip(tree._parts[::2], tree._parts[1::2], strict=True):
+        pieces += [write(n, 0), ", "] if d == 1 else [write(n, _OPERAND), "/", write(d, _FACTOR), ", "]
+    return [*pieces[:-1], ")"]
 
 
 def _sum(terms: Iterable[Product], write: Write) -> list[Piece]:

@@ -4,6 +4,7 @@
              | term                                    a product of sums, where that has fewer names and numbers
     term     = ["-"] factor ("*" factor)*  |  operand "//" factor  |  operand " % " factor
     factor   = name | number | power | "max(" sum ("," sum)+ ")" | "min(" ... ")" | "(" sum ")"
+             | function "(" argument ("," argument)* ")"     argument = sum | operand "/" factor, which is exact
     power    = factor "**" number
 
 A name that is no dotted identifier stands in backticks inside of an expression; a backtick in it is doubled. A variable
@@ -52,7 +53,7 @@ _BETWEEN = 50  # the most characters that tell how much is left out before an en
 _MOST_REBUILT = 1 << 17  # steps to build a dimension in which variables of one name are told apart
 _MOST_COUNTED = 10**9  # of larger numbers the length is told
 
-_NAME = re.compile(r"`(?:[^`]|``)*`?|(?!(?:max|min)\()[^\W\d][\w.]*")
+_NAME = re.compile(r"`(?:[^`]|``)*`?|[^\W\d][\w.]*(?![\w.(])")
 _PART_OF_A_WORD = re.compile(r"(?<=\W)[\w.]+\Z")
 
 

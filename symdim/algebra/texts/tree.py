@@ -1,6 +1,7 @@
 """The display tree: how a reader sees an expression. Texts, also in other languages, are read off it.
 
-    tree       = Var | int | Operation | Product | Sum
+    tree       = Var | int | Application | Operation | Product | Sum
+    Application  a function of arguments: the node itself
     Operation    "//", "%", "max" or "min" of operands
     Product      a number times powers
     Sum          the terms, which are products
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 from operator import itemgetter
 
+from symdim.algebra.application import Application
 from symdim.algebra.constructors.arithmetic import product, scale, sum_of
 from symdim.algebra.constructors.extrema import maximum, minimum
 from symdim.algebra.constructors.floordiv import floordiv, mod
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     Operator: TypeAlias = Literal["//", "%", "max", "min"]
     Part: TypeAlias = "Dim | Operation"
     Power: TypeAlias = "tuple[Expr | Operation, int]"
-    Tree: TypeAlias = "Var | int | Operation | Product | Sum"
+    Tree: TypeAlias = "Var | int | Application | Operation | Product | Sum"
 
 
 class Operation(NamedTuple):
@@ -78,7 +80,7 @@ def stored_tree(node: Expr) -> Tree:
 
     Terms are in structural order, but a positive one comes first, and the constant last.
     """
-    if isinstance(node, Var):
+    if isinstance(node, Var | Application):
         return node
     if isinstance(node, FloorDiv):
         n, d = node._parts
@@ -149,6 +151,8 @@ def terms_in(tree: Tree) -> tuple[Product, ...]:
 
 def dims_in(tree: Tree) -> list[Dim]:
     """The dimensions that a tree is made of: operands and bases; none of a variable or number."""
+    if isinstance(tree, Application):
+        return list(tree._parts)
     if isinstance(tree, Operation):
         return list(tree.operands)
     if not isinstance(tree, Product | Sum):

@@ -5,6 +5,7 @@ Both depend on the expression alone, not on caches. So a limit on them always gi
 
 from __future__ import annotations
 
+from symdim.algebra.application import Application
 from symdim.algebra.evaluate import parts_first, parts_of
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Mul
 from symdim.algebra.polynomials import terms_of
@@ -89,7 +90,7 @@ def _numbers(node: Expr) -> Collection[int]:
         return [1 << min(exponent, _LONGEST) - 1 for exponent in node._parts.values() if exponent >= 64]
     if node._terms is not None:
         return [node._const, *node._terms.values()]
-    return [p for p in node._parts if isinstance(p, int)] if isinstance(node, FloorDiv | Extremum) else ()
+    return [p for p in node._parts if isinstance(p, int)] if isinstance(node, FloorDiv | Extremum | Application) else ()
 
 
 def steps_of(node: Expr) -> int:
@@ -101,7 +102,7 @@ def steps_of(node: Expr) -> int:
     if isinstance(node._parts, dict):
         return 2 * len(node._parts)
     if not isinstance(node, FloorDiv | Extremum):
-        return 0
+        return len(node._parts) if isinstance(node, Application) else 0
     if is_nest(node):
         return _LATTICE
     units = [unit for part in node._parts for unit in terms_of(part)[0]]
