@@ -303,7 +303,7 @@ def _symbols(
         reserved = []  # sizes that an earlier inference named get new names
     if start.shapes.inputs:
         names = start.shapes.names(front)
-    names = [*names, *given.names()]
+    names = [*names, *given.named, *given.elements]
     symbols_with = partial(Symbols, names, reserved, min_dim=min_dim, elements=given.elements)
     narrow = Narrowed(given.intervals(), bound=given.bound)
     if given.relations:

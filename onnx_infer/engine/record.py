@@ -162,7 +162,7 @@ class Record:
         # where the walk is
         self.may_end = setting.ends_early
         self.known_early: CertainBounds | None = None  # the bounds with which the walk has ended before its last node
-        self._implied, self._read = Bounds(), 0  # the bounds that the first statements imply
+        self._read = 0  # the number of statements that have narrowed the implied bounds
         self.within: list[Graph] = []  # the subgraphs that are being walked, one in the other
         self.certain = True  # whether the graph that is being walked runs wherever the model does
         self.uncertain: list[tuple[Statement, Node]] = []  # the statements of a graph that may not run
@@ -231,6 +231,11 @@ class Record:
     def says_more(self) -> bool:
         """Whether the walk has found more than values and diagnostics: statements, claims, or sizes that are solved."""
         return bool(self._stated or self.claims or self.unsolved or self.unselected)
+
+    @cached_property
+    def _implied(self) -> Bounds:
+        """The bounds that the first statements imply."""
+        return Bounds()
 
     def is_decided(self, size: Expr) -> bool:
         """Whether the statements so far imply bounds that say if a size is negative. Each statement is read once."""

@@ -44,10 +44,6 @@ class Given(NamedTuple):
     def __bool__(self) -> bool:
         return any(self)
 
-    def names(self) -> tuple[str, ...]:
-        """The names that are symbols beside those of the model."""
-        return (*self.named, *self.elements)
-
     def intervals(self) -> dict[str, Interval]:
         """The intervals. The caller's intervals replace those of the model."""
         return {**dict.fromkeys(self.elements, _ELEMENT), **self.declared, **self.bounds}

@@ -16,12 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Container, Mapping
 
 
-_TENSOR, _SHAPE, _DIM, _NUMBER, _TEXT = 10, 18, 10, 8, 18
-"""The tags of the tensor in a TypeProto, of its shape, of the dims in that, and of a number or text in one."""
-
-_NEGATIVE = 11
-"""The number of bytes of a negative number with its tag."""
-
 _SHORT = [bytes((n,)) for n in range(128)]
 _TAGS = [bytes((number << 3 | 2,)) for number in range(16)]
 _TAGGED = [[tag + size for size in _SHORT] for tag in _TAGS]
@@ -92,44 +86,6 @@ def type_bytes(value: Value | None) -> bytes:
     if isinstance(value, Map):
         return field(5, number_field(1, value.key) + field(2, inner))
     return field(4 if isinstance(value, Sequence) else 9, field(1, inner))
-
-
-def plain_tensor(wire: bytes) -> tuple[int, list[int | str | None] | None] | None:
-    """The element type and the written sizes of a TypeProto of a tensor; None for another one, and for a long one.
-
-    To read them from the message takes three times as long, because each Dimension becomes an object.
-
-    >>> plain_tensor(b"\\n\\x0d\\x08\\x01\\x12\\x09\\n\\x03\\x12\\x01N\\n\\x02\\x08\\x03")
-    (1, ['N', 3])
-    """
-    end = len(wire)
-    if not 2 <= end < 130 or wire[0] != _TENSOR or wire[1] != end - 2:
-        return None
-    at, elem = 2, 0
-    if at < end and wire[at] == _NUMBER:
-        elem, at = wire[at + 1], at + 2
-    if at == end:
-        return elem, None
-    if elem > 127 or wire[at] != _SHAPE or wire[at + 1] != end - at - 2:
-        return None
-    at += 2
-    sizes: list[int | str | None] = []
-    while at < end:
-        size = wire[at + 1]
-        if wire[at] != _DIM:
-            return None
-        at += 2
-        part = wire[at : at + size]
-        if not size:
-            sizes.append(None)
-        elif part[0] == _TEXT and part[1] == size - 2:
-            sizes.append(part[2:].decode("utf-8", "surrogateescape"))
-        elif part[0] == _NUMBER and size < _NEGATIVE and part[-1] < 128 and min((*part[1:-1], 255)) > 127:
-            sizes.append(sum([(byte & 127) << 7 * i for i, byte in enumerate(part[1:])]))
-        else:
-            return None
-        at += size
-    return elem, sizes
 
 
 def type_field(value: Value) -> bytes:
