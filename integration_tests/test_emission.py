@@ -11,7 +11,7 @@ import pytest
 from onnx_infer import infer
 from onnx_infer.tools.emission.code import source_of
 from onnx_infer.tools.emission.content import Content, content_of
-from symdim import DivisionByZero, Expr, Scope, Var, maximum, minimum
+from symdim import DivisionByZero, Expr, Scope, Var, maximum, minimum, parse
 from symdim.dialects.languages import LanguageName
 from symdim.relations.relation import Relation
 from tests.onnx_infer import emitted_arenas, models
@@ -107,6 +107,31 @@ def test_what_leaves_64_bits_is_an_overflow_and_never_a_wrong_size(language: Lan
                 assert size == wanted, (dim, given)
             overflows += size == "overflow"
     assert overflows > 100
+
+
+FLOATS = [
+    "f32_floor(f32_mul(H, f32_min(f32_mul(f32_div(1, min(H, W)), 800), f32_mul(f32_div(1, max(H, W)), 1333))))",
+    "f32_round(f32_mul(H, 7/10)) + W",
+    "f64_round(f64_mul(H, f32_mul(H, 1/3)))",
+    "f32_ceil(f64_div(H - 100, W))",
+    "f32_trunc(f32_sub(f32_div(-7*W, 3), H))",
+    "f64_floor(f64_max(f64_div(H, W - 30), f32_value(f64_div(W, 7))))",
+    "f32_round(f32_add(f32_div(H, 2), -3))//2 + f32_round(f32_div(W, 2))",
+    "f64_trunc(f64_add(f32_mul(H, W), -1/3)) % 7",
+]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_functions_of_floats_are_rounded_alike(language: LanguageName, tmp_path: Path) -> None:
+    random = Random(7)
+    content = Content([Var("H"), Var("W")])
+    for text in FLOATS:
+        content.place(parse(text))
+    bindings: list[list[int | None]] = [
+        [random.randint(1, most), random.randint(1, most)] for most in (40, 1000, 10**5, 10**8) for _ in range(250)
+    ]
+    found = run(language, source_of(content, language), bindings, tmp_path)
+    assert found == [expected(content, given) for given in bindings]
 
 
 @pytest.mark.parametrize("language", EXACT)

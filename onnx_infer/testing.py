@@ -19,7 +19,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.conditions import positive
-from onnx_infer.elements.ratio import Ratio
+from onnx_infer.elements.ratio import Ratio, Rounded
 from onnx_infer.engine.apply import apply
 from onnx_infer.engine.run_time import RunTimeValues
 from onnx_infer.errors import OpUsageError, ShapeInferenceError
@@ -32,6 +32,7 @@ from onnx_infer.types.join import sequence_of
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor, Value, substitute
 from symdim import parse
+from symdim.algebra.application import Application
 from symdim.algebra.dims import variables_of
 from symdim.algebra.named_tuple import NamedTuple
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 _HEAD = re.compile(r"(?:(?P<domain>[\w.]+)::)?(?P<name>\w+)-(?P<version>\d+)(?:\((?P<attributes>.*)\))?$", re.DOTALL)
 _CONDITION = re.compile(r"\((.*)\) > 0")
 _RATIO = re.compile(r"\((.*)\)/\((.*)\)")
+_ROUNDED = re.compile(r"f\d\d_")
 _TENSOR = re.compile(r"(?P<dtype>[\w?]+)\[(?P<dims>.*?)\](?:=\{(?P<data>.*)\})?$", re.DOTALL)
 
 
@@ -135,6 +137,10 @@ def _element(text: str, dtype: int | None) -> Any:
         return parse(text)
     if re.fullmatch(r"-?[\d.]+(e[-+]?\d+)?|-?inf", text):
         return float(text)
+    if _ROUNDED.match(text):
+        size = parse(f"f32_floor({text})")
+        assert isinstance(size, Application)
+        return Rounded(size.arguments[0])  # type: ignore[arg-type]
     found = _RATIO.fullmatch(text)
     return Ratio(parse(found[1]), parse(found[2])) if found else Ratio(parse(text), 1)
 

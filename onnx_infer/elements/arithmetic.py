@@ -25,7 +25,7 @@ from onnx_infer.elements.conditions import (
 )
 from onnx_infer.elements.lifting import lift, lift_lenient
 from onnx_infer.elements.ranges import stays_exact, stays_inside
-from onnx_infer.elements.ratio import Element, Product, Ratio, fraction, is_rounded, ratio
+from onnx_infer.elements.ratio import Element, Product, Ratio, Rounded, Rounding, fraction, is_rounded, ratio
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import call_mode, state, warn
 from onnx_infer.values import dtype as dt
@@ -58,15 +58,23 @@ _mul_exact = of_fractions(lambda a, b, c, d: ratio(a * c, b * d))
 _div_exact = of_fractions(lambda a, b, c, d: None if isinstance(c, int) and c == 0 else ratio(a * d, b * c))
 
 
+def rounding(operation: str, *operands: Element) -> Rounding | None:
+    """An operation on floats that is rounded. Runtimes may differ in it, so a cautious walk does not know it."""
+    return None if call_mode().is_cautious else Rounding(operation, *operands)
+
+
 def add(x: Element, y: Element) -> Element:
     """`x + y`."""
     if isinstance(x, Ratio) or isinstance(y, Ratio):
-        return _add_exact(x, y)
+        exact = _add_exact(x, y)
+        return rounding("add", x, y) if exact is None else exact
     return x + y
 
 
 def subtract(x: Element, y: Element) -> Element:
     """`x - y`."""
+    if is_rounded(x) or is_rounded(y):
+        return rounding("sub", x, y)
     return add(x, negate(y))
 
 
@@ -74,27 +82,26 @@ def multiply(x: Element, y: Element) -> Element:
     """`x * y`."""
     if isinstance(x, Ratio) or isinstance(y, Ratio):
         exact = _mul_exact(x, y)
-        return _product_of_size(x, y) if exact is None else exact
+        if exact is not None:
+            return exact
+        from onnx_infer.elements.scaling import product_of_size  # few models need it
+
+        found = product_of_size(x, y)
+        return rounding("mul", x, y) if found is None and not (_is_inverse(x) or _is_inverse(y)) else found
     return x * y
 
 
-def _product_of_size(x: Element, y: Element) -> Product | None:
-    """A size times a float of no small fraction, such as 0.7, if it is a fraction of all sizes in single precision."""
-    size, scale = (x, y) if isinstance(x, Ratio) else (y, x)
-    if not isinstance(scale, float) or not (0 < scale < math.inf) or size.den != 1 or not at_least(size.num, 0):
-        return None
-    from onnx_infer.elements.scaling import fraction_for  # few models need it
-
-    found = fraction_for(size.num, scale) if scale == np.float32(scale) else None
-    if found is None:
-        return None
-    return Product(size.num * found.above, found.below, whole=found.whole)
+def _is_inverse(x: Element) -> bool:
+    """Whether x is `1 / z`, of a Div: onnxruntime computes `1 / z * y` as `y / z`, which is rounded otherwise."""
+    return type(x) is Ratio and x.num == 1 and is_rounded(x)
 
 
 def negate(x: Element) -> Element:
     """`-x`."""
     if isinstance(x, Product):
         return x.negated()
+    if isinstance(x, (Rounded, Rounding)):
+        return rounding("sub", 0.0, x)
     return Ratio(-x.num, x.den) if isinstance(x, Ratio) else -x
 
 
@@ -127,7 +134,8 @@ def truncating_quotient(a: Dim, b: Dim) -> Dim | None:
 def divide(x: Element, y: Element) -> Element:
     """`x / y`; integer quotients are rounded towards zero (Div-7 to 14)."""
     if isinstance(x, Ratio) or isinstance(y, Ratio):
-        return _div_exact(x, y)
+        exact = _div_exact(x, y)
+        return rounding("div", x, y) if exact is None and x != 1.0 else exact  # see `_is_inverse`
     if is_floating(x, y):
         return x / y if y != 0 else None
     return truncating_quotient(x, y)
@@ -153,7 +161,7 @@ def power(x: Element, y: Element) -> Element:
         return None
     exponent = int(y)
     if isinstance(x, Ratio):
-        return None if isinstance(x, Product) else ratio(x.num**exponent, x.den**exponent)
+        return None if fraction(x) is None else ratio(x.num**exponent, x.den**exponent)
     if isinstance(x, Expr):
         return x**exponent
     if not math.isfinite(x):
@@ -169,25 +177,27 @@ def power(x: Element, y: Element) -> Element:
 def absolute(x: Element) -> Element:
     """`|x|`."""
     if isinstance(x, Ratio):
-        return None if isinstance(x, Product) else ratio(absolute(x.num), x.den)
+        return None if fraction(x) is None else ratio(absolute(x.num), x.den)
     return maximum(x, -x) if isinstance(x, Expr) else abs(x)
 
 
 def sign(x: Element) -> Element:
     """-1, 0 or 1: of integers `min(max(x, -1), 1)`."""
     if isinstance(x, Ratio):
-        return ratio(sign(x.num), 1)
+        return None if isinstance(x, (Rounded, Rounding)) else ratio(sign(x.num), 1)
     return type(x)((x > 0) - (x < 0)) if isinstance(x, (int, float)) else minimum(maximum(x, -1), 1)
 
 
 def _extremum(choose: Callable[..., Dim], plain: Callable[..., Element]) -> Callable[[Element, Element], Element]:
+    """The function on elements for one on sizes, and one on numbers."""
+
     def apply(x: Element, y: Element) -> Element:
         if isinstance(x, Positive) or isinstance(y, Positive):
             return None
         if isinstance(x, Ratio) or isinstance(y, Ratio):
             first, second = fraction(x), fraction(y)
             if first is None or second is None:
-                return None
+                return rounding(plain.__name__, x, y)
             return ratio(choose(first[0] * second[1], second[0] * first[1]), first[1] * second[1])
         return choose(x, y) if isinstance(x, Expr) or isinstance(y, Expr) else plain(x, y)
 
@@ -213,6 +223,8 @@ def is_not_0(divisor: Dim) -> bool:
 
 def floor(x: Element) -> Element:
     """The largest whole number <= x, as a float."""
+    if isinstance(x, (Rounded, Rounding)):
+        return rounding("floor", x)
     if isinstance(x, Ratio):
         return ratio(x.num // x.den, 1) if is_not_0(x.den) else None
     return float(math.floor(x)) if isinstance(x, float) and math.isfinite(x) else x
@@ -220,6 +232,8 @@ def floor(x: Element) -> Element:
 
 def ceil(x: Element) -> Element:
     """The smallest whole number >= x, as a float."""
+    if isinstance(x, (Rounded, Rounding)):
+        return rounding("ceil", x)
     below = floor(negate(x))
     return None if below is None else negate(below)
 
@@ -227,12 +241,14 @@ def ceil(x: Element) -> Element:
 def round_half_even(x: Element) -> Element:
     """The nearest whole number, halves to the even one (Round)."""
     if isinstance(x, Ratio):
-        return x if x.den == 1 else None
+        return rounding("round", x) if is_rounded(x) else x if x.den == 1 else None
     return float(round(x)) if isinstance(x, float) and math.isfinite(x) else x
 
 
 def truncate(x: Element) -> Element:
     """A float without its fraction, as an integer (Cast from float to integer)."""
+    if isinstance(x, Rounded):
+        return x.truncated()
     if isinstance(x, Ratio):
         return truncating_quotient(x.num, x.den) if is_not_0(x.den) else None
     return int(x) if math.isfinite(x) else None
@@ -262,10 +278,13 @@ def convert(x: Element, dtype: int | None) -> Element:
     if isinstance(x, Positive):
         x = x.indicator
     if dtype in dt.INTEGER_RANGE:
-        return _to_integer(x, dtype)
+        return None if isinstance(x, Rounding) else _to_integer(x, dtype)
     if dtype in (dt.FLOAT, dt.DOUBLE, dt.FLOAT16):
         return _to_float(x, dtype)
     return x if dtype == dt.STRING else None
+
+
+_FLOATS = {dt.FLOAT: "f32", dt.DOUBLE: "f64"}
 
 
 def _to_float(x: Element, dtype: int) -> Element:
@@ -273,6 +292,8 @@ def _to_float(x: Element, dtype: int) -> Element:
         x = Ratio(x, 1)
     if not isinstance(x, Ratio):
         return _round_float(x, dtype)
+    if isinstance(x, (Rounded, Rounding)):
+        return x.in_type(_FLOATS[dtype]) if dtype in _FLOATS else None
     if isinstance(x, Product):
         return x if dtype == dt.FLOAT else None  # `scaling.py` has looked at its roundings
     is_exact = dtype != dt.FLOAT16 and stays_exact(x.num, dtype) and stays_exact(x.den, dtype)

@@ -5,8 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from onnx_infer.laws.readable import is_unreadable
 from onnx_infer.laws.sizes import at_least
-from symdim import Expr
+from symdim import DivisionByZero, Expr
+from symdim.algebra.application import Application
+from symdim.algebra.dims import substituted
+from symdim.algebra.floats import FLOATS, FloatFunction, as_fraction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,6 +18,11 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim
 
 Element: TypeAlias = Any
+
+MOST_LEAVES_OF_A_FLOAT = 64
+"""The most variables in a float of sizes; beyond, it is not known."""
+MOST_NESTED_FLOATS = 32
+"""The most functions inside of one another in it."""
 
 # A product with a float of small numerator and denominator is exact in float32 for sizes below 2**12.
 _SMALL = 2**12
@@ -24,7 +33,7 @@ class Ratio:
 
     The float itself is rounded unless `den` is a power of two. Floors, ceilings and comparisons of it are still right
     for sizes below 2**22: there a fraction is further from an integer than the rounding error of float32. Further
-    arithmetic is not exact: `floor(H * (t / H))` may be t - 1 (see `is_rounded`).
+    arithmetic is not exact, and gives a `Rounding`: `floor(H * (t / H))` may be t - 1.
     """
 
     __slots__ = ("den", "num")
@@ -56,26 +65,114 @@ class Product(Ratio):
     """A size times a float32, rounded to a float32: the integer below it is that below `num / den`.
 
     So 10 * 0.7 counts as 7, although the scale is below 7/10. The integer above it is known if `whole`: then it is an
-    integer wherever `num / den` is one. No further arithmetic and no comparison is known.
+    integer wherever `num / den` is one. No comparison is known. Further arithmetic takes the product of the `factors`.
     """
 
-    __slots__ = ("whole",)
+    __slots__ = ("factors", "whole")
 
-    def __init__(self, num: Dim, den: Dim, *, whole: bool) -> None:
+    def __init__(self, num: Dim, den: Dim, *, whole: bool, factors: tuple[Dim, float]) -> None:
         super().__init__(num, den)
-        self.whole = whole
+        self.whole, self.factors = whole, factors
 
     def _key(self) -> tuple[object, ...]:
-        return self.num, self.den, self.whole
+        return self.num, self.den, self.whole, self.factors
 
     def substitute(self, mapping: Mapping[Any, Dim]) -> Element:
         """The product with variables replaced; None if no variable is left."""
-        num = self.num.substitute(mapping) if isinstance(self.num, Expr) else self.num
-        return Product(num, self.den, whole=self.whole) if isinstance(num, Expr) else None
+        (size, scale), num = self.factors, substituted(self.num, mapping)
+        factors = substituted(size, mapping), scale
+        return Product(num, self.den, whole=self.whole, factors=factors) if isinstance(num, Expr) else None
 
     def negated(self) -> Product | None:
         """The negative product, if the integers on both sides of it are known."""
-        return Product(-self.num, self.den, whole=True) if self.whole else None
+        size, scale = self.factors
+        return Product(-self.num, self.den, whole=True, factors=(-size, scale)) if self.whole else None
+
+
+class Rounded(Ratio):
+    """A float that operations on sizes give, each of them rounded: a function of `symdim.algebra.floats`.
+
+    Operations on it are functions of it. No comparison is known.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, value: Expr) -> None:
+        super().__init__(value, 1)
+
+    def _key(self) -> tuple[object, ...]:
+        return self.num, "rounded"
+
+    def substitute(self, mapping: Mapping[Any, Dim]) -> Element:
+        """The float with variables replaced."""
+        return _of_value(substituted(self.num, mapping))
+
+    def in_type(self, name: str) -> Element:
+        """The float in a type of this name, `f32` or `f64`."""
+        narrows = name == "f32" and self.function.type != name
+        return _of_value(FLOATS[f"{name}_value"](self.num)) if narrows else self
+
+    @property
+    def function(self) -> FloatFunction:
+        """The last operation."""
+        assert isinstance(self.num, Application)
+        assert isinstance(self.num.function, FloatFunction)
+        return self.num.function
+
+    def truncated(self) -> Dim:
+        """The integer next to it, towards zero."""
+        if self.function.is_rounding:
+            return self.num
+        return FLOATS[f"{self.function.type}_{'floor' if at_least(self.num, 0) else 'trunc'}"](self.num)
+
+
+class Rounding(Ratio):
+    """An operation on elements whose result the element type rounds: `convert` makes a float of it.
+
+    Nothing else is known of it, because an operator of several operations may round only the last one.
+    """
+
+    __slots__ = ("operands", "operation")
+
+    def __init__(self, operation: str, *operands: Element) -> None:
+        self.operation, self.operands = operation, operands
+
+    def in_type(self, name: str) -> Element:
+        """The result in a type of floats, `f32` or `f64`; None if an operand is not known there, or it is too long."""
+        operands = [_operand(x, name) for x in self.operands]
+        if any(x is None for x in operands):
+            return None
+        return _of_value(FLOATS[f"{name}_{self.operation}"](*operands))
+
+
+def _of_value(value: Dim) -> Element:
+    """A float of which a function, or an integer, has the value; None if it is infinite, no number, or too long."""
+    if isinstance(value, int):
+        return float(value)
+    if not value.variables():
+        try:
+            return value.evaluate()
+        except DivisionByZero:
+            return None
+    is_long = value._height > MOST_NESTED_FLOATS or is_unreadable(value, MOST_LEAVES_OF_A_FLOAT)
+    return None if is_long else Rounded(value)
+
+
+def _operand(x: Element, name: str) -> Any:
+    """An element as an operand of a function of floats of a type."""
+    if isinstance(x, Rounding) or (isinstance(x, float) and not math.isfinite(x)):
+        return None
+    if isinstance(x, float):
+        return as_fraction(x, name)
+    if isinstance(x, Product):
+        size, scale = x.factors
+        return FLOATS["f32_mul"](size, as_fraction(scale, "f32"))
+    if not isinstance(x, Ratio):
+        return x
+    if x.den == 1:
+        return x.num
+    # a quotient of float32 that was cast to float64 is another one
+    return FLOATS[f"{name}_div"](x.num, x.den) if name == "f32" or not is_rounded(x) else None
 
 
 def ratio(num: Dim, den: Dim) -> Element:
@@ -106,7 +203,7 @@ def ratio(num: Dim, den: Dim) -> Element:
 def fraction(x: Element) -> tuple[Dim, Dim] | None:
     """Numerator and denominator of an element, if they are exact and small enough to stay exact in float32."""
     if isinstance(x, Ratio):
-        return None if isinstance(x, Product) else (x.num, x.den)
+        return None if isinstance(x, (Product, Rounded, Rounding)) else (x.num, x.den)
     if isinstance(x, float):
         if not math.isfinite(x):
             return None
@@ -123,4 +220,6 @@ def is_rounded(x: Element) -> bool:
     >>> is_rounded(Ratio(Var("H"), 2)), is_rounded(Ratio(Var("H"), 3))
     (False, True)
     """
+    if isinstance(x, (Rounded, Rounding)):
+        return True
     return isinstance(x, Ratio) and not (isinstance(x.den, int) and x.den & (x.den - 1) == 0)

@@ -14,7 +14,7 @@ from onnx_infer.elements import arithmetic
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.elements.conditions import compare
 from onnx_infer.elements.ranges import largest_magnitude
-from onnx_infer.elements.ratio import Element, fraction
+from onnx_infer.elements.ratio import Element, Rounding, fraction
 from onnx_infer.values import dtype as dt
 
 if TYPE_CHECKING:
@@ -38,8 +38,9 @@ def _float(x: Fraction | int, dtype: int | None) -> float | None:
 
 
 def _fold(function: Callable[[Element, Element], Element], elements: list[Element]) -> Element:
-    """The function folded over all elements; None if one step is unknown."""
-    return reduce(lambda x, y: None if x is None or y is None else function(x, y), elements)
+    """The function folded over all elements; None if one step is unknown, or rounded: the order is not defined."""
+    found = reduce(lambda x, y: None if x is None or y is None else function(x, y), elements)
+    return None if isinstance(found, Rounding) else found
 
 
 def _exact_sum(elements: list[Fraction], dtype: int | None) -> Fraction | int | None:
@@ -85,7 +86,7 @@ def mean(elements: list[Element], dtype: int | None) -> Element:
     if isinstance(whole, float):
         exact = _fractions([whole])
         return None if exact is None else _float(exact[0] / count, dtype)
-    return None if whole is None else arithmetic.divide(whole, count)
+    return None if whole is None else _fold(arithmetic.divide, [whole, count])
 
 
 def multiplied(elements: list[Element], dtype: int | None) -> Element:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onnx_infer.elements.ratio import Ratio
+from onnx_infer.elements.ratio import Element, Product, Ratio, Rounded, Rounding, fraction
 from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import call_mode, conflicting, fresh, state
@@ -103,13 +103,13 @@ def _is_whole(above: int, below: int, scale: float) -> bool:
 
 
 def scaled(size: Dim, scale: Any) -> Dim:
-    """`floor(size * scale)` for a float32 scale (Resize-10 to 19); a fresh size if it depends on rounding.
+    """`floor(size * scale)` for a float32 scale (Resize-10 to 19); a function of floats if it depends on rounding.
 
     >>> scaled(5, 2.5), scaled(9, float(np.float32(1 / 3))), scaled(90, float(np.float32(1.3)))
     (12, 3, 116)
     """
     if isinstance(scale, Ratio):
-        return _of_quotient(size, scale)
+        return _of_ratio(size, scale)
     if scale is None:
         return fresh("scales is not known")
     if not isinstance(scale, float):
@@ -151,18 +151,45 @@ def fraction_for(size: Dim, scale: float) -> Fractional | None:
     return fraction
 
 
+def product_of_size(x: Element, y: Element) -> Product | None:
+    """A size times a float of no small fraction, such as 0.7, if it is a fraction of all sizes in single precision."""
+    size, scale = (x, y) if isinstance(x, Ratio) else (y, x)
+    if not isinstance(scale, float) or not (0 < scale < math.inf) or fraction(size) is None:
+        return None
+    if size.den != 1 or not at_least(size.num, 0):
+        return None
+    found = fraction_for(size.num, scale) if scale == np.float32(scale) else None
+    if found is None:
+        return None
+    return Product(size.num * found.above, found.below, whole=found.whole, factors=(size.num, scale))
+
+
 def _of_float(size: Dim, scale: float) -> Dim:
     found = fraction_for(size, scale)
     if found is not None:
         return size * found.above // found.below
+    product = _rounded_product(size, scale)
+    if product is not None:
+        return product
     above, below, most, *_ = as_fraction(scale)
     note = f"floats round {size} * {np.float32(scale)!s}; up to {most} it is {size * above // below}"
     limit = math.ceil(scale * (1 + 1 / _FLOAT_ERROR) * _MAX_DENOMINATOR)
     return fresh(note, at_most=size * limit // _MAX_DENOMINATOR)
 
 
-def _of_quotient(size: Dim, scale: Ratio) -> Dim:
-    """The size for a quotient of sizes, which is exact in floats if the divisor is a power of two."""
+def _rounded_product(size: Dim, scale: Ratio | float) -> Dim | None:
+    """The size as a function of floats; None if there is none, or in a cautious walk."""
+    if call_mode().is_cautious:
+        return None
+    product = Rounding("mul", size, scale).in_type("f32")
+    return product.truncated() if isinstance(product, Rounded) else None
+
+
+def _of_ratio(size: Dim, scale: Ratio) -> Dim:
+    """The size for a scale computed from sizes. It is exact in floats if the divisor is a power of two."""
+    if isinstance(scale, Rounded):
+        product = _rounded_product(size, scale)
+        return fresh("scales is rounded") if product is None else product
     if isinstance(scale.den, int) and is_power_of_two(scale.den):
         demand_at_least(scale.num, 1, "the dividend of a scale")
         return size * scale.num // scale.den
@@ -170,6 +197,9 @@ def _of_quotient(size: Dim, scale: Ratio) -> Dim:
     if not at_least(scale.den, 1):
         return fresh(note)
     demand_at_least(scale.num, 1, "the dividend of a scale")
+    product = _rounded_product(size, scale)
+    if product is not None:
+        return product
     exact = size * scale.num // scale.den
     return fresh(note, at_most=exact + exact // _FLOAT_ERROR + 1)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.laws.statements import call_mode, fresh
 from symdim import Expr, Mul
+from symdim.algebra.application import Application
 from symdim.algebra.dims import at_least
 from symdim.algebra.evaluate import parts_first, parts_of
 from symdim.algebra.expr import Extremum
@@ -65,13 +66,15 @@ def is_long(size: Dim) -> bool:
 def degree(size: Expr) -> int:
     """How fast a size grows with its variables, at most: a quotient as its numerator, an extremum as its arguments.
 
+    A function counts as a variable: the largest float has a fixed number of digits.
+
     >>> from symdim import Var
     >>> x = Var("x")
     >>> degree((x * x // 3) ** 2 + x), degree(x // 2), degree(2 * (4 - 2 * x**3) // 3)
     (4, 1, 3)
     """
     found: dict[Expr, int] = {}
-    for node, parts in parts_first(size, found, parts_of):
+    for node, parts in parts_first(size, found, lambda node: [] if isinstance(node, Application) else parts_of(node)):
         if isinstance(node, Mul) and node._terms is None:
             found[node] = sum(found[atom] * power for atom, power in powers_of(node).items())
         else:

@@ -9,6 +9,7 @@ import numpy as np
 
 from onnx_infer.elements.arithmetic import SELECT, convert
 from onnx_infer.elements.lifting import SAME, Lifted
+from onnx_infer.elements.ratio import Rounding
 from onnx_infer.elements.samples import moved, named_element, of_function
 from onnx_infer.errors import OpUsageError, Unknown
 from onnx_infer.laws.readable import is_unreadable
@@ -16,7 +17,7 @@ from onnx_infer.laws.statements import is_contradicted, tell_rank
 from onnx_infer.operators.arguments import TENSORS, Arguments
 from onnx_infer.operators.element_types import ElementTypes, result_value
 from onnx_infer.operators.verification import check_attributes
-from onnx_infer.values.dtype import INT64, NAMES
+from onnx_infer.values.dtype import INT64, NAMES, SIGNIFICAND
 from onnx_infer.values.propagated import MAX_DATA, is_small
 from onnx_infer.values.tensor import SymTensor, Value
 from symdim import Var
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from onnx_infer.operators.schema import Schema
 
 _FAR = 2**62
+_MOST_ROUNDED = 3
+"""The most floats of a tensor that are functions of sizes: one for each axis of a volume. More are coordinates."""
 
 _ONE = ((), (1,))
 """The shapes of one element."""
@@ -230,7 +233,10 @@ class Operator:
                 continue
             assert isinstance(value, SymTensor)
             dtype = value.dtype
-            elements = [_held(x, dtype) for x in self._flat(result, value)]
+            flat = self._flat(result, value)
+            if dtype in SIGNIFICAND and sum([isinstance(x, Rounding) for x in flat]) > _MOST_ROUNDED:
+                flat = [None if isinstance(x, Rounding) else x for x in flat]
+            elements = [_held(x, dtype) for x in flat]
             if not elements or elements.count(None) < len(elements):
                 samples = value.samples if None in elements else ()
                 values[i] = SymTensor(value.dtype, value.shape, elements, samples=samples)

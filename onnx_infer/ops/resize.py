@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onnx_infer.elements.ratio import Ratio
+from onnx_infer.elements.ratio import Ratio, Rounded
 from onnx_infer.elements.scaling import is_power_of_two, scaled
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.lengths import common_number, number_of, of_length, open_sizes
@@ -205,6 +205,8 @@ def upsample(X: AnyRank, scales: Floats | Unknown | None, *, height_scale: float
         demand(X.shape is None or X.rank == 4, "the rank of X must be 4")
         scales = (1.0, 1.0, height_scale, width_scale)
     for scale in scales if isinstance(scales, tuple) else ():
+        if isinstance(scale, Rounded):
+            continue
         if isinstance(scale, Ratio):
             demand_at_least(scale.num, scale.den, "a scale")
         else:

@@ -31,15 +31,15 @@ unary = partial(op, in_place="elements", total=True)
 # -- functions and activations ----------------------------------------------------------------------------------
 
 
-def _exact_reciprocal(x: Element) -> Element:
-    """`1 / x` if it is exact, or a ratio of sizes."""
-    if isinstance(x, float):
-        exact = math.frexp(abs(x))[0] == 0.5  # a power of two
-        return 1 / x if exact else None
-    return arithmetic.divide(1.0, x)
+def _reciprocal(x: Element) -> Element:
+    """`1 / x`, exact or rounded. A rounded one is no ratio of sizes: `Div` makes those (see `multiply`)."""
+    if isinstance(x, float) and math.frexp(abs(x))[0] == 0.5:  # a power of two
+        return 1 / x
+    found = None if isinstance(x, float) else arithmetic.divide(1.0, x)
+    return arithmetic.rounding("div", 1.0, x) if found is None or arithmetic.is_rounded(found) else found
 
 
-RECIPROCAL = lift(_exact_reciprocal, 1)
+RECIPROCAL = lift(_reciprocal, 1)
 
 
 @unary("Abs", data=arithmetic.ABSOLUTE, computes=np.abs)

@@ -3,8 +3,8 @@
     planning/     memory, costs, compiled sizes            arena/                one block of memory for all values
     emission/     all sizes as source text                 materialization.py    sizes as ONNX nodes
     report/       tables, explanations, JSON, --diff       page/                 a page for a browser
-    transforms/   fold and make_dynamic                    fleets/               many models in worker processes
-    cli/          the command line
+    transforms/   fold and make_dynamic                    nodes_of_sizes.py     the nodes that compute them
+    cli/          the command line                         fleets/               many models in worker processes
 
 Each folder has its own map. Begin there: a tool reads a finished result and changes nothing of it.
 """

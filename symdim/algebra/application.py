@@ -77,8 +77,8 @@ class Function:
     def __call__(self, *arguments: Value) -> Dim:
         return canonical.applied(self, [part for argument in arguments for part in _numerator_and_divisor(argument)])
 
-    def bounds(self, ranges: Sequence[Interval]) -> Interval:
-        """Bounds of the value, from intervals of the numerators and divisors of the arguments in turn."""
+    def bounds(self, ranges: Sequence[Interval], parts: Sequence[Dim] = ()) -> Interval:
+        """Bounds of the value, from intervals of the numerators and divisors in turn, and from these themselves."""
         if self.interval is None:
             return self.low, self.high
         pairs = zip(ranges[::2], ranges[1::2], strict=True)

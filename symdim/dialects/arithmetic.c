@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -65,6 +66,38 @@ static inline int64_t max(int64_t a, int64_t b) {
 static inline int64_t min(int64_t a, int64_t b) {
   if (!has_value(a)) return a;
   return !has_value(b) || b < a ? b : a;
+}
+
+/* Floats, each result rounded to its type. All are held as doubles; a volatile one is neither fused nor kept longer.
+   What is infinite or has no value is not a number, and neither is what comes of it. */
+static inline double if_finite(double x) { return x - x == 0 ? x : NAN; }
+static inline double f32(double x) { volatile float rounded = (float)x; return if_finite(rounded); }
+static inline double f64(double x) { volatile double rounded = x; return if_finite(rounded); }
+static inline double f32_of(int64_t a) { return has_value(a) ? (float)a : NAN; }
+static inline double f64_of(int64_t a) { return has_value(a) ? (double)a : NAN; }
+static inline double least(double x, double y) { return x != x || x < y ? x : y; }
+static inline double greatest(double x, double y) { return x != x || x > y ? x : y; }
+
+static inline int64_t rounded_zero(double x) {
+  if (x != x) return SIZE_DIVISION_BY_ZERO;
+  return x > -0x1p63 && x < 0x1p63 ? (int64_t)x : SIZE_OVERFLOW;
+}
+
+static inline int64_t rounded_down(double x) {
+  const int64_t near = rounded_zero(x);
+  return has_value(near) && near > x ? near - 1 : near;
+}
+
+static inline int64_t rounded_up(double x) {
+  const int64_t near = rounded_zero(x);
+  return has_value(near) && near < x ? near + 1 : near;
+}
+
+/* To the nearest integer, to the even one of two. */
+static inline int64_t rounded_even(double x) {
+  const int64_t below = rounded_down(x);
+  const double rest = has_value(below) ? x - below : 0;
+  return rest > 0.5 || (rest == 0.5 && below % 2 != 0) ? below + 1 : below;
 }
 
 /* Relations of sizes; none holds for a size without a value. */

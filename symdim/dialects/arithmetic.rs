@@ -66,6 +66,58 @@ fn min(a: Size, b: Size) -> Size {
     Ok(a?.min(b?))
 }
 
+/// Floats, each result rounded to its type. All are held as `f64`.
+/// What is infinite or has no value is not a number, and neither is what comes of it.
+fn finite(x: f64) -> f64 {
+    if x.is_finite() { x } else { f64::NAN }
+}
+
+fn f32(x: f64) -> f64 {
+    finite(f64::from(x as f32))
+}
+
+fn f64(x: f64) -> f64 {
+    finite(x)
+}
+
+fn f32_of(a: Size) -> f64 {
+    a.map_or(f64::NAN, |a| f64::from(a as f32))
+}
+
+fn f64_of(a: Size) -> f64 {
+    a.map_or(f64::NAN, |a| a as f64)
+}
+
+fn least(x: f64, y: f64) -> f64 {
+    if x.is_nan() || x < y { x } else { y }
+}
+
+fn greatest(x: f64, y: f64) -> f64 {
+    if x.is_nan() || x > y { x } else { y }
+}
+
+fn rounded_zero(x: f64) -> Size {
+    if x.is_nan() {
+        return Err(Fault::DivisionByZero);
+    }
+    if x.abs() < 9223372036854775808.0 { Ok(x as i64) } else { Err(Fault::Overflow) }
+}
+
+fn rounded_down(x: f64) -> Size {
+    rounded_zero(x.floor())
+}
+
+fn rounded_up(x: f64) -> Size {
+    rounded_zero(x.ceil())
+}
+
+/// To the nearest integer, to the even one of two.
+fn rounded_even(x: f64) -> Size {
+    let below = x.floor();
+    let is_up = x - below > 0.5 || (x - below == 0.5 && below % 2.0 != 0.0);
+    rounded_zero(if is_up { below + 1.0 } else { below })
+}
+
 /// Relations of sizes; none holds for a size without a value.
 fn both(a: Size, b: Size, holds: impl Fn(i64, i64) -> bool) -> bool {
     matches!((a, b), (Ok(a), Ok(b)) if holds(a, b))

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 LanguageName: TypeAlias = Literal["c", "rust", "js", "python"]
 
 _NAMES: dict[Operator, str] = {"//": "floordiv", "%": "mod"}
+_SIGNS = {"add": " + ", "sub": " - ", "mul": "*", "div": "/"}
+_ROUNDINGS = {"floor": "rounded_down", "ceil": "rounded_up", "trunc": "rounded_zero", "round": "rounded_even"}
 _DIGITS = 10**18
 _INT64 = 1 << 63
 _EXPONENT = 1 << 62
@@ -62,6 +64,22 @@ class Language(ABC):
     @abstractmethod
     def call(self, operator: Operator, operands: Sequence[str]) -> str:
         """A quotient, remainder, maximum or minimum."""
+
+    def of_floats(self, kind: str, operation: str, operands: Sequence[str]) -> str:
+        """An operation on floats of the type `kind`, rounded to it, or to an integer."""
+        if operation in _ROUNDINGS:
+            return f"{_ROUNDINGS[operation]}({operands[0]})"
+        if operation in ("min", "max"):
+            return f"{'least' if operation == 'min' else 'greatest'}({', '.join(operands)})"
+        return f"{kind}({self.infix(operation, operands)})"
+
+    def infix(self, operation: str, operands: Sequence[str]) -> str:
+        """An operation of the language on floats; of one operand, that one."""
+        return _SIGNS.get(operation, "").join(operands)
+
+    def float_assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
+        """The same for a float, which always has a value: it may be no number."""
+        return self.assignment(name, text, ())
 
     @abstractmethod
     def assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
@@ -128,6 +146,9 @@ class C(_Calls):
     def assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
         return f"const int64_t {name} = {text};"
 
+    def float_assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
+        return f"const double {name} = {text};"
+
 
 class Rust(_Calls):
     """Rust 2021. `mod` is a word of the language."""
@@ -143,6 +164,9 @@ class Rust(_Calls):
 
     def assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
         return f"let {name}: Size = {text};"
+
+    def float_assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
+        return f"let {name}: f64 = {text};"
 
 
 class JavaScript(_Operators):
@@ -174,6 +198,10 @@ class Python(_Operators):
 
     def quoted(self, text: str) -> str:
         return ascii(text)
+
+    def infix(self, operation: str, operands: Sequence[str]) -> str:
+        """A division by 0 would raise an error."""
+        return f"divided({', '.join(operands)})" if operation == "div" else super().infix(operation, operands)
 
     def assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
         test = " or ".join([f"{operand} is None" for operand in doubtful])

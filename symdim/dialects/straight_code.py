@@ -15,6 +15,7 @@ from symdim.algebra.application import Application
 from symdim.algebra.dims import excludes, variables_of
 from symdim.algebra.evaluate import parts_first
 from symdim.algebra.expr import Expr
+from symdim.algebra.floats import FloatFunction, is_float
 from symdim.algebra.order import order
 from symdim.algebra.texts.display import tree_of
 from symdim.algebra.texts.tree import Operation, dims_in, terms_in
@@ -102,11 +103,12 @@ class StraightCode:
                 self._held[node] = self._symbol(node, dim) if isinstance(node, Var) else self._computed(tree)
         return self._held[dim]
 
-    def assign(self, text: str, note: str = "", doubtful: Sequence[str] = ()) -> str:
+    def assign(self, text: str, note: str = "", doubtful: Sequence[str] = (), as_float: bool = False) -> str:
         """The name of a new variable for the value of the text; the note becomes a comment."""
         name = f"t{self._count}"
         self._count += 1
-        statement = self.language.assignment(name, text, doubtful)
+        write = self.language.float_assignment if as_float else self.language.assignment
+        statement = write(name, text, doubtful)
         self.statements.append(statement + self.language.note(note) if note else statement)
         return name
 
@@ -122,8 +124,29 @@ class StraightCode:
         return self._total([(k, self._product(powers)) for k, powers in terms_in(tree)])
 
     def _application(self, node: Application) -> str:
-        """The name of a function of numerators and divisors in turn. Raises SymdimError if the language has none."""
+        """The name of the value of a function. Raises SymdimError if the language has none."""
+        if isinstance(node.function, FloatFunction):
+            return self._of_floats(node.function, node._parts)
         raise SymdimError(f"{node!r} cannot be computed in {self.language.suffix}: the function has no code there")
+
+    def _of_floats(self, function: FloatFunction, parts: Sequence[Dim]) -> str:
+        """The name of the value of a function of floats. An integer may have no value."""
+        operands = [self._float(function, n, d) for n, d in zip(parts[::2], parts[1::2], strict=True)]
+        text = self.language.of_floats(*function.name.split("_"), operands)
+        name = self.assign(text, as_float=not function.is_rounding)
+        if function.is_rounding:
+            self._doubtful.add(name)
+        return name
+
+    def _float(self, function: FloatFunction, numerator: Dim, divisor: Dim) -> str:
+        """The text of an operand as a float of the function's type."""
+        if isinstance(numerator, int):
+            value = repr(function.rounded(numerator, divisor))
+            return f"({value})" if numerator < 0 else value
+        name = self._held[numerator]
+        if not is_float(numerator):
+            return f"{function.type}_of({name})"
+        return f"f32({name})" if function.type == "f32" and numerator.function.type == "f64" else name
 
     def _texts(self, dims: Sequence[Dim]) -> list[str]:
         return [self.language.number(x) if isinstance(x, int) else self._held[x] for x in dims]

@@ -16,6 +16,7 @@ from symdim.algebra.canonical import product, total
 from symdim.algebra.dims import at_least, bounds_of
 from symdim.algebra.evaluate import applications_in
 from symdim.algebra.expr import Expr
+from symdim.algebra.floats import FLOATS
 from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.polynomials import powers_of, terms_of
 from symdim.errors import SymdimError
@@ -180,6 +181,7 @@ _POWER = Meaning(power, 2, 2, polynomial=True)
 _IDENTITY = Meaning(lambda x: x, 1, 1, polynomial=True)
 
 FUNCTIONS: dict[str, Meaning] = {
+    **{name: Meaning(f, f.arity, f.arity, exact=True, polynomial=True) for name, f in FLOATS.items()},
     "abs": Meaning(absolute, 1, 1, polynomial=True),
     "add": Meaning(lambda *xs: sum_of(list(xs)), 1, None, polynomial=True),
     "ceil": _CEIL,

@@ -30,6 +30,7 @@ from operator import add, floordiv, mod, mul, sub
 from typing import NoReturn, TypeVar
 
 from symdim.algebra.expr import Expr
+from symdim.algebra.floats import FloatFunction, is_float
 from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.texts.written import Written
 from symdim.errors import ParseError, SymdimError
@@ -213,9 +214,17 @@ class Reader:
                 self._call(meaning, start)
             self.operators.pop()
             self.places.pop()
+            if is_float(self.values[-1]) and not self._is_operand_of_floats(place):
+                self._refuse(place, "a float is no size, and stands only in functions of floats, such as f32_floor")
         elif lexeme == "," and (not self.calls or self.calls[-1][0] is None):
             self._refuse(place, "a comma outside of a function's arguments")
         return lexeme == ","
+
+    def _is_operand_of_floats(self, place: int) -> bool:
+        """Whether what ends here is a whole argument of a function of floats."""
+        around = self.calls[-1][0] if self.calls else None
+        is_whole = self.operators[-1] == "(" and self.lexemes[place + 1] in (",", ")")
+        return is_whole and around is not None and isinstance(around.apply, FloatFunction)
 
     def _call(self, meaning: Meaning, start: int) -> None:
         arguments = self.values[start:]

@@ -6,7 +6,7 @@ import onnx
 import pytest
 
 from onnx_infer import fold
-from onnx_infer.tools.materialization import unused_name
+from onnx_infer.tools.nodes_of_sizes import unused_name
 from onnx_infer.tools.transforms.draft import count_nodes, graphs_of
 
 from .folding import compare, folded, model_of, operators

@@ -14,7 +14,7 @@ from onnx import TensorProto, helper
 from onnx_infer import infer
 from onnx_infer.result import InferenceResult
 from onnx_infer.tools.materialization import Materialized, materialize
-from symdim import Expr, Var, maximum, minimum
+from symdim import Expr, Var, maximum, minimum, parse
 from symdim.algebra.origin import Computed, ValueOf
 from symdim.errors import UnsupportedDynamicShape
 from tests.symdim import strategies
@@ -66,6 +66,27 @@ def test_every_kind_of_expression_in_every_opset(opset: int) -> None:
     sizes = [(1, 1), (2, 5), (13, 3), (8, 8), (31, 17)]
     expected = [[[e if isinstance(e, int) else e.to_int(N=n, H=h)] for e in expressions] for n, h in sizes]
     assert evaluated(made, 2, sizes, opset) == expected
+
+
+FLOATS = [
+    "f32_floor(f32_mul(N, f32_min(f32_mul(f32_div(1, min(N, H)), 64), f32_mul(f32_div(1, max(N, H)), 96))))",
+    "f64_ceil(f64_mul(f32_mul(N, 1/3), 7/10)) + H",
+    "f32_trunc(f32_sub(f32_value(f64_div(N, 7)), H))",
+    "f32_floor(f32_add(f32_max(N, 5/2), H))//2",
+    "f32_round(f32_div(N, 2))",
+]
+
+
+@pytest.mark.parametrize("opset", [8, 11, 17])
+def test_functions_of_floats(opset: int) -> None:
+    result = given(N, H, opset=opset)
+    texts = [text for text in FLOATS if opset >= 12 or "min(N" not in text][: None if opset >= 11 else -1]
+    made = [materialize(parse(text), result, prefix=f"e{i}") for i, text in enumerate(texts)]
+    sizes = [(1, 1), (2, 5), (13, 3), (64, 96), (31, 17), (90, 7), (640, 480)]
+    assert evaluated(made, 2, sizes, opset) == [[[parse(text).to_int(N=n, H=h)] for text in texts] for n, h in sizes]  # type: ignore[union-attr]
+    if opset < 11:
+        with pytest.raises(ValueError, match="needs Round, which is from opset 11 on"):
+            materialize(parse(FLOATS[-1]), result)
 
 
 @pytest.mark.parametrize("version", [3, 4])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from onnx import helper
 
 from onnx_infer.protobuf.nodes import graphs_of, read_attributes, subgraphs
-from onnx_infer.tools.materialization import unused_name
+from onnx_infer.tools.nodes_of_sizes import unused_name
 from onnx_infer.values.tensor import SymTensor
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onnx import helper
 
-from onnx_infer.tools.materialization import Names, SizeNodes, unreadable
+from onnx_infer.tools.nodes_of_sizes import Names, SizeNodes, unreadable
 from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim import Expr
 from symdim.errors import UnsupportedDynamicShape

@@ -72,7 +72,7 @@ def application_atom(function: Function, parts: tuple[Dim, ...]) -> Expr:
     node._parts = parts
     node._fingerprint = fingerprint
     node._height = 1 + max([height_of(part) for part in parts], default=0)
-    node._bounds = function.bounds([bounds_of(part) for part in parts])
+    node._bounds = function.bounds([bounds_of(part) for part in parts], parts)
     node._names = node._order = node._named = node._text = None
     node.function = function
     return publish(node)

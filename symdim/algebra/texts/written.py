@@ -6,6 +6,7 @@ Both depend on the expression alone, not on caches. So a limit on them always gi
 from __future__ import annotations
 
 from symdim.algebra.application import Application
+from symdim.algebra.caches import remembered
 from symdim.algebra.evaluate import parts_first, parts_of
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Mul
 from symdim.algebra.polynomials import terms_of
@@ -39,9 +40,23 @@ def leaf_count(dim: Dim) -> int:
     if not isinstance(dim, Expr):
         return 0
     counts: dict[Expr, int] = {}
-    for node, parts in parts_first(dim, counts, parts_of):
-        counts[node] = max(1, sum([counts[p] for p in parts]))
+    for node, parts in parts_first(dim, counts, _parts_outside):
+        counts[node] = max(1, sum([counts[p] for p in parts])) if parts else _leaves_inside(node)
     return counts[dim]
+
+
+def _parts_outside(node: Expr) -> list[Expr]:
+    """The parts of a node, but not the arguments of a function: sizes that share one are many."""
+    return [] if isinstance(node, Application) else parts_of(node)
+
+
+@remembered(1 << 10)
+def _leaves_inside(node: Expr) -> int:
+    """The number of variables in the arguments of a function; 1 for a variable."""
+    counts: dict[Expr, int] = {}
+    for inner, parts in parts_first(node, counts, parts_of):
+        counts[inner] = max(1, sum([counts[p] for p in parts]))
+    return counts[node]
 
 
 class Written:
