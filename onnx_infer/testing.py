@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _HEAD = re.compile(r"(?:(?P<domain>[\w.]+)::)?(?P<name>\w+)-(?P<version>\d+)(?:\((?P<attributes>.*)\))?$", re.DOTALL)
 _CONDITION = re.compile(r"\((.*)\) > 0")
 _RATIO = re.compile(r"\((.*)\)/\((.*)\)")
-_ROUNDED = re.compile(r"f\d\d_")
+_ROUNDED = re.compile(r"\w+\[f\d\d\]")
 _TENSOR = re.compile(r"(?P<dtype>[\w?]+)\[(?P<dims>.*?)\](?:=\{(?P<data>.*)\})?$", re.DOTALL)
 
 
@@ -138,7 +138,7 @@ def _element(text: str, dtype: int | None) -> Any:
     if re.fullmatch(r"-?[\d.]+(e[-+]?\d+)?|-?inf", text):
         return float(text)
     if _ROUNDED.match(text):
-        size = parse(f"f32_floor({text})")
+        size = parse(f"floor[f32]({text})")
         assert isinstance(size, Application)
         return Rounded(size.arguments[0])  # type: ignore[arg-type]
     found = _RATIO.fullmatch(text)

@@ -190,8 +190,7 @@ class SizeNodes:
 
         A `Reciprocal` gives 1/x: onnxruntime computes a `Div` of 1 and a `Mul` after it as one division.
         """
-        kind, operation = function.name.split("_")
-        dtype = dt.NUMBERS[kind]
+        dtype, operation = dt.NUMBERS[function.type], function.operation_name
         if operation == "div" and parts[:2] == (1, 1):
             return self.node("Reciprocal", self._float(dtype, *parts[2:]))
         if operation == "round" and self.opset < _ROUND_SINCE:

@@ -1,6 +1,6 @@
 """Arithmetic of float32 and float64 on sizes, as models compute it: each operation is rounded to its type.
 
-`f32_floor(f32_mul(H, f32_div(W, 7)))` is the size that `Floor(H * (W / 7))` gives in single precision. Operands are
+`floor[f32](mul[f32](H, div[f32](W, 7)))` is the size that `Floor(H * (W / 7))` gives in single precision. Operands are
 integers, fractions such as `7/10`, and results of such functions; each is rounded to the type first. Rounding is to the
 nearest float, to the even one of two (IEEE 754). `floor`, `ceil`, `trunc` and `round` give integers, which are sizes.
 The results of the other functions are floats, which stand only in functions.
@@ -84,14 +84,15 @@ class FloatFunction(Function):
     >>> H = Var("H", 1, 100)
     >>> size = FLOATS["f32_floor"](FLOATS["f32_mul"](H, FLOATS["f32_div"](7, 10)))
     >>> size, size.bounds(), size.evaluate(H=10)
-    (f32_floor(f32_mul(H, f32_div(7, 10))), (0, 70), 7)
+    (floor[f32](mul[f32](H, div[f32](7, 10))), (0, 70), 7)
     """
 
-    __slots__ = ("arity", "is_rounding", "operation", "type")
+    __slots__ = ("arity", "is_rounding", "operation", "operation_name", "type")
 
     def __init__(self, name: str) -> None:
         super().__init__(name, meaning=self._meaning)
         self.type, _, operation = name.partition("_")
+        self.operation_name = operation
         self.arity = 2 if operation in BINARY else 1
         self.is_rounding = operation in ROUNDINGS
         self.operation = BINARY.get(operation) or UNARY[operation]
@@ -99,6 +100,9 @@ class FloatFunction(Function):
     def key(self) -> Any:
         """What functions are compared by."""
         return self.name
+
+    def __str__(self) -> str:
+        return f"{self.operation_name}[{self.type}]"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return float_function, (self.name,)
@@ -131,7 +135,7 @@ class FloatFunction(Function):
             if isinstance(n, int) and isinstance(d, int) and not isfinite(self.rounded(n, d)):
                 raise SymdimError(f"an operand of {self} is too large: {x!r}")
             if d != 1 and not (isinstance(n, int) and isinstance(d, int)):
-                raise SymdimError(f"an operand of {self} is a quotient: divide by {self.type}_div")
+                raise SymdimError(f"an operand of {self} is a quotient: divide by div[{self.type}]")
             numbers += [n, d]
         if not self.is_rounding or any(isinstance(n, Expr) and n.variables() for n in numbers):
             return None
@@ -163,7 +167,7 @@ class FloatFunction(Function):
 FLOATS = {
     name: FloatFunction(name) for name in [f"{kind}_{operation}" for kind in TYPES for operation in (*BINARY, *UNARY)]
 }
-"""The functions by name, such as `f32_mul`."""
+"""The functions by name, such as `f32_mul`, which texts call `mul[f32]`."""
 
 
 def float_function(name: str) -> FloatFunction:
@@ -199,7 +203,7 @@ def _most(factors: Sequence[Dim], divisors: Sequence[Dim], nested: int = 0) -> f
         for i in range(0, len(over), 2):
             if not is_float(x := over[i]):
                 continue
-            operation, rest, a, b = x.function.name[4:], [*over[:i], *over[i + 2 :]], x._parts[:2], x._parts[2:]
+            operation, rest, a, b = x.function.operation_name, [*over[:i], *over[i + 2 :]], x._parts[:2], x._parts[2:]
             if operation == "mul":
                 ways = [([*rest, *a, *b], under)]
             elif operation == "div":

@@ -132,7 +132,7 @@ class StraightCode:
     def _of_floats(self, function: FloatFunction, parts: Sequence[Dim]) -> str:
         """The name of the value of a function of floats. An integer may have no value."""
         operands = [self._float(function, n, d) for n, d in zip(parts[::2], parts[1::2], strict=True)]
-        text = self.language.of_floats(*function.name.split("_"), operands)
+        text = self.language.of_floats(function.type, function.operation_name, operands)
         name = self.assign(text, as_float=not function.is_rounding)
         if function.is_rounding:
             self._doubtful.add(name)

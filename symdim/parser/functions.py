@@ -98,6 +98,8 @@ def meaning_of(name: str, table: Mapping[str, Meaning]) -> Meaning:
     """What a name means before arguments: without a meaning in the table it is a function of its own."""
     found = table.get(name.lower())
     if found is None:
+        if "[" in name:
+            raise SymdimError(f"no function of floats is named {name}")
         domain, _, word = name.rpartition(".")
         found = Meaning(Function(word, domain), 1, None, exact=True, polynomial=True)
     return found
@@ -181,7 +183,7 @@ _POWER = Meaning(power, 2, 2, polynomial=True)
 _IDENTITY = Meaning(lambda x: x, 1, 1, polynomial=True)
 
 FUNCTIONS: dict[str, Meaning] = {
-    **{name: Meaning(f, f.arity, f.arity, exact=True, polynomial=True) for name, f in FLOATS.items()},
+    **{str(f): Meaning(f, f.arity, f.arity, exact=True, polynomial=True) for f in FLOATS.values()},
     "abs": Meaning(absolute, 1, 1, polynomial=True),
     "add": Meaning(lambda *xs: sum_of(list(xs)), 1, None, polynomial=True),
     "ceil": _CEIL,

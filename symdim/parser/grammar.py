@@ -35,7 +35,7 @@ from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.texts.written import Written
 from symdim.errors import ParseError, SymdimError
 from symdim.parser.functions import FUNCTIONS, Meaning, has_open_function, meaning_of
-from symdim.parser.lexemes import Dialect, Lexicon, is_name, is_number, unquote
+from symdim.parser.lexemes import Dialect, Lexicon, is_function, is_name, is_number, unquote
 from symdim.parser.rational import (
     MAX_BITS,
     MAX_DIGITS,
@@ -166,7 +166,7 @@ class Reader:
                 elif lexeme == "-":
                     operators.append("negate")
                     places.append(place)
-                elif lexeme and lexemes[place + 1] == "(" and is_name(lexeme):
+                elif lexeme and lexemes[place + 1] == "(" and is_function(lexeme):
                     meaning = meaning_of(lexeme, self.functions)
                     self.exact += meaning.exact
                 elif lexeme != "+":
@@ -215,7 +215,7 @@ class Reader:
             self.operators.pop()
             self.places.pop()
             if is_float(self.values[-1]) and not self._is_operand_of_floats(place):
-                self._refuse(place, "a float is no size, and stands only in functions of floats, such as f32_floor")
+                self._refuse(place, "a float is no size, and stands only in functions of floats, such as floor[f32]")
         elif lexeme == "," and (not self.calls or self.calls[-1][0] is None):
             self._refuse(place, "a comma outside of a function's arguments")
         return lexeme == ","

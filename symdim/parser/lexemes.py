@@ -1,5 +1,6 @@
 r"""The lexemes of dimension texts.
 
+    function = name ["[f32]" | "[f64]"]                  where "(" follows
     name     = letter {letter | digit | "_" | "."}       letter: of any script, or "_"
     operator = "**" | "//"                               and "/:" in the dialect of onnx-light
     number   = (digits ["." {digit}] | "." digits) [("e" | "E") ["+" | "-"] digits]
@@ -23,9 +24,13 @@ Dialect: TypeAlias = Literal["exact", "floor", "onnx-light", "trunc"]
 
 _NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _NAME = r"[^\W\d][\w.]*"
-_LEXEME = rf"""{_NAME}(?![\w.:])|\*\*|//|{_NUMBER}(?![\w.:])|[\w.:]+|`(?:[^`]|``)*`(?!`)|"[^"]*"|."""
+_FUNCTION = rf"{_NAME}(?:\[f(?:32|64)\])?"
+_LEXEME = (
+    rf"""{_FUNCTION}(?=\s*\()|{_NAME}(?![\w.:])|\*\*|//|{_NUMBER}(?![\w.:])|[\w.:]+|`(?:[^`]|``)*`(?!`)|"[^"]*"|."""
+)
 
 is_name = re.compile(_NAME).fullmatch
+is_function = re.compile(_FUNCTION).fullmatch
 is_number = re.compile(_NUMBER).fullmatch
 _is_bare = re.compile(r"""(?!\s)(?:[^-+*/%^(),`"]|\b[-/]\b)+(?<!\s)""").fullmatch
 _is_word = re.compile(r"[\w.:]+(?:[-/][\w.:]+)*").fullmatch

@@ -69,11 +69,11 @@ def test_every_kind_of_expression_in_every_opset(opset: int) -> None:
 
 
 FLOATS = [
-    "f32_floor(f32_mul(N, f32_min(f32_mul(f32_div(1, min(N, H)), 64), f32_mul(f32_div(1, max(N, H)), 96))))",
-    "f64_ceil(f64_mul(f32_mul(N, 1/3), 7/10)) + H",
-    "f32_trunc(f32_sub(f32_value(f64_div(N, 7)), H))",
-    "f32_floor(f32_add(f32_max(N, 5/2), H))//2",
-    "f32_round(f32_div(N, 2))",
+    "floor[f32](mul[f32](N, min[f32](mul[f32](div[f32](1, min(N, H)), 64), mul[f32](div[f32](1, max(N, H)), 96))))",
+    "ceil[f64](mul[f64](mul[f32](N, 1/3), 7/10)) + H",
+    "trunc[f32](sub[f32](value[f32](div[f64](N, 7)), H))",
+    "floor[f32](add[f32](max[f32](N, 5/2), H))//2",
+    "round[f32](div[f32](N, 2))",
 ]
 
 

@@ -62,7 +62,7 @@ SCALES = """g (float[1, 1, H, W] x, float[1, 1, {h}, {w}] a, float[1, 1, P, Q] b
 
 
 def rounded(size: str, target: str, by: str) -> str:
-    return f"f32_floor(f32_mul({size}, f32_div({target}, {by})))"
+    return f"floor[f32](mul[f32]({size}, div[f32]({target}, {by})))"
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_of_a_rounded_product_no_comparison_is_known() -> None:
     rest = "one = Constant<value_floats=[1.0]>() q = Add(p, one) r = Cast<to=7>(q) o = Less(p, one) i = Cast<to=7>(o)"
     text = PRODUCTS.format(dtype=1, scale="float[1] {0.7}", order="f, c").replace("w = Expand", f"{rest} w = Expand")
     result = infer(parsed(text, '<ir_version: 8, opset_import: ["": 18]>'))
-    assert str(result.types["r"]) == "i64[1]={f32_floor(f32_add(f32_mul(H, 7/10), 1))}"
+    assert str(result.types["r"]) == "i64[1]={floor[f32](add[f32](mul[f32](H, 7/10), 1))}"
     assert result.types["i"].data is None
     assert str(result.types["d"]) == "i64[1]={7*H//10}"
 
@@ -169,8 +169,8 @@ def test_bounds_tell_how_a_float_rounds() -> None:
     """90 * 1.3 is 116 in single precision."""
     text = PRODUCTS.format(dtype=1, scale="float[1] {1.3}", order="f, c")
     model = parsed(text, '<ir_version: 8, opset_import: ["": 18]>')
-    assert str(infer(model).shapes["y"]) == "(f32_floor(f32_mul(H, 13/10)),)"
-    assert str(infer(model, bounds={"H": (1, 90)}).shapes["y"]) == "(f32_floor(f32_mul(H, 13/10)),)"
+    assert str(infer(model).shapes["y"]) == "(floor[f32](mul[f32](H, 13/10)),)"
+    assert str(infer(model, bounds={"H": (1, 90)}).shapes["y"]) == "(floor[f32](mul[f32](H, 13/10)),)"
     assert [d.evaluate({"H": 90}) for d in infer(model).shapes["y"] or ()] == [116]  # type: ignore[union-attr]
     bounded = infer(model, bounds={"H": (1, 89)})
     assert [d.evaluate({"H": 89}) for d in bounded.shapes["y"] or ()] == [115]  # type: ignore[union-attr]

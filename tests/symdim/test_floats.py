@@ -22,15 +22,15 @@ NUMPY: dict[str, Any] = {
 }  # fmt: skip
 TYPES = {"f32": np.float32, "f64": np.float64}
 
-SCALE = "f32_min(f32_mul(f32_div(1, min(H, W)), 800), f32_mul(f32_div(1, max(H, W)), 1333))"
+SCALE = "min[f32](mul[f32](div[f32](1, min(H, W)), 800), mul[f32](div[f32](1, max(H, W)), 1333))"
 TEXTS = [
-    f"f32_floor(f32_mul(H, {SCALE}))",
-    "f32_floor(f32_div(H, f32_max(f32_div(W, 32), f32_mul(H, 1/24)))) + 2*W",
-    "f32_round(f32_add(f32_div(H, 2), W))//3",
-    "f64_ceil(f64_mul(f32_mul(H, 1/3), f64_div(7, W)))",
-    "max(f32_trunc(f32_sub(f32_mul(H, 7/10), f32_mul(W, 13/10))), 0)",
-    "f64_floor(f64_mul(H, f32_value(f64_div(W, 7))))",
-    "f32_floor(f32_mul(f32_floor(f32_mul(H, 13/10)), f32_div(2, W + 3)))",
+    f"floor[f32](mul[f32](H, {SCALE}))",
+    "floor[f32](div[f32](H, max[f32](div[f32](W, 32), mul[f32](H, 1/24)))) + 2*W",
+    "round[f32](add[f32](div[f32](H, 2), W))//3",
+    "ceil[f64](mul[f64](mul[f32](H, 1/3), div[f64](7, W)))",
+    "max(trunc[f32](sub[f32](mul[f32](H, 7/10), mul[f32](W, 13/10))), 0)",
+    "floor[f64](mul[f64](H, value[f32](div[f64](W, 7))))",
+    "floor[f32](mul[f32](floor[f32](mul[f32](H, 13/10)), div[f32](2, W + 3)))",
 ]
 
 
@@ -50,7 +50,7 @@ def random_tree(r: Random, depth: int) -> tuple[str, Any]:
     def value(h: int, w: int, to: Any) -> Any:
         return to(NUMPY[operation](*[convert(part(h, w, convert)) for _, part in parts]))
 
-    return f"{kind}_{operation}({', '.join(text for text, _ in parts)})", value
+    return f"{operation}[{kind}]({', '.join(text for text, _ in parts)})", value
 
 
 @pytest.mark.parametrize("seed", range(150))
@@ -58,7 +58,7 @@ def test_numpy_rounds_alike(seed: int) -> None:
     r = Random(seed)
     text, value = random_tree(r, 4)
     kind, rounding = r.choice(["f32", "f64"]), r.choice(list(NUMPY)[7:])
-    size = parse(f"{kind}_{rounding}({text})")
+    size = parse(f"{rounding}[{kind}]({text})")
     assert parse(str(size)) == size
     compiled = compile_shape(Shape([size]), ["H", "W"])
     low, high = size.bounds() if not isinstance(size, int) else (size, size)
@@ -105,9 +105,9 @@ def test_bounds_hold_under_rounding(text: str) -> None:
 
 
 NO_SIZES = """
-f32_mul(H, 7/10)           f32_mul(H, 2) + 1         2*f32_mul(H, 2)        -f32_mul(H, 2)      max(f32_mul(H, 2), 3)
-f32_floor(f32_mul(H, 2) + 1)                         g(f32_mul(H, 2))       f32_floor(H/2)      f32_floor(1e39)
-f32_floor(f32_mul(H, 2), 1)                          f32_floor(f32_div(1, 0))    f32_floor(f32_mul(H, W/2))
+mul[f32](H, 7/10)           mul[f32](H, 2) + 1         2*mul[f32](H, 2)        -mul[f32](H, 2)      max(mul[f32](H, 2), 3)
+floor[f32](mul[f32](H, 2) + 1)                         g(mul[f32](H, 2))       floor[f32](H/2)      floor[f32](1e39)
+floor[f32](mul[f32](H, 2), 1)                          floor[f32](div[f32](1, 0))    floor[f32](mul[f32](H, W/2))
 """
 
 
@@ -139,20 +139,20 @@ def test_every_float_is_a_fraction() -> None:
 
 
 def test_equal_operands_give_one_size_and_other_names_another() -> None:
-    assert parse("f32_floor(f32_mul(H + H, 7/10))") is parse("F32_FLOOR(f32_mul(2*H, 0.7))")
-    assert parse("f32_floor(f32_mul(H, 7/10))") is not parse("f32_floor(f32_mul(7/10, H))")
+    assert parse("floor[f32](mul[f32](H + H, 7/10))") is parse("F32_FLOOR(mul[f32](2*H, 0.7))")
+    assert parse("floor[f32](mul[f32](H, 7/10))") is not parse("floor[f32](mul[f32](7/10, H))")
     assert all(isinstance(function, FloatFunction) for function in FLOATS.values())
 
 
 def test_sizes_cancel_in_upper_bounds() -> None:
     r, T = Random(5), [800, 1333, 24, 1]
     for text, most in [
-        (f"f32_floor(f32_mul(H, {SCALE}))", 1335),
-        ("f32_floor(f32_div(H, f32_max(f32_div(W, 32), f32_mul(H, 1/24))))", 24),
-        ("f32_floor(f32_mul(f32_mul(f32_div(1, H + W), 5/1024), H))", 0),
-        ("f32_ceil(f32_mul(H, f32_div(7, H)))", 8),
-        ("f32_floor(f32_mul(H, f32_div(7, W)))", None),
-        ("f32_floor(f32_mul(H, f32_sub(f32_div(7, H), 1)))", None),
+        (f"floor[f32](mul[f32](H, {SCALE}))", 1335),
+        ("floor[f32](div[f32](H, max[f32](div[f32](W, 32), mul[f32](H, 1/24))))", 24),
+        ("floor[f32](mul[f32](mul[f32](div[f32](1, H + W), 5/1024), H))", 0),
+        ("ceil[f32](mul[f32](H, div[f32](7, H)))", 8),
+        ("floor[f32](mul[f32](H, div[f32](7, W)))", None),
+        ("floor[f32](mul[f32](H, sub[f32](div[f32](7, H), 1)))", None),
     ]:
         size = parse(text)
         assert size.bounds()[1] == most, text  # type: ignore[union-attr]
