@@ -24,7 +24,16 @@ Vector: TypeAlias = dict[str, Any]
 
 KINDS = {
     "function": ("does not take",),
-    "value": ("zero", "outside of floor()", "exponent", "need not be an integer"),
+    "value": (
+        "zero",
+        "outside of floor()",
+        "exponent",
+        "need not be an integer",
+        "a float is no size",
+        "is a quotient",
+        "no finite value",
+        "beyond all floats",
+    ),
 }
 """Kinds of errors by words in their messages. All others are of the kind "syntax"."""
 

@@ -32,8 +32,31 @@ FUNCTIONS = {
     "modularindexing": lambda x, y, z: x // y % z, "heaviside": lambda x, z: z if x == 0 else x > 0,
     "sqrt": lambda x: root(x),
 }  # fmt: skip
-EXACT = {*ROUNDS, "sqrt", "call"}  # "/" inside is exact
-ROUNDING = {"/", *FUNCTIONS} - {*FRACTIONS, "sqrt"} | {"/", "%", "mod", "pythonmod", "rshift"}
+FLOATS = {}  # functions of floats; what they do with floats of their type
+
+
+def nearest(bits, most):
+    def rounded(x):
+        top = x.numerator.bit_length() - x.denominator.bit_length()
+        digits = top + (abs(x) >= Fraction(2) ** top)
+        unit = Fraction(2) ** max(digits - bits, 3 - most - bits)
+        found = round(x / unit) * unit
+        if abs(found) >= 2**most:
+            raise ZeroDivisionError
+        return found
+
+    return rounded
+
+
+for _kind, _near in (("f32", nearest(24, 128)), ("f64", nearest(53, 1024))):
+    for _name, _f in {"add": "+", "sub": "-", "mul": "*", "div": "/", "min": "&", "max": "^"}.items():
+        FLOATS[f"{_kind}_{_name}"] = lambda x, y, f=FRACTIONS[_f], to=_near: to(f(to(x), to(y)))
+    FLOATS[f"{_kind}_value"] = _near
+    for _name in ("floor", "ceil", "trunc", "round"):
+        ROUNDS[f"{_kind}_{_name}"] = lambda x, f=ROUNDS[_name], to=_near: f(to(x))
+FUNCTIONS |= FLOATS | ROUNDS
+EXACT = {*ROUNDS, *FLOATS, "sqrt", "call"}  # "/" inside is exact
+ROUNDING = {"/", *FUNCTIONS} - {*FRACTIONS, *FLOATS, "sqrt"} | {"/", "%", "mod", "pythonmod", "rshift"}
 
 
 def root(x):
@@ -131,6 +154,12 @@ def is_rounded(tree, exact):
     return (rounds and any(map(is_open, parts_of(tree)))) or any(is_rounded(part, inner) for part in parts_of(tree))
 
 
+def has_float(tree):
+    """Whether a float stands where it does not belong: it is only an operand of functions of floats."""
+    is_inside = re.match("f(32|64)_", tree[0])
+    return any(has_float(x) or (x[0] in FLOATS and not is_inside) for x in parts_of(tree))
+
+
 def is_fraction(tree):
     if tree[0] in ("number", "name", "call"):
         return tree[0] == "number" and tree[1].denominator > 1
@@ -177,7 +206,7 @@ def read(text, declared=None, dialect=None):
         found = [value(tree, dict(zip(sorted(names(tree)), p * 2, strict=False)), dialect) for p in PROBES]
         values = [x for x in found if x is not None]
         is_foreign = is_open(tree) and (is_rounded(tree, dialect == "exact") or not names(tree) <= {*known})
-        is_none = any(x.denominator > 1 for x in values) or not (values or is_open(tree))
+        is_none = has_float(("(", tree)) or any(x.denominator > 1 for x in values) or not (values or is_open(tree))
         if is_none or (declared is not None and (is_foreign or max(values, default=0) < 0)):
             raise ValueError("value")
     except ValueError as error:
