@@ -73,6 +73,24 @@ define("whole", { modularindexing: (x, y, z) => modulo(floor(divide(x, y)), z) }
 define("whole", { heaviside: (x, z) => (x.n ? max(sign(x), ZERO) : z) });
 define("whole", { rshift: (x, k) => floor(divide(x, power(TWO, k))) }, true);
 
+// Floats: an exact result, rounded to a type. Its results stand only in operations of floats.
+const lengthOf = (n) => n.toString(2).replace("-", "").length;
+const power2 = (k) => (k < 0 ? fraction(1n, 1n << BigInt(-k)) : fraction(1n << BigInt(k)));
+const isBelow = (x, k) => max(x, negate(x)).n * power2(k).d < power2(k).n * x.d; // |x| < 2**k
+const nearest = (bits, most) => (x) => {
+  const top = lengthOf(x.n) - lengthOf(x.d), digits = isBelow(x, top) ? top : top + 1; // 2**(digits - 1) <= |x|
+  const unit = power2(Math.max(digits - bits, 3 - most - bits)), found = multiply(round(divide(x, unit)), unit);
+  return isBelow(found, most) ? found : (() => { throw NO_VALUE; })();
+};
+const ofFloats = { add, sub: subtract, mul: multiply, div: divide, max: (x, y) => max(x, y), min: (x, y) => min(x, y) };
+for (const [kind, near] of Object.entries({ f32: nearest(24, 128), f64: nearest(53, 1024) })) {
+  for (const [name, apply] of Object.entries({ floor, ceil, trunc, round }))
+    define("rounds", { [`${name}[${kind}]`]: (x) => apply(near(x)) });
+  for (const [name, apply] of Object.entries(ofFloats))
+    define("floats", { [`${name}[${kind}]`]: (x, y) => near(apply(near(x), near(y))) });
+  define("floats", { [`value[${kind}]`]: near });
+}
+
 // Section 2: lexemes { kind, text, at }.
 const WORD = "[\\p{L}\\p{N}_.:]", NAME = "[\\p{L}\\p{Nl}\\p{No}_][\\p{L}\\p{N}_.]*";
 const DASH = "(?<=[\\p{L}\\p{N}_])[-/](?=[\\p{L}\\p{N}_])";
@@ -84,7 +102,8 @@ function lexemesOf(text, declared, dialect) {
     .sort((a, b) => b.length - a.length)
     .map((name) => name.replace(/[$.?[\]{}|\\/]/g, "\\$&") + (matches(name, `.*${WORD}`) ? `(?!${WORD})` : ""));
   const kinds = {
-    declared: bare.join("|") || "(?!)", name: `${NAME}(?!${WORD})`, number: `${NUMBER}(?!${WORD})`, word: `${WORD}+`,
+    declared: bare.join("|") || "(?!)",
+    name: `${NAME}(?:\\[f(?:32|64)\\](?=\\s*\\()|(?!${WORD}))`, number: `${NUMBER}(?!${WORD})`, word: `${WORD}+`,
     quoted: QUOTED, symbol: `[*]{2}|//|${dialect === "onnx-light" ? "/:|" : ""}\\S`,
   };
   const pattern = Object.entries(kinds).map(([kind, form]) => `(?<${kind}>${form})`).join("|");
@@ -107,7 +126,7 @@ function parse(text, declared, dialect, isInModel) {
   };
   const level = (part, ...operations) => {
     let left = part();
-    for (let name; (name = takes(...operations)); ) left = operation(name, [left, part()]);
+    for (let name; (name = takes(...operations)); ) left = operation(name, [size(left), size(part())]);
     return left;
   };
   const sum = () => level(() => level(unary, "*", "/", "//", "/:", "%"), "+", "-");
@@ -115,9 +134,9 @@ function parse(text, declared, dialect, isInModel) {
   const unary = () => {
     if (++depth > MAX_DEPTH) fail("syntax", "nested too deeply");
     const sign = takes("+", "-"), base = sign ? unary() : primary();
-    const found = !sign && takes("**") ? operation("**", [base, unary()]) : base;
+    const found = !sign && takes("**") ? operation("**", [size(base), size(unary())]) : base;
     depth--;
-    return sign === "-" ? operation("0-", [found]) : found;
+    return sign === "-" ? operation("0-", [size(found)]) : found;
   };
   const primary = () => {
     if (takes("(")) return list(1)[0];
@@ -138,15 +157,18 @@ function parse(text, declared, dialect, isInModel) {
   const call = (text) => {
     const lower = text.toLowerCase(), name = lower === "div" ? "/" : lower;
     const { apply, gives } = OPERATIONS.get(name) ?? (name === "/" ? { apply: divide } : { gives: "open" });
-    const isExact = gives === "rounds" || gives === "open";
+    const isExact = ["rounds", "open", "floats"].includes(gives);
     exact += isExact;
     const operands = list(Infinity), count = operands.length;
     exact -= isExact;
+    if (!name.endsWith("]")) operands.forEach(size);
+    else if (!apply) fail("function", `no function of floats is named ${text}`);
     if (!apply) return open({ count, called: text });
     if (gives === "open" && count === 1) return open({ count, apply });
     const fits = !apply.length || count === apply.length || (name === "ceiltoint" && count === 1);
     return fits ? operation(name, operands) : fail("function", `${count} arguments of ${name}`);
   };
+  const size = (x) => (x.float ? fail("value", "a float is no size: round it") : x);
   const open = (step) => {
     program.push(step);
     return { value: null, fraction: false, open: (isOpen = true) };
@@ -165,10 +187,10 @@ function parse(text, declared, dialect, isInModel) {
     program.push({ count: operands.length, apply });
     linear &&= isConstant || ["+", "-", "0-"].includes(name) || (name === "*" && values.some(Boolean));
     const fraction = gives === "splits" || (gives === "keeps" && hasFraction);
-    return { value: isConstant ? value : null, fraction, open: hasOpen };
+    return { value: isConstant ? value : null, fraction, open: hasOpen, float: gives === "floats" };
   };
   try {
-    expression();
+    size(expression());
     return lexemes[next].kind === "end" ? { program, linear, isOpen } : refuse("an operator");
   } catch (error) {
     throw Object.assign(error, { position: [...text.slice(0, lexemes[next].at)].length });

@@ -133,7 +133,7 @@ class FloatFunction(Function):
         for x in arguments:
             n, d = (x, 1) if isinstance(x, Expr) else (x.numerator, x.denominator)
             if isinstance(n, int) and isinstance(d, int) and not isfinite(self.rounded(n, d)):
-                raise SymdimError(f"an operand of {self} is too large: {x!r}")
+                raise SymdimError(f"an operand of {self} is beyond all floats: {x!r}")
             if d != 1 and not (isinstance(n, int) and isinstance(d, int)):
                 raise SymdimError(f"an operand of {self} is a quotient: divide by div[{self.type}]")
             numbers += [n, d]

@@ -224,7 +224,7 @@ class Reader:
         """Whether what ends here is a whole argument of a function of floats."""
         around = self.calls[-1][0] if self.calls else None
         is_whole = self.operators[-1] == "(" and self.lexemes[place + 1] in (",", ")")
-        return is_whole and around is not None and isinstance(around.apply, FloatFunction)
+        return is_whole and bool(self.calls) and (around is None or isinstance(around.apply, FloatFunction))
 
     def _call(self, meaning: Meaning, start: int) -> None:
         arguments = self.values[start:]

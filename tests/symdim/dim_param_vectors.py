@@ -23,8 +23,17 @@ PATH = Path(__file__).parents[2] / "docs" / "dim_param_vectors.json"
 Vector: TypeAlias = dict[str, Any]
 
 KINDS = {
-    "function": ("does not take",),
-    "value": ("zero", "outside of floor()", "exponent", "need not be an integer"),
+    "function": ("does not take", "no function of floats"),
+    "value": (
+        "zero",
+        "outside of floor()",
+        "exponent",
+        "need not be an integer",
+        "a float is no size",
+        "is a quotient",
+        "no finite value",
+        "beyond all floats",
+    ),
 }
 """Kinds of errors by words in their messages. All others are of the kind "syntax"."""
 

@@ -105,7 +105,7 @@ def test_bounds_hold_under_rounding(text: str) -> None:
 
 
 NO_SIZES = """
-mul[f32](H, 7/10)           mul[f32](H, 2) + 1         2*mul[f32](H, 2)        -mul[f32](H, 2)      max(mul[f32](H, 2), 3)
+mul[f32](H, 7/10)         mul[f32](H, 2) + 1       2*mul[f32](H, 2)        -mul[f32](H, 2)      max(mul[f32](H, 2), 3)
 floor[f32](mul[f32](H, 2) + 1)                         g(mul[f32](H, 2))       floor[f32](H/2)      floor[f32](1e39)
 floor[f32](mul[f32](H, 2), 1)                          floor[f32](div[f32](1, 0))    floor[f32](mul[f32](H, W/2))
 """
@@ -139,7 +139,7 @@ def test_every_float_is_a_fraction() -> None:
 
 
 def test_equal_operands_give_one_size_and_other_names_another() -> None:
-    assert parse("floor[f32](mul[f32](H + H, 7/10))") is parse("F32_FLOOR(mul[f32](2*H, 0.7))")
+    assert parse("floor[f32](mul[f32](H + H, 7/10))") is parse("FLOOR[f32](mul[f32](2*H, 0.7))")
     assert parse("floor[f32](mul[f32](H, 7/10))") is not parse("floor[f32](mul[f32](7/10, H))")
     assert all(isinstance(function, FloatFunction) for function in FLOATS.values())
 

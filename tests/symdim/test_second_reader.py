@@ -11,7 +11,8 @@ import pytest
 VECTORS = json.loads((Path(__file__).parents[2] / "docs" / "dim_param_vectors.json").read_text("utf-8"))["vectors"]
 PROBES = [[1, 1, 1, 1], [2, 3, 5, 7], [7, 5, 3, 2], [1, 4, 9, 2], [9, 2, 4, 1], [10**6, 10, 1, 99], [1, 99, 10, 10**6]]
 NUMBER = r"(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?![\w.:])"
-TOKEN = r'(?P<name>[^\W\d][\w.]*(?![\w.:]))|(?P<word>[\w.:]+)|(?P<text>`(?:[^`]|``)*`(?!`)|"[^"]*")'
+NAME = r"(?P<name>[^\W\d][\w.]*(?:\[f(?:32|64)\](?=\s*\()|(?![\w.:])))"
+TOKEN = NAME + r'|(?P<word>[\w.:]+)|(?P<text>`(?:[^`]|``)*`(?!`)|"[^"]*")'
 BARE = r"(?!\s)(?:[^-+*/%^(),`\"]|\b[-/]\b)+(?<!\s)"
 ROUNDS = {"ceil": ceil, "ceiling": ceil, "floor": floor, "floortoint": floor, "ceiltoint": lambda x, y=1: ceil(x / y)}
 ROUNDS |= dict.fromkeys(["trunc", "trunctoint", "trunctofloat"], int)
@@ -32,8 +33,31 @@ FUNCTIONS = {
     "modularindexing": lambda x, y, z: x // y % z, "heaviside": lambda x, z: z if x == 0 else x > 0,
     "sqrt": lambda x: root(x),
 }  # fmt: skip
-EXACT = {*ROUNDS, "sqrt", "call"}  # "/" inside is exact
-ROUNDING = {"/", *FUNCTIONS} - {*FRACTIONS, "sqrt"} | {"/", "%", "mod", "pythonmod", "rshift"}
+FLOATS = {}  # functions of floats; what they do with floats of their type
+
+
+def nearest(bits, most):
+    def rounded(x):
+        top = x.numerator.bit_length() - x.denominator.bit_length()
+        digits = top + (abs(x) >= Fraction(2) ** top)
+        unit = Fraction(2) ** max(digits - bits, 3 - most - bits)
+        found = round(x / unit) * unit
+        if abs(found) >= 2**most:
+            raise ZeroDivisionError
+        return found
+
+    return rounded
+
+
+for _kind, _near in (("f32", nearest(24, 128)), ("f64", nearest(53, 1024))):
+    for _name, _f in {"add": "+", "sub": "-", "mul": "*", "div": "/", "min": "&", "max": "^"}.items():
+        FLOATS[f"{_name}[{_kind}]"] = lambda x, y, f=FRACTIONS[_f], to=_near: to(f(to(x), to(y)))
+    FLOATS[f"value[{_kind}]"] = _near
+    for _name in ("floor", "ceil", "trunc", "round"):
+        ROUNDS[f"{_name}[{_kind}]"] = lambda x, f=ROUNDS[_name], to=_near: f(to(x))
+FUNCTIONS |= FLOATS | ROUNDS
+EXACT = {*ROUNDS, *FLOATS, "sqrt", "call"}  # "/" inside is exact
+ROUNDING = {"/", *FUNCTIONS} - {*FRACTIONS, *FLOATS, "sqrt"} | {"/", "%", "mod", "pythonmod", "rshift"}
 
 
 def root(x):
@@ -102,6 +126,8 @@ class Parser:
             arguments.append(self.whole())
         self.must(self.takes(")"))
         known = "/" if lexeme.lower() == "div" else lexeme.lower()
+        if known.endswith("]") and known not in FUNCTIONS:
+            raise ValueError("function")
         if known not in FUNCTIONS:
             return "call", lexeme, *arguments
         try:
@@ -129,6 +155,12 @@ def is_rounded(tree, exact):
     rounds = tree[0] in ROUNDING and not (exact and tree[0] == "/")
     inner = exact or tree[0] in EXACT
     return (rounds and any(map(is_open, parts_of(tree)))) or any(is_rounded(part, inner) for part in parts_of(tree))
+
+
+def has_float(tree):
+    """Whether a float stands where it does not belong: it is only an operand of functions of floats."""
+    is_inside = tree[0].endswith("]")
+    return any(has_float(x) or (x[0] in FLOATS and not is_inside) for x in parts_of(tree))
 
 
 def is_fraction(tree):
@@ -177,7 +209,7 @@ def read(text, declared=None, dialect=None):
         found = [value(tree, dict(zip(sorted(names(tree)), p * 2, strict=False)), dialect) for p in PROBES]
         values = [x for x in found if x is not None]
         is_foreign = is_open(tree) and (is_rounded(tree, dialect == "exact") or not names(tree) <= {*known})
-        is_none = any(x.denominator > 1 for x in values) or not (values or is_open(tree))
+        is_none = has_float(("(", tree)) or any(x.denominator > 1 for x in values) or not (values or is_open(tree))
         if is_none or (declared is not None and (is_foreign or max(values, default=0) < 0)):
             raise ValueError("value")
     except ValueError as error:

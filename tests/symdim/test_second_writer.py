@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.symdim.test_second_reader import VECTORS, Parser, names, read, value
+from tests.symdim.test_second_reader import FLOATS, ROUNDS, VECTORS, Parser, names, read, value
 
 WRITTEN = [vector for vector in VECTORS if vector["reads"] == "expression" and "canonical" in vector]
 TEXT, TERM, OPERAND, FACTOR, BASE = range(5)
@@ -28,7 +28,7 @@ def spelled(tree: Any, place: int = TEXT) -> str:
     if kind == "name":
         name = parts[0]
         return name if re.fullmatch(r"[^\W\d][\w.]*", name) else "`" + name.replace("`", "``") + "`"
-    if kind in ("max", "min", "sqrt", "call"):
+    if kind in ("max", "min", "sqrt", "call", *FLOATS, *ROUNDS):
         name, arguments = (parts[0], parts[1:]) if kind == "call" else (kind, parts)
         return f"{name}({', '.join(map(spelled, arguments))})"
     first, *others = factors_of(tree)
