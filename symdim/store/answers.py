@@ -21,6 +21,7 @@ from symdim.algebra.polynomials import powers_of, terms_of
 from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var
 from symdim.errors import SymdimError
+from symdim.relations.relation import Relation
 from symdim.rows import RowVar
 from symdim.store.constraints import Bounds, Constraint, Divisible, Origin, SizeEqual, SizeJoin, SizeRefines
 from symdim.store.contents import dims_of, mentioned_in, variables_in
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
     from symdim.algebra.expr import Dim
     from symdim.facts import Facts
-    from symdim.relations.relation import Relation
     from symdim.store.state import State
 
 _MANY = 1000  # the most candidates that are listed
@@ -202,9 +202,9 @@ class Answers:
         facts, state = Facts(), self.state
         for v, (lo, hi) in state.intervals.items():
             if lo is not None and v not in state.sizes:
-                facts.assume_at_least(v, lo)
+                facts.assume(Relation("at_least", v, lo))
             if hi is not None and v not in state.sizes:
-                facts.assume_at_least(hi, v)
+                facts.assume(Relation("at_most", v, hi))
         for fact in state.pending:
             if isinstance(fact, SizeEqual | Divisible | Bounds):
                 for relation in self.resolved(fact).relations():

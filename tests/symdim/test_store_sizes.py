@@ -136,15 +136,6 @@ def test_guards_are_checked_at_sizes():
     assert [bounds.holds({"N": n, "M": 3}) for n in (1, 8, 9)] == [True, True, False]
 
 
-def test_open_rows_of_enough_axes_share_what_is_between():
-    store = Store()
-    r, s = RowVar.fresh("r"), RowVar.fresh("s")
-    store.rank(Row((), r), 2, 5)
-    store.eq_row(Row((N, M), r), Row((), s, (H, W)))
-    assert store.rank_bounds(Row((), s)) == (2, 5)
-    assert str(store.row(Row((), s)))[:7] == "[N, M, "
-
-
 def test_a_row_that_occurs_twice_is_not_split():
     store = Store()
     r = RowVar.fresh("r")
