@@ -12,7 +12,7 @@ numbers of elements, bounds, divisibility, ranks, denotations.
     sizes.py          equalities, bounds, divisibilities, windows
     intervals.py      intervals of variables, from constraints as stated
     rows.py           equal rows                      ranks.py   ranks as a graph of differences
-    broadcasting.py   broadcasting, one way and exactly; cycles of refinements are equalities
+    broadcasting.py   broadcasting, one way, both ways, and exactly
     closing.py        guesses in stages, only on request; closing_bounds.py: the bounds that they use
     answers.py        values, candidates, guards
     solver.py         the Store: constraints in, answers out
