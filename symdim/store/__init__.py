@@ -18,10 +18,9 @@ numbers of elements, bounds, divisibility, ranks, denotations.
     solver.py         the Store: constraints in, answers out
     reasoning.py      facts and the prover as one object with checkpoints
 
-Rules deduce; they never guess, search or call the prover. So their results hold in every solution of the constraints.
-Only questions about equality may call the prover. A count of elements is an equation between products, in which every
-unknown part of a row has its own variable. A window is an equation with a floor division; backwards it gives an
-interval. Begin with `solver.py`.
+Rules deduce; they never guess, search or call the prover. So their results hold in every solution of the constraints. A
+count of elements is an equation between products, in which every unknown part of a row has its own variable. A window
+is an equation with a floor division; backwards it gives an interval. Begin with `solver.py`.
 """
 
 from symdim.store.answers import Guard
