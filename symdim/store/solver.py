@@ -277,7 +277,7 @@ class Store:
         >>> from symdim import Store, Var
         >>> store, N, M = Store(), Var("N"), Var("M")
         >>> store.eq(N, 2 * M)
-        >>> store.equal(N + M, 3 * M), store.equal(N, 7), store.equal(N, 8)
+        >>> store.equal(N + M, 3 * M), store.equal(N, 2 * M + 1), store.equal(N, 8)
         (True, False, None)
         """
         a, b = self.value(a), self.value(b)
