@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from symdim.algebra.expr import Dim
     from symdim.algebra.variable import Var
     from symdim.parsing import NameSpace
-    from symdim.relations.relation import RelationKind
 
 _BUDGET = 3000
 _SIGN = re.compile(r"(==|!=|<=|>=|<|>)")
@@ -32,7 +31,7 @@ class Facts:
 
     >>> from symdim import Var
     >>> H, facts = Var("H"), Facts(["H >= 16"])
-    >>> facts.assume_divides(8, H, origin="the window size")
+    >>> facts.assume("H % 8 == 0", origin="the window size")
     >>> from symdim import prove
     >>> prove.equal(H // 8 * 8, H, facts)
     True
@@ -90,29 +89,12 @@ class Facts:
         """
         stated = [relation] if isinstance(relation, Relation) else relations_of(relation, names, scope=scope)
         for kind, left, right, origins in stated:
-            self._assume(kind, left, right, origin, origins)
-
-    def assume_equal(self, a: Dim, b: Dim, *, origin: Hashable = None) -> None:
-        """Assume a == b."""
-        self._assume("equal", a, b, origin)
-
-    def assume_at_least(self, a: Dim, b: Dim, *, origin: Hashable = None) -> None:
-        """Assume a >= b."""
-        self._assume("at_least", a, b, origin)
-
-    def assume_divides(self, d: Dim, n: Dim, *, origin: Hashable = None) -> None:
-        """Assume n % d == 0."""
-        self._assume("divides", d, n, origin)
-
-    def _assume(
-        self, kind: RelationKind, a: Dim, b: Dim, origin: Hashable, origins: frozenset[Hashable] = frozenset()
-    ) -> None:
-        fact = Relation(kind, checked(a), checked(b), origins if origin is None else origins | {origin})
-        normal = fact.normal()._replace(origins=frozenset())
-        if normal not in self._facts:
-            self._facts[normal] = fact
-            self._checked = False
-            self._hypotheses = None
+            fact = Relation(kind, checked(left), checked(right), origins if origin is None else origins | {origin})
+            normal = fact.normal()._replace(origins=frozenset())
+            if normal not in self._facts:
+                self._facts[normal] = fact
+                self._checked = False
+                self._hypotheses = None
 
     def hypotheses(self) -> list[Relation]:
         """The normal forms of the facts in structural order, each with its number as its origin; not to be changed."""

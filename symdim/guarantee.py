@@ -15,32 +15,28 @@ that part is used.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from contextlib import suppress
 from typing import Literal, TypeAlias
 
 from symdim.algebra.application import Application
 from symdim.algebra.canonical import maximum, minimum, product, total
 from symdim.algebra.constructors.arithmetic import checked
 from symdim.algebra.dims import bounds_of, sign, variables_of
-from symdim.algebra.evaluate import children, parts_first, postorder
+from symdim.algebra.evaluate import children, parts_first
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
 from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.origin import Computed, ValueOf, is_given
 from symdim.algebra.pickling import limits_first
 from symdim.algebra.polynomials import powers_of
 from symdim.algebra.texts.remainders import Remainder, remainders_in
-from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var
-from symdim.errors import BoundsError, DivisionByZero, RankError, UnsupportedDynamicShape, refuse_text
+from symdim.errors import RankError, UnsupportedDynamicShape, refuse_text
 from symdim.prover.budget import Budget
-from symdim.relations.monotone import growth
 
 Dim: TypeAlias = int | Expr
 Limits: TypeAlias = tuple[Dim | None, Dim | None]
 Sum: TypeAlias = tuple[list[Remainder], dict[Expr, int], int]
 
 _STEPS = 20_000  # steps to build the bounds of all sizes of one call
-_MOST_LEAVES = 60  # the most leaves of an expression that is tested for monotony; a larger one is bounded part by part
 
 
 class Guarantee(NamedTuple):
@@ -142,8 +138,8 @@ class UpperBounds:
 
     >>> N = Var("N")
     >>> n, bounds = Var.fresh("n", at_most=N, origin="NonZero"), UpperBounds()
-    >>> bounds.of(n - n // 2), bounds.of(minimum(n + 5, 12)), bounds.of(n * n // 3)
-    ((N + 1)//2, min(N, 7) + 5, N**2//3)
+    >>> bounds.of(n - 1), bounds.of(minimum(n + 5, 12)), bounds.of(n * n // 3)
+    (N - 1, min(N, 7) + 5, N**2//3)
     """
 
     def __init__(self, available: Collection[str] = (), steps: int = _STEPS) -> None:
@@ -173,34 +169,8 @@ class UpperBounds:
     def _highest(self, dim: Dim) -> Dim | None:
         if isinstance(dim, int):
             return dim
-        nearer = self._at_ends(dim)
-        high = nearer if isinstance(nearer, int) else _limits(nearer, self._known, self._building)[1]
-        top = bounds_of(dim)[1]
+        high, top = _limits(dim, self._known, self._building)[1], bounds_of(dim)[1]
         return top if high is None else high if top is None else minimum(high, top)
-
-    def _at_ends(self, dim: Expr) -> Dim:
-        """An upper bound: a variable that occurs more than once is replaced by a bound, if `dim` is monotone in it.
-
-        A bound part by part would not use that both n of `n - n//2` are the same.
-        """
-        found: Dim = dim
-        for variable in dim.variables():
-            if not isinstance(found, Expr):
-                break
-            if self._known[variable][0] is variable or variable.lo is None or _occurrences(variable, found) < 2:
-                continue
-            if leaf_count(found) > _MOST_LEAVES or not self._building.affords(postorder(found)):
-                break
-            least, most = growth(found, variable)
-            low, high = self._known[variable]
-            end = high if least is not None and least >= 0 else low if most is not None and most <= 0 else None
-            with suppress(BoundsError, DivisionByZero):  # for sizes that no run has
-                found = found if end is None else found.substitute({variable: end})
-        return found
-
-
-def _occurrences(variable: Var, dim: Expr) -> int:
-    return sum(variable in children(node) for node in postorder(dim) if not isinstance(node, Var))
 
 
 def _limits(root: Expr, limits: dict[Dim, Limits], budget: Budget) -> Limits:

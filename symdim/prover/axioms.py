@@ -16,12 +16,12 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from symdim.algebra.bounds import bounds_of, linear_bounds
-from symdim.algebra.constructors.arithmetic import add, scale, subtract, sum_of, total
+from symdim.algebra.constructors.arithmetic import subtract
 from symdim.algebra.dims import at_least
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, FloorDiv, Mul
 from symdim.algebra.order import order
-from symdim.algebra.polynomials import divides, exact_quotient, powers_of, terms_of, times, unit_of
+from symdim.algebra.polynomials import powers_of, terms_of, times
 from symdim.prover.hypotheses import nonlinear
 from symdim.prover.linear import System, refute
 from symdim.relations.laws import parts_at_least, parts_at_most
@@ -124,17 +124,13 @@ def contradiction(constraints: list[Relation], budget: Budget) -> tuple[Reasons 
 def products(given: list[Relation], laws: list[Relation], budget: Budget) -> list[Relation]:
     """Products of constraints that share units of degree 2 or more with the others; at least one unit must be so."""
     made = _Products([*given, *laws], budget)
-    factors = made.factors(1)
-    degree = max(sum(powers_of(u).values()) for u in made.known)
-    squared = made.factors(2)
+    factors = {atom: None for unit in sorted(made.known, key=order) for atom in powers_of(unit)}
     limits = [subtract(hi, f) for f in factors if (hi := bounds_of(f)[1]) is not None]
     multipliers = [f for f in factors if at_least(f, 0)]
-    made.by_factors(
-        [*given, *laws, *[Relation("at_least", dim, 0, frozenset((RANGE,))) for dim in limits]], multipliers, 0
-    )
+    ranges = [Relation("at_least", dim, 0, frozenset((RANGE,))) for dim in limits]
+    made.by_factors([*given, *laws, *ranges], multipliers, 0)
     first = [*given, *laws, *made.found]
-    made.completed(given)
-    made.squares(squared, degree)
+    made.squares()
     made.by_factors(first, multipliers, 1)
     made.by_factors([*given, *laws, *made.found], multipliers, 2)
     return made.found
@@ -148,10 +144,6 @@ class _Products:
         self.known = nonlinear([c.left for c in constraints])
         self._seen = {c.left for c in constraints}
         self._budget = budget
-
-    def factors(self, least: int) -> list[Expr]:
-        """The factors that occur in at least `least` units."""
-        return list({a: None for u in sorted(self.known, key=order) for a, e in powers_of(u).items() if e >= least})
 
     def enter(self, constraint: Relation, most_new: int) -> None:
         """Add a constraint if it has at most `most_new` new units and tells the linear system something new."""
@@ -189,35 +181,13 @@ class _Products:
         units = {u for u in (*[times(u, factor) for u in terms], factor if const else None) if type(u) is Mul}
         return bool(units & self.known) and len(units - self.known) <= most_new
 
-    def squares(self, factors: list[Expr], degree: int) -> None:
-        """Squares of differences of factors, times factors up to the degree of the units that occur."""
-        few = factors[:_FACTORS]
-        natural = [f for f in few if at_least(f, 0)] if degree >= 3 else []
-        for difference in [subtract(a, b) for a, b in combinations(few, 2)] + [add(a, -1) for a in few]:
+    def squares(self) -> None:
+        """Squares of differences of the first factors that occur together, times factors where units have degree 3."""
+        products = [powers_of(unit) for unit in sorted(self.known, key=order)]
+        few = list({a: None for powers in products for a, exponent in powers.items() if exponent >= 2})[:_FACTORS]
+        natural = [f for f in few if at_least(f, 0)] if any(sum(p.values()) >= 3 for p in products) else []
+        for difference in [subtract(a, b) for a, b in combinations(few, 2)] + [subtract(a, 1) for a in few]:
             square = self._budget.product(difference, difference)
             self.enter(Relation("at_least", square, 0, frozenset((SQUARE,))), 2)
             for f in natural:
                 self.enter(Relation("at_least", self._budget.product(square, f), 0, frozenset((SQUARE, PRODUCT))), 2)
-
-    def completed(self, given: list[Relation]) -> None:
-        """The squares that complete quadratic constraints: `(2*k*a - L)**2 >= 0` for `-k*a**2 + L*a + r >= 0`.
-
-        Where the numbers in L leave a remainder by all others, the square is never 0: `(2*x - 5)**2 >= 1`.
-        """
-        for dim in [sign for c in given for sign in ((c.left, scale(c.left, -1)) if c.kind == "equal" else (c.left,))]:
-            terms, _ = terms_of(dim)
-            squares = [u for u, k in terms.items() if k < 0 and not any(e % 2 for e in powers_of(u).values())]
-            for unit in squares[:_FACTORS]:
-                side = unit_of({atom: exponent // 2 for atom, exponent in powers_of(unit).items()})
-                assert side is not None
-                beside = [(exact_quotient(u, side), k) for u, k in terms.items() if u is not unit and divides(side, u)]
-                linear = total([k if u is None else scale(u, k) for u, k in beside])
-                root = subtract(scale(side, -2 * terms[unit]), linear)
-                numbers, const = terms_of(root)
-                common = gcd(*numbers.values())
-                if const % common == 0:
-                    root, least = sum_of({u: n // common for u, n in numbers.items()}, const // common), 0
-                else:
-                    least = min(const % common, -const % common)
-                square = self._budget.product(root, root)
-                self.enter(Relation("at_least", subtract(square, least**2), 0, frozenset((SQUARE,))), 2)

@@ -2,7 +2,6 @@
 
 maximum     max(a, b) == a with a >= b, or == b with b >= a; the same for a minimum
 residue     v == m*k + r for one r in 0..m-1
-value       a variable or division with few possible values has one of them
 sign        v >= 0 or v <= -1
 """
 
@@ -34,9 +33,7 @@ if TYPE_CHECKING:
 
 MAXIMUM = "max(a, b) and min(a, b) are one of their arguments"
 RESIDUE = "every integer is m*k + r for one r in 0..m-1"
-VALUE = "a bounded integer has one of finitely many values"
 SIGN = "an integer is >= 0 or <= -1"
-_VALUES = 12
 
 
 def structural(problem: Problem) -> list[Problem] | None:
@@ -50,17 +47,13 @@ def structural(problem: Problem) -> list[Problem] | None:
 
 
 def arithmetic(problem: Problem, cases: int) -> Iterator[list[Problem]]:
-    """Distinctions of residues and values into at most this many cases, the smallest first. A lazy iterator."""
-    atoms = atoms_of([h.left for h in problem.hypotheses])
+    """Distinctions of residues into at most this many cases, the smallest first. A lazy iterator."""
     congruences = [h.left for h in problem.hypotheses if h.kind == "equal"]
     problem.budget.work(sum([words_of(dim) ** 2 for dim in congruences]))
+    atoms = atoms_of([h.left for h in problem.hypotheses])
     for leaf, m in (*moduli(atoms), *moduli_of_equations(congruences)):
         if m <= cases:
             yield _by_residue(problem, leaf, m)
-    for atom in atoms:
-        lo, hi = bounds_of(atom)
-        if lo is not None and hi is not None and hi - lo < min(cases, _VALUES) and not isinstance(atom, Extremum):
-            yield _by_value(problem, atom, lo, hi)
 
 
 def _extrema(problem: Problem) -> list[Extremum]:
@@ -108,14 +101,6 @@ def _by_residue(problem: Problem, v: Expr, m: int) -> list[Problem]:
             continue
         value = m * problem.fresh(v.name if isinstance(v, Var) else "q", *ends) + r
         result.append(problem.case({v: value}, reasons, defining(v, value, reasons)))
-    return result
-
-
-def _by_value(problem: Problem, atom: Expr, lo: int, hi: int) -> list[Problem]:
-    reasons: Reasons = frozenset((VALUE,))
-    result = []
-    for value in range(lo, hi + 1):
-        result.append(problem.case({atom: value}, reasons, defining(atom, value, reasons)))
     return result
 
 

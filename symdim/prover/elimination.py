@@ -1,19 +1,15 @@
 """Solving hypotheses for variables. The canonical form then simplifies the remaining hypotheses.
 
     equation       v + r == 0                 v := -r
-    congruence     a*v + r == m*q             v := m*p - a'*r         a*a' == 1 modulo m
     exact          n == d*q                   n//d := q
     remainder      n - d*(n//d) == r          n//d := q, an integer with n == d*q + r
     bounds         v - c >= 0                 v := another variable with the bound c
     difference     v - r >= 0                 v := r + t, t >= 0
-    divisor        .. // v, v >= 0            v >= 1
 
 If a replacement loses a bound of the variable, the bound becomes a hypothesis.
 """
 
 from __future__ import annotations
-
-from math import gcd
 
 from symdim.algebra.bounds import bounds_of
 from symdim.algebra.constructors.arithmetic import scale, subtract, sum_of
@@ -21,12 +17,12 @@ from symdim.algebra.constructors.floordiv import floordiv
 from symdim.algebra.dims import at_least
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, FloorDiv
-from symdim.algebra.intervals import contains, is_empty, meet, plus, quotient, unscaled
+from symdim.algebra.intervals import contains, meet, quotient, unscaled
 from symdim.algebra.order import order
 from symdim.algebra.polynomials import divides, exact_quotient, powers_of, terms_of
 from symdim.algebra.variable import Var
 from symdim.prover.budget import TooLarge
-from symdim.prover.hypotheses import DEFINED, Problem, Refuted, remainder_of
+from symdim.prover.hypotheses import Problem, remainder_of
 from symdim.relations.relation import Relation
 
 TYPE_CHECKING = False
@@ -34,14 +30,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
-    from symdim.algebra.expr import Dim, Interval, Terms
+    from symdim.algebra.expr import Dim, Terms
     from symdim.prover.hypotheses import Reasons
 
     Laws: TypeAlias = list[tuple[str, list[Callable[[Problem, Relation], Problem | None]]]]
 
 _ROUNDS = 40
 EQUATION = "an equation is solved for a variable"
-CONGRUENCE = "a*v + r == m*q gives v == m*p - a'*r where a*a' == 1 modulo m"
 EXACT = "n == d*q gives n//d == q"
 REMAINDER = "a quotient with a known remainder is an integer of its own"
 DIFFERENCE = "v >= r is v == r + t with t >= 0"
@@ -53,7 +48,7 @@ def solved(problem: Problem, *, equations_only: bool = False) -> Problem:
     The rounds end before one that would make larger numbers than the budget allows. With `equations_only` only
     equations are solved for a variable.
     """
-    problem = positive_divisors(problem.checked())
+    problem = problem.checked()
     for _ in range(_ROUNDS):
         problem.budget.spend()
         try:
@@ -62,7 +57,7 @@ def solved(problem: Problem, *, equations_only: bool = False) -> Problem:
             break
         if step is None:
             break
-        problem = positive_divisors(step.checked())
+        problem = step.checked()
     return problem
 
 
@@ -74,23 +69,6 @@ def _steps(problem: Problem, laws: Laws) -> Iterator[Problem]:
                 found = step(problem, h)
                 if found is not None:
                     yield found
-
-
-def positive_divisors(problem: Problem) -> Problem:
-    """Give variables that are divisors and >= 0 the bound 1, since an expression that divides by 0 has no value."""
-    zero: dict[Expr, Dim] = {}
-    reasons: Reasons = frozenset()
-    for h in problem.hypotheses:
-        if isinstance(h.left, Expr) and h.left._height:
-            for node in postorder(h.left):
-                if isinstance(node, FloorDiv):
-                    d = node._parts[1]
-                    if isinstance(d, Var) and d.lo == 0 and d not in zero:
-                        if d.hi == 0:
-                            raise Refuted(h.origins | {DEFINED})
-                        zero[d] = problem.fresh(d.name, 1, d.hi)
-                        reasons |= h.origins
-    return problem.replace(zero, reasons).checked() if zero else problem
 
 
 def linear_variables(terms: Terms) -> list[Var]:
@@ -179,39 +157,6 @@ def _remainder(problem: Problem, h: Relation) -> Problem | None:
     return None
 
 
-def _congruence(problem: Problem, h: Relation) -> Problem | None:
-    """Solve an equation modulo one of its coefficients m: terms with multiples of m vanish.
-
-    This ends: either a variable has the coefficient m, and the next round solves the equation for it; or m divides all
-    other coefficients, and the next equation has smaller coefficients.
-    """
-    terms, const = terms_of(h.left)
-    alone = linear_variables(terms)  # for a variable in a product, the degree would grow with each round
-    solvable = {abs(terms[v]) for v in alone}
-    for m in sorted({abs(k) for k in terms.values()} - {1}):
-        problem.budget.charge((h.left,))
-        rest = {u: k % m for u, k in terms.items() if k % m}
-        for v in [v for v in alone if v in rest] if m in solvable or len(rest) == 1 else ():
-            if gcd(rest[v], m) > 1:  # then another unit is left, as the content of the equation is 1
-                continue
-            others = sum_of({u: k for u, k in rest.items() if u is not v}, const % m)
-            shift = _residues(scale(others, -pow(rest[v], -1, m)), m)
-            ends: Interval = (None, None)
-            if isinstance(shift, int):
-                ends = unscaled(plus((v.lo, v.hi), (-shift, -shift)), m)
-                if is_empty(ends):
-                    raise Refuted(h.origins | {CONGRUENCE})
-            p = problem.fresh(v.name, *ends)
-            return _replace(problem, v, m * p + shift, h.origins | {CONGRUENCE})
-    return None
-
-
-def _residues(dim: Dim, modulus: int) -> Dim:
-    """The sum with its coefficients reduced to 0..modulus-1: congruent to the sum for all values of its units."""
-    terms, const = terms_of(dim)
-    return sum_of({unit: k % modulus for unit, k in terms.items() if k % modulus}, const % modulus)
-
-
 def _bound(problem: Problem, h: Relation) -> Problem | None:
     terms, const = terms_of(h.left)
     if len(terms) != 1:
@@ -240,4 +185,4 @@ def _difference(problem: Problem, h: Relation) -> Problem | None:
 
 
 _EQUATIONS: Laws = [("equal", [_equation])]
-_LAWS: Laws = [("equal", [_equation, _exact, _remainder, _congruence]), ("at_least", [_bound, _difference])]
+_LAWS: Laws = [("equal", [_equation, _exact, _remainder]), ("at_least", [_bound, _difference])]

@@ -12,16 +12,15 @@ numbers of elements, bounds, divisibility, ranks, denotations.
     sizes.py          equalities, bounds, divisibilities, windows
     intervals.py      intervals of variables, from constraints as stated
     rows.py           equal rows                      ranks.py   ranks as a graph of differences
-    broadcasting.py   broadcasting, one way and exactly; cycles of refinements are equalities
+    broadcasting.py   broadcasting, one way, both ways, and exactly
     closing.py        guesses in stages, only on request; closing_bounds.py: the bounds that they use
     answers.py        values, candidates, guards
     solver.py         the Store: constraints in, answers out
     reasoning.py      facts and the prover as one object with checkpoints
 
-Rules deduce; they never guess, search or call the prover. So their results hold in every solution of the constraints.
-Only questions about equality may call the prover. A count of elements is an equation between products, in which every
-unknown part of a row has its own variable. A window is an equation with a floor division; backwards it gives an
-interval. Begin with `solver.py`.
+Rules deduce; they never guess, search or call the prover. So their results hold in every solution of the constraints. A
+count of elements is an equation between products, in which every unknown part of a row has its own variable. A window
+is an equation with a floor division; backwards it gives an interval. Begin with `solver.py`.
 """
 
 from symdim.store.answers import Guard

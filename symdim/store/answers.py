@@ -21,6 +21,7 @@ from symdim.algebra.polynomials import powers_of, terms_of
 from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var
 from symdim.errors import SymdimError
+from symdim.relations.relation import Relation
 from symdim.rows import RowVar
 from symdim.store.constraints import Bounds, Constraint, Divisible, Origin, SizeEqual, SizeJoin, SizeRefines
 from symdim.store.contents import dims_of, mentioned_in, variables_in
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from symdim.algebra.expr import Dim
-    from symdim.facts import Facts
-    from symdim.relations.relation import Relation
     from symdim.store.state import State
 
 _MANY = 1000  # the most candidates that are listed
@@ -194,22 +193,6 @@ class Answers:
             content = getattr(fact, name)
             values[name] = tuple(map(self.value, content)) if isinstance(content, tuple) else self.value(content)
         return replace(fact, parents=(fact,), **values)
-
-    def facts(self) -> Facts:
-        """The remaining constraints on sizes as facts for the prover."""
-        from symdim.facts import Facts
-
-        facts, state = Facts(), self.state
-        for v, (lo, hi) in state.intervals.items():
-            if lo is not None and v not in state.sizes:
-                facts.assume_at_least(v, lo)
-            if hi is not None and v not in state.sizes:
-                facts.assume_at_least(hi, v)
-        for fact in state.pending:
-            if isinstance(fact, SizeEqual | Divisible | Bounds):
-                for relation in self.resolved(fact).relations():
-                    facts.assume(relation, origin=fact.origin)
-        return facts
 
     def candidates(self, dim: Dim) -> tuple[int, ...] | None:
         """The sizes that intervals, divisibilities and the limits of broadcasting allow; None if there are many."""

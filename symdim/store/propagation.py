@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from symdim.algebra.variable import Var
 from symdim.errors import DivisionByZero
 from symdim.store import broadcasting, constraints, rows, sizes
-from symdim.store.broadcasting import cycles_are_equal
 from symdim.store.constraints import Bounds, Constraint, Origin, RankEdge, SizeEqual
 from symdim.store.intervals import narrow_within
 
@@ -30,7 +29,7 @@ def run(p: State) -> None:
     while True:
         fact = p.take()
         if fact is None:
-            if _ranks_that_are_known(p) or cycles_are_equal(p):
+            if _ranks_that_are_known(p):
                 continue
             return
         try:

@@ -41,7 +41,7 @@ def row_equal(p: State, fact: RowEqual) -> bool:
         if not one.dims and one.variable is not None:
             p.bind_row(one.variable, other, fact)
             return True
-    return _split(p, fact, a, b)
+    return False
 
 
 def _equate(p: State, fact: RowEqual | RowsEqual, a: tuple[Dim, ...], b: tuple[Dim, ...], first: int = 0) -> None:
@@ -96,26 +96,6 @@ def least_solution(p: State, fact: RowEqual) -> dict[RowVar, Row]:
     return {a.variable: Row((), None, surplus[0][: rotations[0]])} if rotations else {}
 
 
-def _split(p: State, fact: RowEqual, a: Row, b: Row) -> bool:
-    """A ++ r == s ++ B: if r is as long as B, then r = t ++ B and s = A ++ t."""
-    if not a.lead:
-        a, b = b, a
-    r, s, surplus, other = a.variable, b.variable, a.lead, b.trail
-    assert r is not None
-    assert s is not None
-    if fact not in p.progress:
-        p.progress[fact] = 0
-        by = len(other) - len(surplus)
-        p.ranks.add(r, s, by, fact)
-        p.ranks.add(s, r, -by, fact)
-    if p.ranks.bounds(r)[0] < len(other):
-        return False
-    between = RowVar.fresh(r.name)
-    p.bind_row(r, Row((), between, other), fact)
-    p.bind_row(s, Row(surplus, between), fact)
-    return True
-
-
 def rows_equal(p: State, fact: RowsEqual) -> bool:
     """Strip known axes at both ends. A single variable takes the rest; if nothing is left, all variables are empty."""
     word: list[Dim | RowVar] = []
@@ -134,38 +114,12 @@ def rows_equal(p: State, fact: RowsEqual) -> bool:
     if len(variables) == 1:
         p.bind_row(variables[0], Row((), None, fact.dims[first:end]), fact)
         return True
-    if len(variables) == 2 and known < len(fact.dims):
-        return _slide(p, fact, variables, _sizes(word[first : len(word) - last]), fact.dims[first:end])
     if known == len(fact.dims):
         for variable in dict.fromkeys(variables):
             p.bind_row(variable, Row(), fact)
         _equate(p, fact, _sizes(word), fact.dims)
         return True
     return False
-
-
-def _slide(p: State, fact: RowsEqual, ends: list[RowVar], middle: tuple[Dim, ...], dims: tuple[Dim, ...]) -> bool:
-    """r ++ middle ++ s == dims, if the middle fits at one place only."""
-    if ends[0] == ends[1]:
-        return False
-    places = fits(p, middle, dims)
-    if not places:
-        raise p.contradiction(
-            "size_mismatch", f"{fact}: {shortened(str(middle))} is nowhere in {shortened(str(dims))}", fact
-        )
-    if len(places) > 1:
-        return False
-    at = places[0]
-    p.bind_row(ends[0], Row((), None, dims[:at]), fact)
-    p.bind_row(ends[1], Row((), None, dims[at + len(middle) :]), fact)
-    _equate(p, fact, middle, dims[at : at + len(middle)])
-    return True
-
-
-def fits(p: State, middle: tuple[Dim, ...], dims: tuple[Dim, ...]) -> list[int]:
-    """The places at which the sizes of `middle` may stand in `dims`."""
-    sizes, axes = [p.size(dim) for dim in middle], [p.size(dim) for dim in dims]
-    return [k for k in range(len(axes) - len(sizes) + 1) if not any(map(p.differ, sizes, axes[k:]))]
 
 
 def _sizes(word: list[Dim | RowVar]) -> tuple[Dim, ...]:

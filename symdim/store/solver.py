@@ -8,7 +8,6 @@ from symdim.algebra.canonical import product, total
 from symdim.algebra.constructors.arithmetic import checked
 from symdim.algebra.intervals import meet
 from symdim.notebook import html_table
-from symdim.relations.relation import SIGNS, Relation
 from symdim.rows import Row, RowVar
 from symdim.store.answers import Answers, Guard, Known
 from symdim.store.constraints import (
@@ -278,20 +277,11 @@ class Store:
         >>> from symdim import Store, Var
         >>> store, N, M = Store(), Var("N"), Var("M")
         >>> store.eq(N, 2 * M)
-        >>> store.equal(N + M, 3 * M), store.equal(N, 7), store.equal(N, 8)
+        >>> store.equal(N + M, 3 * M), store.equal(N, 2 * M + 1), store.equal(N, 8)
         (True, False, None)
         """
-        return self.check(a, "==", b)
-
-    def check(self, a: Dim, relation: str, b: Dim) -> bool | None:
-        """Whether `a relation b` (== != >= > <= <). True: in every solution, False: in none, None: not known."""
-        from symdim import prove
-
-        asked, facts = Relation.of(self.value(a), relation, self.value(b)), self.propagate().facts()
-        for answer, (kind, left, right, _) in ((True, asked), (False, asked.negated())):
-            if prove.explain(left, SIGNS[kind], right, facts).answer:
-                return answer
-        return None
+        a, b = self.value(a), self.value(b)
+        return True if a is b or a == b else False if self._state.differ(a, b) else None
 
     def guards(self) -> list[Guard]:
         """The conditions on given sizes that remain after propagation."""

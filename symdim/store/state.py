@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from symdim.algebra.expr import Dim
 
-    Edges: TypeAlias = dict[Var | RowVar, dict[Var | RowVar, Constraint]]
+    Edges: TypeAlias = dict[tuple[Var | RowVar, Var | RowVar], Constraint]  # (high, low): low broadcasts to high
 
 _ATOMS, _ROWS, _SIZES, _REST, _POLYNOMIALS, _GROWTH = range(6)  # the order in which constraints are looked at
 _NARROWINGS = 64
@@ -53,7 +53,6 @@ class State(Solution):
         self.counts: dict[RowVar, Var] = {}
         self.labels = Labels()
         self.edges: Edges = {}
-        self.new_edges: list[Var | RowVar] = []
         self.generated: dict[Var, None] = {}
         self.numerators: dict[Var, tuple[Var, ...]] = {}  # variable in the numerator of a count -> the divisors
         self.unsolved: set[Var] = set()  # variables that keep their names, because their values would be too long

@@ -11,7 +11,6 @@ import time
 from collections import Counter
 
 from symdim.prove import Proof
-from tests.symdim.congruent_statements import congruent_statements
 from tests.symdim.deep_statements import deep_statements
 from tests.symdim.statements import Statement, statements, violates, violation
 from tests.symdim.text_cases import explain_text
@@ -34,10 +33,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--points", type=int, default=400)
     parser.add_argument("--deep", action="store_true", help="the harder statements")
-    parser.add_argument("--congruent", action="store_true", help="statements under two remainders and a quotient")
     parser.add_argument("--open", action="store_true", help="print what stays open")
     options = parser.parse_args()
-    made = congruent_statements if options.congruent else deep_statements if options.deep else statements
+    made = deep_statements if options.deep else statements
     stop = time.monotonic() + options.seconds
     seen: Counter[str] = Counter()
     spent, spent_open = [0.0], [0.0]

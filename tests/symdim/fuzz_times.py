@@ -99,11 +99,11 @@ class Made:
             a, b = rng.choice(self.variables), rng.choice(self.variables)
             match rng.randrange(4):
                 case 0:
-                    facts.assume_divides(rng.choice([2, 4, 8]), a)
+                    facts.assume(Relation("divides", rng.choice([2, 4, 8]), a))
                 case 1:
-                    facts.assume_at_least(a, b + rng.randint(0, 3))
+                    facts.assume(Relation("at_least", a, b + rng.randint(0, 3)))
                 case 2:
-                    facts.assume_equal(a, b * rng.randint(1, 3) + rng.randint(0, 2))
+                    facts.assume(Relation("equal", a, b * rng.randint(1, 3) + rng.randint(0, 2)))
                 case _:
                     facts.assume(Relation.of(self.dim(), ">=", rng.randint(0, 4)))
         return facts

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 import z3
 
-from tests.symdim.congruent_statements import congruent_statements
 from tests.symdim.deep_statements import deep_statements
 from tests.symdim.statements import Statement, bounds_for, expression, names_of, statements
 from tests.symdim.text_cases import prove_text
@@ -49,7 +48,6 @@ def _relation(random: Random, names: str) -> str:
 KINDS: dict[str, Callable[[int, int], Iterator[Statement]]] = {
     "plain": statements,
     "deep": deep_statements,
-    "congruent": congruent_statements,
     "mixed": mixed_statements,
 }
 

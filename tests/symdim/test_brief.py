@@ -115,7 +115,7 @@ def test_facts_and_constraints_are_short() -> None:
     e = nest(14)
     facts, store = Facts(), Store()
     facts.assume(Relation.of(e, ">=", 3))
-    facts.assume_divides(4, e, origin="a node")
+    facts.assume(Relation("divides", 4, e), origin="a node")
     assert all(len(str(fact)) < 2 * SHORT for fact in facts)
     assert len(repr(facts)) < 4 * SHORT
     store.eq(Var("n"), e)

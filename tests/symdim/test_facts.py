@@ -119,8 +119,8 @@ def test_what_can_hold_is_no_contradiction(texts):
 
 def test_origins_are_reported():
     facts = Facts()
-    facts.assume_divides(8, H, origin="the window of node 3")
-    facts.assume_equal(T, P + S, origin="Concat")
+    facts.assume(Relation("divides", 8, H), origin="the window of node 3")
+    facts.assume(Relation("equal", T, P + S), origin="Concat")
     proof = prove.explain(H // 8 * 8, "==", H, facts)
     assert proof.answer is True
     assert proof.facts == ("H % 8 == 0 (the window of node 3)",)
@@ -290,7 +290,7 @@ def test_a_product_that_is_0_has_a_factor_that_is_0() -> None:
         ((N - M) * (S - 2) * (N - S - 1), [M - N, N - S - 1]),
     ):
         facts = Facts()
-        facts.assume_equal(whole, 0)
+        facts.assume(Relation("equal", whole, 0))
         assert prove.equal(S, 2, facts) is False
         for other in others:
             facts.assume(Relation.of(other, "!=", 0))

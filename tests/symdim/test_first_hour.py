@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import symdim
-from symdim import Facts, Row, Shape, Store, SymdimError, Var, maximum, parse
+from symdim import Facts, Relation, Row, Shape, Store, SymdimError, Var, maximum, parse
 from symdim.notebook import MOST_ROWS, html_table
 
 N, H = Var("N"), Var("H")
@@ -51,7 +51,7 @@ def test_a_number_that_is_a_name_already_is_not_given_again() -> None:
 
 def test_reprs_show_what_objects_are() -> None:
     facts = Facts(["H % 8 == 0"])
-    facts.assume_at_least(N, 5, origin="the kernel")
+    facts.assume(Relation("at_least", N, 5), origin="the kernel")
     assert repr(facts) == "Facts(['H % 8 == 0', 'N >= 5 (the kernel)'])"
     assert repr(Facts()) == "Facts([])"
     assert repr(Shape([N, 4])) == "Shape([N, 4])"
@@ -76,7 +76,7 @@ def test_notebooks_show_tables() -> None:
     assert "<td>`&lt;b&gt;`</td><td>1</td><td>64</td><td>input x</td>" in shape
     assert "<td>N</td><td>1</td><td></td><td></td>" in shape
     facts = Facts(["H % 8 == 0"])
-    facts.assume_equal(N, H, origin="Add")
+    facts.assume(Relation("equal", N, H), origin="Add")
     assert "<tr><td>N == H</td><td>Add</td></tr>" in facts._repr_html_()
     assert "<tr><td>K == 784</td><td>Gemm_0</td></tr>" in store()._repr_html_()
 

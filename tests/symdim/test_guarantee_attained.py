@@ -48,8 +48,6 @@ ATTAINED = [
     maximum(U, 7),
     maximum(U, N),
     minimum(V, N + 1),
-    maximum(5 - U, V - 3),
-    minimum(10 - U, V),
     -maximum(U, V),
     -minimum(U, V),
     minimum(U, 3) * V,
@@ -60,7 +58,6 @@ ATTAINED = [
     3 * (U % 5) - V,
     V * (W // 3),
     U - U // 2,
-    U - U // 3 + V,
 ]
 
 

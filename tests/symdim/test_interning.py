@@ -14,7 +14,7 @@ from symdim.algebra import interning, variable
 from symdim.algebra.caches import Cache
 from symdim.algebra.expr import CACHE_SIZE
 from symdim.algebra.interning import live_nodes
-from tests.symdim.test_canonical import built, expressions, point_in
+from tests.symdim.strategies import build, expressions, value
 
 
 def test_a_cache_is_emptied_only_when_it_is_full():
@@ -119,19 +119,16 @@ def crowded(monkeypatch):
 
 @pytest.mark.usefixtures("crowded")
 def test_colliding_fingerprints_are_told_apart():
-    random = Random(3)
-    held = []
-    for raw, dim, bounds, variables in expressions(5, 300):
-        held.append(dim)
-        assert built(raw, variables, 0) == dim
-        for _ in range(5):
-            point = {name: point_in(random, *bounds[name]) for name in "xyz"}
+    random, held = Random(3), []
+    for made in expressions("signs", 5, 300):
+        held.append(made.dim)
+        assert build(made.tree, made.variables) == made.dim
+        for point in (made.point(random) for _ in range(5)):
             try:
-                expected = built(raw, point, 1)
+                expected = value(made.tree, point)
             except ZeroDivisionError:
                 continue
-            at = {variables[name]: value for name, value in point.items()}
-            assert (dim.evaluate(at) if isinstance(dim, Expr) else dim) == expected
+            assert made.at(point) == expected
     assert interning._crowded
 
 

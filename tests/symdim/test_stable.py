@@ -8,8 +8,6 @@ from itertools import product
 import pytest
 
 from symdim import Dim, Expr, Scope, Var, maximum, minimum, parse
-from symdim.algebra.evaluate import postorder
-from symdim.algebra.expr import Extremum, FloorDiv, Max
 from symdim.algebra.variable import make_variable
 
 SCOPE = Scope()
@@ -23,43 +21,6 @@ BOUNDS = {
     "w": (None, -1),
 }
 SYMBOLS = {name: make_variable(SCOPE, name, lo, hi) for name, (lo, hi) in BOUNDS.items()}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        # the sign of a numerator or divisor whose leading term is not that of its negative
-        "max(min(L, L - M), x % y) % (64//w)",
-        "min(8 % y, M) % (M//w)",
-        "8//min(j, -1)//(M + N)//-2",
-        # a form of the rest is as long as the sum: its readings led to each other
-        "(j % y % (w % -6) - min(x, M, w))//2",
-        # 1 and -1 are one modulo 2
-        "((L + y)//y) % 2",
-        "x % ((17 % ((K//y) % w)) % 2)",
-        "((2//((6//M)*x)) % 2)//(-6//M)",
-        # what is a remainder is bounded, and so is the rest
-        "(1 % M - 10) % 2",
-        # a law applies to what an earlier one left
-        "x*x % (min(x, 2) + 16 + x)",
-        "min(max(8 % K, 1), N)//4",
-        "(min(max(M, K), max(min(L, K), 9))*2)//3//5",
-        "((max(K - M, L, 1) % 4)//3)//8//2",
-        "(2*min((max(L, N)//2)*M, N)) % 3",
-        "min((N + 7 + min(M, N) % 5)*N, M)//8",
-        # an upper half is not one of the twins where its terms change with the constant
-        "((min(N, 2) - K + 3) % 5)//2",
-    ],
-)
-def test_texts_and_parts_make_the_same_object(text):
-    dim = parse(text, SYMBOLS)
-    assert parse(str(dim), SYMBOLS) is dim
-    for node in postorder(dim):
-        if isinstance(node, FloorDiv) and node._terms is None:
-            n, d = node._parts
-            assert n // d is node
-        elif isinstance(node, Extremum):
-            assert (maximum if isinstance(node, Max) else minimum)(*node._parts) is node
 
 
 def test_the_text_of_a_rest_does_not_need_that_of_the_sum():

@@ -159,7 +159,6 @@ def test_exact_quotient_and_its_guard():
     assert str(guards["H*W % 4 == 0"].origin) == "Reshape_7, data"
     store.eq(x, 6)
     assert store.value(H * W) in (24, H * W)
-    assert store.equal(H * W, 24) is True
 
 
 def test_an_interval_that_the_value_has_anyway_is_no_guard():
@@ -187,9 +186,7 @@ def test_questions_have_three_answers():
     assert store.equal(N * H, 2 * H * M) is True
     assert store.equal(N, 2 * M + 1) is False
     assert store.equal(N, H) is None
-    assert store.check(H, ">=", 4) is True
-    assert store.check(H, "<", 5) is False
-    assert store.check(H, ">", 6) is None
+    assert store.equal(H, 4) is False
 
 
 def test_given_names_stay_and_generated_ones_go():

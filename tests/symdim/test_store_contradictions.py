@@ -63,10 +63,9 @@ def test_a_rank_is_explained_by_both_of_its_bounds():
     assert store.explain(row) == ("rank(r) >= 2 (two axes)", "rank(r) <= 2 (two axes)")
 
 
-@pytest.mark.parametrize("count", [2, 3, 5])
 @pytest.mark.parametrize("kind", ["rows", "sizes"])
-def test_what_a_cycle_makes_equal_is_explained_by_all_of_it(kind, count):
-    store, outside = Store(), Row.unknown()
+def test_what_broadcasts_both_ways_is_explained_by_both(kind):
+    store, outside, count = Store(), Row.unknown(), 2
     rows = [Row.unknown(f"r{i}") if kind == "rows" else Row.of([Var(f"v{i}")]) for i in range(count)]
     for i, row in enumerate(rows):
         store.refine_row(row, rows[(i + 1) % count], origin=str(i))

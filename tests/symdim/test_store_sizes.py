@@ -111,16 +111,6 @@ def test_equations_over_given_sizes_are_solved_for_others():
     assert "5*N % M == 0" in texts(store)
 
 
-def test_what_waits_is_assumed_by_questions():
-    store = Store()
-    store.divisible(N + M, 4)
-    store.bounds(N * M - H, lo=3, hi=9)
-    assert store.check((N + M) % 4, "==", 0) is True
-    assert store.check(N * M, ">=", H + 3) is True
-    assert store.check(N * M, ">", H + 9) is False
-    assert store.check(N * M, ">=", H + 4) is None
-
-
 def test_guards_are_checked_at_sizes():
     store = Store()
     store.bcast(Row.of([H]), [Row.of([N]), Row.of([M])])
@@ -134,15 +124,6 @@ def test_guards_are_checked_at_sizes():
     assert [join.holds({"H": h, "N": 1, "M": 3}) for h in (3, 1)] == [True, False]
     assert [refinement.holds({"W": 5, "V": v}) for v in (5, 1, 2)] == [True, True, False]
     assert [bounds.holds({"N": n, "M": 3}) for n in (1, 8, 9)] == [True, True, False]
-
-
-def test_open_rows_of_enough_axes_share_what_is_between():
-    store = Store()
-    r, s = RowVar.fresh("r"), RowVar.fresh("s")
-    store.rank(Row((), r), 2, 5)
-    store.eq_row(Row((N, M), r), Row((), s, (H, W)))
-    assert store.rank_bounds(Row((), s)) == (2, 5)
-    assert str(store.row(Row((), s)))[:7] == "[N, M, "
 
 
 def test_a_row_that_occurs_twice_is_not_split():
@@ -161,15 +142,6 @@ def test_an_equation_is_solved_for_the_size_that_is_not_given():
     store.eq(N + u * M, 2 * M + H)
     assert (store.value(N), store.value(u)) == (N, (H - N) // M + 2)
     assert [guard.text for guard in store.guards()] == ["(H - N)//M + 2 >= 1", "(H + 2*M - N) % M == 0"]
-
-
-def test_what_a_store_knows_of_an_expression_are_facts_for_the_prover():
-    n, m, p = Var("N"), Var("M"), Var("P")
-    store = Store()
-    store.bounds(n * m, hi=50)
-    store.bounds(n * p, lo=7)
-    assert (store.check(n * m, "<=", 50), store.check(n * p, ">=", 7)) == (True, True)
-    assert (store.check(n * m, ">=", 7), store.check(n * p, "<=", 50)) == (None, None)
 
 
 def test_a_size_at_which_a_condition_has_no_value_is_not_possible():
@@ -203,15 +175,6 @@ def test_intervals_that_grow_in_each_round_stay_short():
     low, _ = store.interval(b)
     assert low is not None
     assert 3 < low < 2**1024
-
-
-def test_either_end_of_a_difference_is_a_fact_for_the_prover():
-    n, m, p = Var("N"), Var("M"), Var("P")
-    store = Store()
-    store.bounds(n - m, lo=3)
-    store.bounds(m - p, hi=5)
-    assert (store.check(n, ">=", m + 3), store.check(m, "<=", p + 5)) == (True, True)
-    assert (store.check(n, "<=", m + 3), store.check(m, ">=", p + 5)) == (None, None)
 
 
 @pytest.mark.parametrize("is_reversed", [False, True])

@@ -59,13 +59,6 @@ def test_every_fact_of_a_contradiction_has_its_origin():
     assert {str(fact.origin) for fact in caught.value.chain} == {"the rank", "the row"}
 
 
-def test_rows_that_fit_nowhere():
-    store, r, q = Store(), Row(variable=RowVar("r")), Row(variable=RowVar("q"))
-    store.exact([r, Row.of([7]), q], [3, 4, 5])
-    with pytest.raises(Contradiction, match="is nowhere in"):
-        store.propagate()
-
-
 def test_a_guard_is_written_with_its_origin():
     store = Store()
     store.eq(N, 2 * M, origin="a node")
@@ -80,12 +73,6 @@ def test_windows_of_a_kernel_that_is_known_later():
     assert str(store.value(plain)) == "1 - (max(kernel0, 2) - H)//2"
     store.eq(kernel, 3)
     assert (store.value(after), store.value(plain)) == ((H + 1) // 2, H // 2)
-
-
-def test_rows_around_axes_that_fit_at_one_place():
-    store, r, q = Store(), Row(variable=RowVar("r")), Row(variable=RowVar("q"))
-    store.exact([r, Row.of([7]), q], [3, 7, 5])
-    assert (str(store.row(r)), str(store.row(q))) == ("[3]", "[5]")
 
 
 def test_joined_rows_tell_where_they_come_from():

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from symdim import Scope, Shape, Var, ceildiv, maximum, minimum, parse, total
+from symdim import Scope, Shape, Var, maximum, minimum, parse, total
 from symdim.algebra.texts.display import quoted
 from symdim.algebra.texts.printing import to_text
 from symdim.algebra.variable import make_variable
@@ -13,49 +13,7 @@ K = scope.var("K", 0)
 X = make_variable(scope, "X", None, None)
 LONG = scope.var("seq len")
 
-TEXTS = [
-    (N, "N"),
-    (N + 1, "N + 1"),
-    (3 * N, "3*N"),
-    (-N, "-N"),
-    (5 - N, "5 - N"),
-    (-N - H, "-H - N"),
-    (-N - 5, "-N - 5"),
-    (H - 2 * N + 3, "H - 2*N + 3"),
-    (N - H, "N - H"),
-    (S * B, "B*S"),
-    (N**2 * 3 + N, "3*N**2 + N"),
-    (B + S * B + 7, "B*S + B + 7"),
-    (H // 2, "H//2"),
-    ((H + 1) // 2, "(H + 1)//2"),
-    ((H - 1) // 2 + 1, "(H + 1)//2"),
-    (2 * H // 3, "2*H//3"),
-    (B * S // 3, "B*S//3"),
-    (3 * (H // 2), "3*(H//2)"),
-    (H // N, "H//N"),
-    (H // (2 * N), "H//(2*N)"),
-    (H // N**2, "H//N**2"),
-    (H // (N + 1), "H//(N + 1)"),
-    (N // K // N, "1//K"),
-    (-N // K, "-((N - 1)//K) - 1"),
-    (-5 // K, "-(4//K) - 1"),
-    ((H // 3) ** 2, "(H//3)**2"),
-    (H % 4, "H % 4"),
-    (N + H % 4, "H % 4 + N"),
-    (2 * (H % 4), "2*(H % 4)"),
-    (-(H % 4), "-(H % 4)"),
-    (N - H % 4, "N - H % 4"),
-    (-H % 4, "(-H) % 4"),
-    ((H + 1) % 4, "(H + 1) % 4"),
-    ((H // 2) % 4, "(H//2) % 4"),
-    (H % N, "H % N"),
-    (maximum(N, 3), "max(N, 3)"),
-    (minimum(5, N), "min(N, 5)"),
-    (minimum(H, N, B), "min(B, H, N)"),
-    (maximum(N - 3, 0), "max(N, 3) - 3"),
-    (maximum(H // 2, 3) ** 2, "(max(H, 6)//2)**2"),
-    (B * minimum(S, 512), "B*min(S, 512)"),
-    (ceildiv(H, N), "(H - 1)//N + 1"),
+NAMED = [
     (LONG, "seq len"),
     (LONG + 1, "`seq len` + 1"),
     (scope.var("a`b") * 2, "2*`a``b`"),
@@ -63,51 +21,13 @@ TEXTS = [
     (scope.var("1x") * 2, "2*`1x`"),
     (12, "12"),
     (-3, "-3"),
-    # a multiple or number inside of a division, where that is shorter
-    (17 * H // 5, "17*H//5"),
-    ((17 * H + 4) // 5 - N, "(17*H + 4)//5 - N"),
-    ((H - 1) // 2, "(H - 1)//2"),
-    (2 * ((H + 15) // 8), "2*((H + 15)//8)"),
-    ((H + 1) // 2 - 1 + N, "(H + 1)//2 + N - 1"),
-    (H + H // 8, "H + H//8"),
-    (H // 2 + 1, "H//2 + 1"),
-    (5 - H // 2, "5 - H//2"),
-    (H + (H + 1) // N, "H + (H + 1)//N"),
-    (5 * maximum(H, N) // 4, "5*max(H, N)//4"),
-    # a negative one mirrored
-    (maximum(H % minimum(N, S), B), "max(H % min(N, S), B)"),
-    (2 * H - (3 * H + 9) // 10, "17*H//10"),
-    (-(H // 2), "-(H//2)"),
-    (-minimum(H, N), "-min(H, N)"),
-    # a sum that is a product, where that is shorter
-    ((H - 2) * (N - 2), "(H - 2)*(N - 2)"),
-    ((H // 2 + 1) * (N + 3) * 8 * B, "8*B*(H//2 + 1)*(N + 3)"),
-    ((H + 1) * (N + 1) * (B + 1), "(B + 1)*(H + 1)*(N + 1)"),
-    ((N + 10) * (H % 8), "(H % 8)*(N + 10)"),
-    (768 * H + 768 * N, "768*(H + N)"),
-    (-8 * H * B - 8 * N * B, "-8*B*(H + N)"),
-    (3 - (H + 2) * (N + 5), "-H*N - 5*H - 2*N - 7"),
-    (N**2 - 1, "N**2 - 1"),
-    (B * H + B * N, "B*H + B*N"),
-    (16 * (H // 2) + 16, "16*(H//2) + 16"),
-    ((H + 1) * (N + 1), "H*N + H + N + 1"),
-    ((N + H + H * N + 1) // 3, "(H*N + H + N + 1)//3"),
-    ((H + 3) * (N - 2) // 5, "(H + 3)*(N - 2)//5"),
-    ((H + 3) * (N - 2) + 1, "H*N - 2*H + 3*N - 5"),
-    (minimum(M, H + N) - H, "min(M - H, N)"),
 ]
 
 
-@pytest.mark.parametrize("dim, text", TEXTS, ids=lambda x: str(x))
-def test_text(dim, text):
+@pytest.mark.parametrize("dim, text", NAMED, ids=lambda x: str(x))
+def test_names_in_texts(dim, text):
     assert to_text(dim) == text
     assert repr(dim) == str(dim) == text
-
-
-@pytest.mark.parametrize("dim, text", [case for case in TEXTS if set(case[1]).isdisjoint("`.") and case[0] is not LONG])
-def test_text_means_the_same_in_python(dim, text):
-    names = {v.name: v for v in (N, H, B, S, K, M)}
-    assert eval(text, {"max": maximum, "min": minimum, **names}) == dim
 
 
 @pytest.mark.parametrize("name", ["x", "_", "a.b.c", "ß1", "H_out", "x²", "²"])
@@ -118,20 +38,6 @@ def test_names_that_stand_as_they_are(name):
 @pytest.mark.parametrize("name", ["", "1", "a b", "a-b", "a::b", ".a", "`", "a\n", "٣"])
 def test_names_that_are_quoted(name):
     assert quoted(name) == "`" + name.replace("`", "``") + "`"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "(1 - (1 - B - 3*(S//2)) % 8) % 3",
-        "min(B//144, ((S % 8) % 3)//2)",
-        "2*B + min(B*S % 2, ((3*B + H) % 8)//3)",
-        "min(H, S) % 2 - 1",
-        "6*((-max(H, S)) % 3) + S",
-    ],
-)
-def test_remainders_of_remainders_and_of_maxima_print_as_they_are_written(text):
-    assert str(parse(text)) == text
 
 
 @pytest.mark.parametrize("factor", [2, 3, 5, 51])

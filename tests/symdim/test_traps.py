@@ -11,6 +11,7 @@ import pytest
 from symdim import (
     Bindings,
     Facts,
+    Relation,
     Row,
     Shape,
     Store,
@@ -68,7 +69,7 @@ TEXTS: dict[str, Callable[[], Any]] = {
     "store.divisible": lambda: Store().divisible("N", 3),
     "store.refine": lambda: Store().refine("N", N),
     "store.eq_row": lambda: Store().eq_row("[N]", Row.of([1])),
-    "a fact": lambda: Facts().assume_equal("N", 3),
+    "a fact": lambda: Facts().assume(Relation("equal", "N", 3)),
     "a question": lambda: prove.equal(N, "3"),
 }
 

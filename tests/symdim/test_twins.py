@@ -7,7 +7,6 @@ from itertools import product
 import pytest
 
 from symdim import Var, clear_caches, equal, maximum, minimum, parse
-from symdim.algebra.expr import Expr
 
 X, Y, Z = (Var.fresh(name) for name in "xyz")
 ATOMS = [maximum(X, Y), minimum(X, Y), minimum(X, 4), X // 2, (X + 1) // 2, (Y + 1) // 2, minimum(maximum(X, 2), 6)]
@@ -56,26 +55,6 @@ def test_no_law_of_maxima_and_halves_makes_itself_necessary(text):
         assert dim.evaluate({name: at[name] for name in dim.free_symbols()}) == value
 
 
-CORRELATED = [
-    (minimum(X, Y) - X, (None, 0)),
-    (maximum(X, Y) - minimum(X, Z), (0, None)),
-    (Z * minimum(X, Y) - Z * X, (None, 0)),
-    (maximum(X, 3) - maximum(X, 5), (-2, 0)),
-    (minimum(X, Y) + minimum(X, 4) - 2 * X, (None, 0)),
-]
-
-
-@pytest.mark.parametrize(("dim", "interval"), CORRELATED)
-def test_bounds_of_correlated_extrema(dim, interval):
-    assert isinstance(dim, Expr)
-    lo, hi = interval
-    assert dim.bounds() == interval
-    for point in product(range(8), repeat=3):
-        value = dim.evaluate(dict(zip((X, Y, Z), point, strict=True)))
-        assert lo is None or lo <= value
-        assert hi is None or value <= hi
-
-
 def test_products_of_halves_have_one_form():
     """Also where the units of both cancel, and where a numerator has a product with a half."""
     x, y, z, w = (Var(name) for name in "xyzw")
@@ -99,30 +78,3 @@ def test_a_power_is_a_product(atom):
     for point in product(range(9), repeat=2):
         at = dict(zip((X, Y), point, strict=True))
         assert (square - X).evaluate(at) == atom.evaluate(at) ** 2 - at[X]
-
-
-POWERS = [
-    ((X + 1) // 2 * ((X + 1) // 2), "((x + 1)//2)**2"),
-    (((X + 1) // 2) ** 3 * Z - 1, "((x + 1)//2)**3*z - 1"),
-    (((X + 1) // 2) ** 2 * ((Y + 1) // 2) ** 2, "((x + 1)//2)**2*((y + 1)//2)**2"),
-    (minimum(X, 512) * minimum(X, 512) * Z, "min(x, 512)**2*z"),
-    (minimum(X, Y) ** 2 - 1, "min(x, y)**2 - 1"),
-    (minimum(X, Y) ** 2 * minimum(X, Y), "min(x, y)**3"),
-    (maximum(X, Y) ** 2 * maximum(X, Y), "max(x, y)**3"),
-    ((minimum(X, 512) // 16) ** 2 * Z, "(min(x, 512)//16)**2*z"),
-    (minimum(maximum(X, 3), 7) * minimum(maximum(X, 3), 7), "min(max(x, 3), 7)**2"),
-    ((minimum(X, Y) // 2) ** 2, "(min(x, y)//2)**2"),
-    # no powers
-    ((X + 1) // 2 * (X // 2), "(x//2)*((x + 1)//2)"),
-    (minimum(X, Y) * maximum(X, Y), "x*y"),
-    (minimum(X, Y) * X, "x*min(x, y)"),
-    (minimum(X, Y) * minimum(X, 4), "min(x, 4)*min(x, y)"),
-]
-
-
-@pytest.mark.parametrize(("dim", "text"), POWERS, ids=[text for _, text in POWERS])
-def test_a_power_prints_as_a_power(dim, text):
-    assert str(dim) == text
-    for point in product((0, 1, 2, 3, 6, 9, 600), repeat=3):
-        value = eval(text, {"max": max, "min": min, **dict(zip("xyz", point, strict=True))})
-        assert dim.evaluate(dict(zip((X, Y, Z), point, strict=True))) == value

@@ -176,9 +176,6 @@ class _ByNumber:
             return self._merge(inner)
         if c == 2 or not numerators.is_reflected(rest, c):
             return self._with_atom()
-        known = _constant(self._numerator(), c) if any(unit._height for unit in self.terms) else None
-        if known is not None:
-            return self._plus(({}, known))
         self._reflect(self.terms)
         return None
 
@@ -254,12 +251,6 @@ def plus(a: Dim | Sum, b: Dim | Sum, k: int) -> Sum:
     total = dict(terms)
     accumulate(total, added, k)
     return total, const + k * offset
-
-
-def _constant(n: Dim, c: int) -> int | None:
-    """The value of floor(n / c) if the interval of n allows one only, else None."""
-    lo, hi = bounds_of(n)
-    return lo // c if lo is not None and hi is not None and lo // c == hi // c else None
 
 
 def _without_division(n: Dim, c: int) -> Sum | None:

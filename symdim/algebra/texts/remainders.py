@@ -11,7 +11,7 @@ from math import gcd
 from symdim.algebra.bounds import bounds_of, linear_bounds
 from symdim.algebra.caches import remembered
 from symdim.algebra.constructors.arithmetic import sum_of
-from symdim.algebra.expr import Extremum, FloorDiv
+from symdim.algebra.expr import FloorDiv
 from symdim.algebra.order import leading, order
 from symdim.algebra.polynomials import SPLIT, accumulate, divides, exact_quotient, powers_of, terms_of
 
@@ -152,9 +152,6 @@ def _of_division(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms) -> 
     k = coefficient // scale
     if coefficient % scale:
         return
-    if not d_terms and not n_const and len(n_terms) == 1:
-        for other in _of_other_number(next(iter(n_terms)), d_const, terms):
-            yield Remainder(({other: 1}, 0), d, -k, outer, atom)
     if outer is None and not _has_all(terms, n_terms, -k):
         return
     yield Remainder(n, d, -k, outer, atom)
@@ -162,23 +159,6 @@ def _of_division(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms) -> 
         mirrored = {u: -c for u, c in n_terms.items()}
         offset = -1 if d_terms else 0
         yield Remainder((mirrored, (0 if d_terms else d_const) - 1 - n_const), d, k, outer, atom, -1, offset)
-
-
-def _of_other_number(unit: Expr, d: int, terms: Terms) -> Iterator[Expr]:
-    """Minima or maxima in a sum with another number but the same quotient: min(x, 5)//2 is stored as min(x, 4)//2."""
-    if not isinstance(unit, Extremum):
-        return
-    rest, numbers = _split(unit)
-    for other in terms:
-        if type(other) is type(unit) and other is not unit and isinstance(other, Extremum):
-            other_rest, other_numbers = _split(other)
-            if other_rest == rest and [x // d for x in other_numbers] == [x // d for x in numbers]:
-                yield other
-
-
-def _split(node: Extremum) -> tuple[set[Dim], list[int]]:
-    """The arguments of a minimum or maximum: those that are no numbers, and the number."""
-    return {x for x in node._parts if not isinstance(x, int)}, [x for x in node._parts if isinstance(x, int)]
 
 
 def _has_all(terms: Terms, part: Terms, factor: int = 1) -> bool:
