@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from onnx_infer.ops.kinds import Dim, Elements, Graph, Value, Values
     from onnx_infer.ops.trip_count import Trips
 
-_ENDLESS = (1 << 31) - 1
+ENDLESS = (1 << 31) - 1
 """A trip count from here on is no limit: exporters write the largest integer for a while loop."""
 
 
@@ -46,7 +46,7 @@ def loop(
     check_outputs("body", body.output_count, output_count + 1)
     demand_one_element(M, "M")
     demand_one_element(cond, "cond")
-    given = None if isinstance(M, Unknown) or (isinstance(M, int) and M >= _ENDLESS) else M
+    given = None if isinstance(M, Unknown) or (isinstance(M, int) and M >= ENDLESS) else M
     limit = None if given is None else maximum(given, 0)
     most = None if limit is None else maximum(limit - 1, 0)
     turn = body.size("the number of the iteration", at_most=most)

@@ -174,11 +174,40 @@ def test_bytes_that_nodes_read_and_write() -> None:
     assert {(n.operator, n.node): (str(n.read), str(n.written)) for n in found.nodes} == {
         ("MatMul", "a"): ("32*N + 128", "16*N"), ("Reshape", "r"): ("0", "0"), ("Gather", "h"): ("24*M", "16*M"),
         ("Shape", "s"): ("0", "16"), ("f::F", "y"): ("32*N", "32*N"), ("StringNormalizer", "z"): ("None", "None"),
-        ("If", "c"): ("None", "None"),
+        ("If", "c"): ("16*N", "16*N"),
     }  # fmt: skip
-    assert [node.node for node in found.unknown] == ["z", "c"]
-    assert (str(found.read), str(found.written)) == ("24*M + 64*N + 128", "16*M + 48*N + 16")
-    bytes_ = 24 * 2 + 64 * 3 + 128 + 16 * (2 + 9 + 1)
+    assert [node.node for node in found.unknown] == ["z"]
+    assert (str(found.read), str(found.written)) == ("24*M + 80*N + 128", "16*M + 64*N + 16")
+    bytes_ = 24 * 2 + 80 * 3 + 128 + 16 * (2 + 12 + 1)
     assert found.multiply_adds_per_byte(N=3, M=2) == 32 * 3 / bytes_
     with pytest.raises(UnboundName):
         found.multiply_adds_per_byte(N=3)
+
+
+LOOP = "Loop<body = b (int64 i, bool c, float[N, 8] p) => (d, q{}) {{ d = {}(c) q = Add(p, x) {} }}>"
+ADDED, TOLD, STOPPED = (
+    LOOP.format(*parts) for parts in (("", "Identity", ""), (", r", "Identity", "r = Neg(q)"), ("", "Not", ""))
+)
+TURNS = [
+    (f"y = {ADDED}(five, , x)", ("320*N", "160*N")),
+    (f"y, z = {TOLD}(n, , x)", ("96*N*max(`n[0]`, 0)", "64*N*max(`n[0]`, 0)")),  # z has a row for each turn
+    (f"y = {STOPPED}(five, on, x)", ("320*N + 5", "160*N + 5")),  # the condition may end it earlier
+    (f"y = {STOPPED}(, on, x)", ("None", "None")),
+    (f"y = {ADDED}(n, , x)", ("None", "None")),
+    ("y, z = Scan<num_scan_inputs = 1, body = b (float[8] p, float[8] v) => (q, r) { q = Add(p, v) r = Exp(q) }>(s, x)",
+     ("96*N", "64*N")),
+    ("y = If<then_branch = t () => (p) { p = Add(x, s) }, else_branch = e () => (q) { q = ReduceSum(x, axis) }>(on)",
+     ("32*N + 32", "32*N")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("node", "expected"), TURNS)
+def test_bytes_that_bodies_move(node: str, expected: tuple[str, str]) -> None:
+    """What the nodes of a body move, for each turn; None only for a node whose turns have no upper bound."""
+    text = (
+        '<ir_version: 10, opset_import: ["": 20]> g (float[N, 8] x, float[8] s, int64 n, bool on) => (y)'
+        f" <int64 five = {{5}}, int64[1] axis = {{0}}> {{ {node} k = Exp(x) }}"
+    )
+    found = infer(onnx.parser.parse_model(text)).traffic()
+    assert (str(found.nodes[0].read), str(found.nodes[0].written)) == expected
+    assert str(found.nodes[1].read) == "32*N"

@@ -19,16 +19,15 @@ if TYPE_CHECKING:
 class ArenaForms(NamedTuple):
     """How a language writes the arena.
 
-    `place` and `storage`: entries of tables; `kind` writes a kind of storage. `size`: the bytes of a value. `start`
-    moves a view to its first byte. `refusal`: what happens if a guard fails that the run needs. `doubt`: a failing
-    assumption of a node makes later ones doubtful; `no_doubt` is the start. `at_most`: the bytes that are enough for
-    all sizes; `no_bound` if there are none. The rest are parts of conditions.
+    `place` and `storage`: entries of tables; `kind` writes a kind of storage. `start` moves a view to its first byte.
+    `refusal`: what happens if a guard fails that the run needs. `doubt`: a failing assumption of a node makes later
+    ones doubtful; `no_doubt` is the start. `at_most`: the bytes that are enough for all sizes; `no_bound` if there are
+    none. The rest are parts of conditions.
     """
 
     place: str
     kind: Callable[[str], str]
     storage: str
-    size: str
     start: str
     refusal: str
     doubt: str
@@ -45,8 +44,7 @@ _FORMS = {
     "c": ArenaForms(
         place="{{{name}, {kind}, {root}, {first}, {last}}},",
         kind=lambda kind: kind.upper().replace(" ", "_"),
-        storage="{{{value}, {count}, below + {start}}}",
-        size="bytes[{i}] = {text};",
+        storage="{row}",
         start="offsets[{i}] = add(offsets[{i}], {text});",
         refusal="if ({condition}) return SYMBOLS + {number};",
         doubt="if ({condition}) doubtful = {node};",
@@ -60,7 +58,6 @@ _FORMS = {
         place="Place {{ name: {name}, kind: Kind::{kind}, root: {root}, first: {first}, last: {last} }},",
         kind=lambda kind: kind.title().replace(" ", ""),
         storage="({value}, &[{below}])",
-        size="{text},",
         start="offsets[{i}] = size_of({i}, add(Ok(offsets[{i}]), {text}))?;",
         refusal="if {condition} {{ return Err(Refusal::Guard({guard})); }}",
         doubt="if {condition} {{ doubtful = {node}; }}",
@@ -74,7 +71,6 @@ _FORMS = {
         place="{{ name: {name}, kind: {kind}, root: {root}, first: {first}, last: {last} }},",
         kind=lambda kind: f'"{kind}"',
         storage="[{value}, [{below}]]",
-        size="{text},",
         start="offsets[{i}] += sizeOf({i}, {text});",
         refusal="if ({condition}) throw refusal({guard});",
         doubt="if ({condition}) doubtful = {node};",
@@ -87,7 +83,6 @@ _FORMS = {
         place="({name}, {kind}, {root}, {first}, {last}),",
         kind=lambda kind: f'"{kind}"',
         storage="({value}, [{below}])",
-        size="{text},",
         start="offsets[{i}] += size_of({i}, {text})",
         refusal="if {condition}:\n        raise GuardFails({guard})",
         doubt="if {condition}:\n        doubtful = {node}",
@@ -103,6 +98,10 @@ _FORMS = {
 
 
 _TOO_LARGE = 1 << 63
+
+
+def _row(numbers: Iterable[int]) -> str:
+    return ", ".join(map(str, numbers))
 
 
 class ArenaText:
@@ -122,13 +121,12 @@ class ArenaText:
 
     def _parts(self) -> dict[str, object]:
         arena, source, number = self.arena, self.source, self.language.number
-        below, storages = list[str](), list[str]()
-        for value, numbers in arena.layout:
-            under = list(map(str, numbers))
-            form = {"value": value, "below": ", ".join(under), "count": len(under), "start": len(below)}
-            storages.append(self.forms.storage.format(**form))
-            below += under
+        storages = [
+            self.forms.storage.format(value=value, below=_row(under), row=_row((value, len(under), *under)))
+            for value, under in arena.layout
+        ]
         sizes = [number(-1) if size is None else self._operand(size) for size in arena.bytes]
+        distinct = {size: i for i, size in enumerate(dict.fromkeys(sizes))}
         starts = [self.forms.start.format(i=i, text=self._operand(start)) for i, start in sorted(arena.starts.items())]
         refusals = list(self._refusals())
         return {
@@ -143,7 +141,6 @@ class ArenaText:
             "at_most": self._at_most(),
             "places": source.indented(map(self._place, arena.places)),
             "nodes": source.wrapped(map(str, arena.order), source.indent),
-            "below": source.wrapped(below, source.indent),
             "storages": source.wrapped(storages, source.indent),
             "changes": source.wrapped(map(str, arena.changes), source.indent),
             "names": ", ".join(source.names),
@@ -151,7 +148,8 @@ class ArenaText:
             "statements": source.indented(self._code.statements),
             "refusals": source.indented(refusals),
             "sizes": source.wrapped(sizes, source.result_indent),
-            "results": source.indented([self.forms.size.format(i=i, text=text) for i, text in enumerate(sizes)]),
+            "distinct_sizes": source.wrapped(distinct or [number(-1)], source.result_indent),
+            "size_numbers": source.wrapped((str(distinct[size]) for size in sizes), source.indent),
             "starts": source.indented(starts),
         }
 

@@ -3,27 +3,34 @@
 A node reads each of its operands once, weights too, and writes each of its results once. What a kernel reads again and
 what stays in a cache is not counted. Operators whose result has the bytes of their operand in their order (Reshape,
 Identity, ...) move none. Shape and Size read none. An operator that selects (Gather, Slice, ...) reads as many bytes of
-its first operand as its first result has. The nodes of a function count in place of its call. What the bodies of If,
-Loop and Scan move is not known: it depends on the run.
+its first operand as its first result has. The nodes of a function count in place of its call. A Loop, a Scan or a
+SequenceMap moves what the nodes of its body do, once for each turn, and an If what those of its larger branch do.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from onnx_infer.engine.calls import resolve
+from onnx_infer.ops.loop import ENDLESS
 from onnx_infer.results.inferred import checked_sizes
 from onnx_infer.tools.planning.costs import costs
 from onnx_infer.tools.planning.live import ByteCounter
 from onnx_infer.tools.planning.scheduled import Bodies, Steps
-from symdim import Expr, Var, total
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import Sequence, SymTensor
+from symdim import Expr, Var, maximum, total
 from symdim.algebra.dims import variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from onnx_infer.engine.scope import Scope
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.tools.planning.scheduled import ScheduledNode
-    from onnx_infer.values.tensor import Dim
+    from onnx_infer.values.tensor import Dim, Value
+
+    Moved = tuple[Dim | None, Dim | None]
 
 
 class NodeTraffic(NamedTuple):
@@ -86,16 +93,11 @@ class Traffic(NamedTuple):
 
 def traffic(result: Inferred) -> Traffic:
     """The bytes that the nodes of a model read and write. Sizes that only the data decide count with upper bounds."""
-    schedule = Steps(result, Bodies(result._engine), inline=True)
-    steps, made = schedule.of_model()
-    outer = {name: result.types[name] for name in (*result._engine.model.graph.constants, *result.inputs)}
-    sizes = ByteCounter(result, upper=True).sizes({**outer, **made})
     each = costs(result).nodes
     found: list[tuple[list[Dim | None], list[Dim | None]]] = [([], []) for _ in each]
-    for step in steps:
-        read, written = _moved(step, sizes)
-        found[step.number][0].append(read)
-        found[step.number][1].append(written)
+    for number, (read, written) in _Counter(result).of_model():
+        found[number][0].append(read)
+        found[number][1].append(written)
     return Traffic(
         [
             NodeTraffic(node.operator, node.node, _sum(read), _sum(written), node.multiply_adds)
@@ -104,13 +106,91 @@ def traffic(result: Inferred) -> Traffic:
     )
 
 
-def _moved(step: ScheduledNode, sizes: Mapping[str, Dim]) -> tuple[Dim | None, Dim | None]:
-    """What one step reads and writes."""
+class _Counter:
+    """Counts what steps move. `_of_bodies`: what all nodes of a body read and write in one turn."""
+
+    def __init__(self, result: Inferred) -> None:
+        self._engine = result._engine
+        self._bodies = Bodies(self._engine)
+        self._schedule = Steps(result, self._bodies, inline=True)
+        self._sizes = ByteCounter(result, upper=True)
+        self._of_bodies: dict[int, Moved] = {}
+        for key in self._bodies.inner_first():
+            moved = list(self._of_steps(self._schedule.of_body(key), self._bodies.graphs[key][1]))
+            self._of_bodies[key] = _sum(read for _, (read, _) in moved), _sum(written for _, (_, written) in moved)
+
+    def of_model(self) -> Iterator[tuple[int, Moved]]:
+        """For each step the number of its node, and what it reads and writes."""
+        return self._of_steps(self._schedule.of_model(), self._engine.scope)
+
+    def _of_steps(
+        self, walked: tuple[list[ScheduledNode], dict[str, Value]], scope: Scope
+    ) -> Iterator[tuple[int, Moved]]:
+        steps, made = walked
+        outer = {name: scope[name] for step in steps for name in step.reads if name not in made and scope.knows(name)}
+        sizes = self._sizes.sizes({**outer, **made})
+        for step in steps:
+            yield step.number, self._of_turns(step) if step.bodies else _moved(step, sizes)
+
+    def _of_turns(self, step: ScheduledNode) -> Moved:
+        """What the bodies of a node read and write in all turns."""
+        bodies = [self._of_bodies.get(key, (None, None)) for key in step.bodies]
+        turns = self._turns(step)
+        read, written = ([body[i] for body in bodies] for i in (0, 1))
+        return _times(turns, read), _times(turns, written)
+
+    def _turns(self, step: ScheduledNode) -> Dim | None:
+        """How often a body runs, or an upper bound; None if there is none."""
+        assert step.source is not None
+        (op_type, domain, inputs, outputs, attributes, _), scope = step.source
+        graph = self._bodies.graphs[step.bodies[0]][0]
+        values = [scope[name] if name else None for name in inputs]
+        if domain not in ("", "ai.onnx") or not attributes.has_graphs:
+            return None
+        if op_type == "If":
+            return 1
+        if op_type == "SequenceMap":
+            return self._number(values[0].length if isinstance(values[0], Sequence) else None)
+        if op_type == "Scan" and len(values) == len(graph.inputs):  # Scan-8 has one more, and batches
+            given = resolve(self._engine, attributes, scope.attributes).values
+            axes = given.get("scan_input_axes") or (0,)
+            return self._number(_size(values[len(values) - given["num_scan_inputs"]], axes[0]))
+        if op_type == "Loop":
+            stacked = (scope[name] for name in outputs[len(inputs) - 2 :] if name)
+            turns = self._number(next((_size(value, 0) for value in stacked), None))
+            return self._number(_limit(values[0])) if turns is None else turns
+        return None
+
+    def _number(self, size: Dim | None) -> Dim | None:
+        """The size, or its upper bound if only the data decide it."""
+        return None if size is None else self._sizes.sizes({"": SymTensor(dt.UINT8, (size,))}).get("")
+
+
+def _size(value: Value | None, axis: int) -> Dim | None:
+    known = isinstance(value, SymTensor) and value.shape is not None and -len(value.shape) <= axis < len(value.shape)
+    return value.shape[axis] if known else None  # type: ignore[union-attr]
+
+
+def _limit(value: Value | None) -> Dim | None:
+    """The trip count of a Loop, if its element is known. A condition may only end it earlier."""
+    data = value.data if isinstance(value, SymTensor) else None
+    limit = data[0] if data else None
+    if isinstance(limit, Expr):
+        return maximum(limit, 0)
+    return max(limit, 0) if isinstance(limit, int) and limit < ENDLESS else None
+
+
+def _times(turns: Dim | None, counts: list[Dim | None]) -> Dim | None:
+    """The largest of these counts, so many times."""
+    known = [count for count in counts if count is not None]
+    return None if turns is None or len(known) < len(counts) else turns * maximum(*known)
+
+
+def _moved(step: ScheduledNode, sizes: Mapping[str, Dim]) -> Moved:
+    """What one step reads and writes that has no bodies."""
     if step.source is None:  # a copy of an output of a function
         return 0, 0
-    (op_type, domain, *_, attributes, _), scope = step.source
-    if attributes.has_graphs:
-        return None, None
+    (op_type, domain, *_), scope = step.source
     facets = scope.operators.facets(op_type, domain)
     if facets.view == "whole":
         return 0, 0
