@@ -140,19 +140,23 @@ class Contract(NamedTuple):
         """The guards on symbols of these names, as texts of assumptions; not those on which sizes broadcast."""
         variables = Names()
         for guard in self.guards:
+            sides, sign = (str(guard.left), str(guard.right)), SIGNS.get(guard.relation)
+            if guard.relation == "divides":
+                sides, sign = (f"({guard.right}) % ({guard.left})", "0"), "=="
             try:
-                known = all(v.name in names for v in guard.read(variables).variables())
+                known = all(name in names for side in sides for name in _free_symbols(variables.read(side)))
             except SymdimError:
                 continue
-            sign, left, right = SIGNS.get(guard.relation), guard.left, guard.right
-            if guard.relation == "divides":
-                sign, left, right = "==", f"({right}) % ({left})", 0
-            if known and sign and not _SIGNS_INSIDE.search(f"{left}{right}"):
-                yield f"{left} {sign} {right}"
+            if known and sign and not _SIGNS_INSIDE.search("".join(sides)):
+                yield f"{sides[0]} {sign} {sides[1]}"
 
     def declared(self) -> Contract:
         """What only the author says. The rest follows from the nodes, and from the numbers in the file."""
         return Contract(self.bounds, tuple([guard for guard in self.guards if guard.kind == "declared"]))
+
+
+def _free_symbols(size: Dim) -> frozenset[str]:
+    return size.free_symbols() if isinstance(size, Expr) else frozenset()
 
 
 def interval(size: Written, low: int, high: int | None, law: str) -> Iterator[Condition]:

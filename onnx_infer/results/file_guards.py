@@ -54,6 +54,7 @@ def judged(record: Record, own: list[Guard]) -> Judged:
     for condition in record.in_file.guards:
         try:
             relation = _relation(condition, sizes, inputs)
+            relation.normal()  # there is none if a divisor is the number 0
         except SymdimError as error:
             findings.append(f"the guard {_text(condition)} is not used: {error}")
             continue
