@@ -10,8 +10,9 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
 
 from symdim import DivisionByZero, Expr, Scope, SymdimError, Var, parse
-from symdim.algebra.dims import substituted
+from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.texts.display import quoted
+from symdim.errors import UnboundFunction
 from symdim.relations.relation import SIGNS, Relation, RelationKind
 
 if TYPE_CHECKING:
@@ -144,10 +145,11 @@ class Contract(NamedTuple):
             if guard.relation == "divides":
                 sides, sign = (f"({guard.right}) % ({guard.left})", "0"), "=="
             try:
-                known = all(name in names for side in sides for name in _free_symbols(variables.read(side)))
+                read = [variables.read(side) for side in sides]
+                known = all(v.name in names for size in read for v in variables_of([size]))
             except SymdimError:
                 continue
-            if known and sign and not _SIGNS_INSIDE.search("".join(sides)):
+            if known and sign and all(map(_has_values, read)) and not _SIGNS_INSIDE.search("".join(sides)):
                 yield f"{sides[0]} {sign} {sides[1]}"
 
     def declared(self) -> Contract:
@@ -155,8 +157,16 @@ class Contract(NamedTuple):
         return Contract(self.bounds, tuple([guard for guard in self.guards if guard.kind == "declared"]))
 
 
-def _free_symbols(size: Dim) -> frozenset[str]:
-    return size.free_symbols() if isinstance(size, Expr) else frozenset()
+def _has_values(size: Dim) -> bool:
+    """Whether the functions in a size have values, so that the prover can try it at numbers."""
+    try:
+        if isinstance(size, Expr):
+            size.to_int(dict.fromkeys(size.variables(), 1))
+    except UnboundFunction:
+        return False
+    except DivisionByZero:
+        pass  # at these numbers
+    return True
 
 
 def interval(size: Written, low: int, high: int | None, law: str) -> Iterator[Condition]:

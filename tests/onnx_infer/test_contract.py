@@ -202,7 +202,8 @@ def test_what_cannot_be_read_is_a_warning_and_nothing_else_is_lost(entry: object
         guard("equal", 10**4000, "N"),
         guard("equal", "`a and b`", 2), guard("equal", "`x[99999999999999999999]`", 2), guard("equal", "`x[1]`", 2),
         guard("broadcast", "N//H", "M"), guard("less", "_d0", "N"), guard("at_most", "N", -3),
-        guard("equal", "H", "M", filled=[["N//0"]], kind="assumed"),
+        guard("equal", "H", "M", filled=[["N//0"]], kind="assumed"), guard("at_least", "acme.f(N)", 2),
+        guard("equal", "N//acme.f(N)", 2),
     ],
     ids=str,
 )  # fmt: skip
