@@ -122,9 +122,10 @@ class Judge:
             except SymdimError as error:
                 unread.append(f"{condition.relation} of {condition.left} and {condition.right}: {error}")
         values: dict[str | Var, int] = dict([*self.sizes.of.items(), *_elements(guards, arrays).items()])
-        found = violations([guard for guard in guards if guard.is_bound(values)], values)
+        known = [guard for guard in guards if _has_value(guard, values)]
+        found = violations(known, values)
         broken = [*self.sizes.broken, *(self._broken(violation, values) for violation in found)]
-        unchecked = [str(guard) for guard in guards if not guard.is_bound(values)]
+        unchecked = [str(guard) for guard in guards if guard not in known]
         return Verdict(self.sizes.of, broken, [*unchecked, *unread])
 
     def _broken(self, violation: Violation, values: Mapping[str | Var, int]) -> Broken:
@@ -133,6 +134,14 @@ class Judge:
         where = {**elements, **self.sizes.where}
         inputs = dict.fromkeys(where[name] for name in sizes if name in where)
         return Broken(str(violation), violation.kind, sizes, tuple(inputs))
+
+
+def _has_value(guard: Guard, values: Mapping[str | Var, int]) -> bool:
+    """Whether all sizes in a guard are known, and all functions in it."""
+    try:
+        return guard.is_bound(values) and guard.condition.holds(values) is not None
+    except SymdimError:
+        return False
 
 
 def _elements(guards: Iterable[Guard], arrays: Mapping[str, Any]) -> dict[str, int]:

@@ -10,8 +10,9 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
 
 from symdim import DivisionByZero, Expr, Scope, SymdimError, Var, parse
-from symdim.algebra.dims import substituted
+from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.texts.display import quoted
+from symdim.errors import UnboundFunction
 from symdim.relations.relation import SIGNS, Relation, RelationKind
 
 if TYPE_CHECKING:
@@ -140,19 +141,32 @@ class Contract(NamedTuple):
         """The guards on symbols of these names, as texts of assumptions; not those on which sizes broadcast."""
         variables = Names()
         for guard in self.guards:
+            sides, sign = (str(guard.left), str(guard.right)), SIGNS.get(guard.relation)
+            if guard.relation == "divides":
+                sides, sign = (f"({guard.right}) % ({guard.left})", "0"), "=="
             try:
-                known = all(v.name in names for v in guard.read(variables).variables())
+                read = [variables.read(side) for side in sides]
+                known = all(v.name in names for size in read for v in variables_of([size]))
             except SymdimError:
                 continue
-            sign, left, right = SIGNS.get(guard.relation), guard.left, guard.right
-            if guard.relation == "divides":
-                sign, left, right = "==", f"({right}) % ({left})", 0
-            if known and sign and not _SIGNS_INSIDE.search(f"{left}{right}"):
-                yield f"{left} {sign} {right}"
+            if known and sign and all(map(_has_values, read)) and not _SIGNS_INSIDE.search("".join(sides)):
+                yield f"{sides[0]} {sign} {sides[1]}"
 
     def declared(self) -> Contract:
         """What only the author says. The rest follows from the nodes, and from the numbers in the file."""
         return Contract(self.bounds, tuple([guard for guard in self.guards if guard.kind == "declared"]))
+
+
+def _has_values(size: Dim) -> bool:
+    """Whether the functions in a size have values, so that the prover can try it at numbers."""
+    try:
+        if isinstance(size, Expr):
+            size.to_int(dict.fromkeys(size.variables(), 1))
+    except UnboundFunction:
+        return False
+    except DivisionByZero:
+        pass  # at these numbers
+    return True
 
 
 def interval(size: Written, low: int, high: int | None, law: str) -> Iterator[Condition]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _USER_INPUT = re.compile(r"(?m)^(\S+): USER_INPUT\b")
 _OF_DATA = re.compile(r"u\d+")
+_NUMBER = re.compile(r"-?\d{1,99}")
 _UNCHECKED = 2
 """torch traces a dynamic size as at least 2, but also runs the program with 0 and 1. So a lower end of up to 2 means
 nothing."""
@@ -38,9 +39,11 @@ class Range(NamedTuple):
 
     @classmethod
     def of(cls, size: object, low: object, high: object) -> Range:
-        """The range with these ends. Infinity is None, and a lower end that means nothing is 1."""
-        ends = [int(text) if (text := str(end)).lstrip("-").isdecimal() else None for end in (low, high)]
-        return cls(str(size), ends[0] if ends[0] is not None and ends[0] > _UNCHECKED else 1, ends[1])
+        """The range with these ends. Infinity is None, and a lower end that means nothing is at most 1."""
+        least, most = (int(text) if _NUMBER.fullmatch(text := str(end)) else None for end in (low, high))
+        if least is None or least <= _UNCHECKED:
+            least = 1 if most is None else max(min(1, most), 0)
+        return cls(str(size), least, most)
 
     def __str__(self) -> str:
         return f"{self.size} in {self.low}..{'' if self.high is None else self.high}"
@@ -60,8 +63,9 @@ def read_ranges(text: str) -> Iterator[Range]:
     for piece in text.strip().strip("{}").split("]"):
         size, _, ends = piece.partition(": VR[")
         low, comma, high = ends.partition(", ")
-        if comma:
-            yield Range.of(size.removeprefix(", "), low, high)
+        found = Range.of(size.removeprefix(", "), low, high)
+        if comma and found.size and (found.high is None or found.low <= found.high):
+            yield found
 
 
 def of_torch(text: str, signature: str, inputs: Iterable[tuple[str, Sequence[Size]]]) -> tuple[Contract, list[str]]:
@@ -74,7 +78,10 @@ def of_torch(text: str, signature: str, inputs: Iterable[tuple[str, Sequence[Siz
     >>> found.bounds, [guard[:3] for guard in found.guards], wrong
     ({'batch': (1, 64), 'words': (1, 100)}, [('at_least', '4*words', 8)], [])
     """
-    ranges = [found for found in read_ranges(text) if not _OF_DATA.fullmatch(found.size)]
+    ranges = list(read_ranges(text))
+    if len(ranges) != text.count(":") or bool(ranges) != bool(text.strip("{} ")):
+        return Contract(), [f"no ranges: {text[:60]}"]
+    ranges = [found for found in ranges if not _OF_DATA.fullmatch(found.size)]
     if all(found.is_open for found in ranges):
         return Contract(), []
     known, axes = dict(inputs), _USER_INPUT.findall(signature)
@@ -101,7 +108,9 @@ def _by_place(ranges: Sequence[Range], sizes: Sequence[Size]) -> dict[str, Dim]:
     The ranges after the last size must be those of symbols inside of the sizes before, and a symbol that is also one of
     the model must be this one.
     """
-    if None in sizes or len(ranges) < len(sizes):
+    if None in sizes or len(ranges) < len(sizes) or len({found.size for found in ranges}) < len(ranges):
+        return {}
+    if not all(_free_symbols(found.size) for found in ranges):
         return {}
     placed = [(found.size, size) for found, size in zip(ranges, sizes, strict=False)]
     inside = {name for size, _ in placed for name in _free_symbols(size)}

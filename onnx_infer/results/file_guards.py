@@ -54,12 +54,13 @@ def judged(record: Record, own: list[Guard]) -> Judged:
     for condition in record.in_file.guards:
         try:
             relation = _relation(condition, sizes, inputs)
-        except SymdimError as error:
+            if key_of(relation) in keys or follows(relation, facts):
+                continue
+            others = against(relation, of_nodes)
+        except SymdimError as error:  # a text that is no size, a divisor that is 0, a function without a value
             findings.append(f"the guard {_text(condition)} is not used: {error}")
             continue
-        if key_of(relation) in keys or follows(relation, facts):
-            continue
-        if (others := against(relation, of_nodes)) is not None:
+        if others is not None:
             known = [told.get(other.normal(), str(other)) for other in others]
             bounds = known or [interval_text(v) for v in relation.variables()] or ["the given sizes"]
             findings.append(f"the guard {_text(condition)} contradicts {'; '.join(bounds)}")

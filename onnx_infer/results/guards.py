@@ -140,7 +140,8 @@ class Violation(NamedTuple):
         head = f"{self.guard.origins[0]}: " if self.guard.origins else ""
         how = "fails, a divisor is 0" if self.lhs is None else f"fails for {self.lhs} and {self.rhs}"
         kind = "" if self.kind == "required" else f" ({self.kind})"
-        return f"{head}{self.guard.law}: {self.guard} {how}{kind}"
+        law = f"{self.guard.law}: " if self.guard.law else ""
+        return f"{head}{law}{self.guard} {how}{kind}"
 
 
 def guard_of(condition: Condition, names: Names) -> Guard:

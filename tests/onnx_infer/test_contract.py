@@ -194,6 +194,33 @@ def test_what_cannot_be_read_is_a_warning_and_nothing_else_is_lost(entry: object
     onnx_infer.infer(model(entry=entry), assume_declared=True)
 
 
+@pytest.mark.parametrize(
+    "stated",
+    [
+        guard("divides", 0, "N"), guard("equal", "N//(M - M)", 1), guard("divides", "M - N", "H"),
+        guard("at_least", 1, 2), guard("equal", "2**100000000", 2), guard("equal", "(" * 10_000, 2),
+        guard("equal", 10**4000, "N"),
+        guard("equal", "`a and b`", 2), guard("equal", "`x[99999999999999999999]`", 2), guard("equal", "`x[1]`", 2),
+        guard("broadcast", "N//H", "M"), guard("less", "_d0", "N"), guard("at_most", "N", -3),
+        guard("equal", "H", "M", filled=[["N//0"]], kind="assumed"), guard("at_least", "acme.f(N)", 2),
+        guard("equal", "N//acme.f(N)", 2),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_no_guard_is_an_error(stated: dict[str, object]) -> None:
+    found = stating(stated)
+    for options in ({}, {"assume_declared": True}, {"bind": {"N": 3}}, {"bidirectional": True}):
+        result = onnx_infer.infer(found, **options)  # type: ignore[arg-type]
+        assert [str(g) for g in result.guards][:1] == ["H == M"] or options
+        copy = onnx.ModelProto()
+        copy.CopyFrom(found)
+        onnx_infer.infer(result.apply(copy))
+    verdict = check(found, {"x": (3, 4), "w": (6, 4)})
+    assert len(verdict.broken) + len(verdict.unchecked) == 1
+    specialize(found, {"N": 2})
+    onnx_infer.rename_symbols(found, {"N": "n"})
+
+
 def test_many_faults_are_counted() -> None:
     found = told(model(entry={"version": 1, "bounds": {f"a{i}": 0 for i in range(2000)}}))
     assert (len(found), found[-1]) == (6, "1995 other faults")
@@ -404,6 +431,17 @@ def test_ranges_that_cannot_be_placed_are_told(ranges: str, signature: str) -> N
     (message,) = [d.message for d in onnx_infer.infer(found).diagnostics]
     assert message.startswith(f"metadata {RANGES}: which sizes of the inputs these are cannot be told: ")
     assert "s53 in 3.." in message
+
+
+@pytest.mark.parametrize(
+    "ranges",
+    ["{s0 VR]", "]" * 10_000, "{: VR[3, 4]}", "{s0: VR[--5, 3]}", "{s0: VR[9, 3]}", "{s0: VR[-5, -3]}",
+     "{s0: VR[" + "9" * 5000 + ", 3]}", "{s0//(s1 - s1): VR[3, 4], s1: VR[3, 4], 3: VR[0, 1]}"],
+)  # fmt: skip
+def test_damaged_ranges_are_no_error(ranges: str) -> None:
+    result = onnx_infer.infer(model(INPUTS, ranges, RANGES))
+    assert {d.severity for d in result.diagnostics} <= {"warning"}
+    assert str(result.types["z"]) == "f32[batch, 3, H]"
 
 
 def test_a_contract_stands_for_the_ranges_of_torch() -> None:
