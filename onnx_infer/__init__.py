@@ -114,11 +114,16 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if missing := needed():
         raise ImportError(missing)
+    import gc
     from importlib import import_module
 
-    from onnx_infer.options import collecting_later
-
-    module = collecting_later(import_module)(f".{_MODULE_OF[name]}", __name__)
+    is_collecting = gc.isenabled()
+    gc.disable()  # the many objects of modules stay, so no collection finds anything
+    try:
+        module = import_module(f".{_MODULE_OF[name]}", __name__)
+    finally:
+        if is_collecting:
+            gc.enable()
     value = globals()[name] = getattr(module, name)
     return value
 

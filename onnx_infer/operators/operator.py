@@ -138,11 +138,11 @@ class Operator:
         for i, dtype in enumerate(dtypes):
             result = results[i] if i < len(results) else None
             found.append(self.types.unknown(i, dtype, inputs) if result is None else result_value(result, dtype))
+        if self.rule.data is not None and note is None and not is_contradicted():
+            self._propagate(found, inputs, bound, dtypes)
+            if self.follows:
+                found[0] = self._follow(found[0], inputs)
         if not is_contradicted():
-            if self.rule.data is not None and note is None:
-                self._propagate(found, inputs, bound, dtypes)
-                if self.follows:
-                    found[0] = self._follow(found[0], inputs)
             for i, x in enumerate(found):
                 if isinstance(x, SymTensor) and x.shape in _ONE:
                     found[i] = named_element(x, i)
