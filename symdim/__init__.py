@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from symdim.compile import compile_shape
     from symdim.dialects.sympy_expressions import from_sympy, to_sympy
     from symdim.dialects.texts import text_in
+    from symdim.dialects.trees import from_tree as from_tree
+    from symdim.dialects.trees import to_tree as to_tree
     from symdim.facts import Facts
     from symdim.guarantee import Guarantee, guarantee_of
     from symdim.parser.functions import function as function
@@ -95,6 +97,7 @@ _MODULES = {
     "compile": "compile_shape",
     "dialects.sympy_expressions": "to_sympy from_sympy",
     "dialects.texts": "text_in",
+    "dialects.trees": "from_tree to_tree",
     "facts": "Facts",
     "guarantee": "Guarantee guarantee_of",
     "parser.functions": "function sqrt",
@@ -107,7 +110,7 @@ _MODULES = {
     "shape": "Dim Shape broadcast_shapes",
     "store": "Contradiction Guard Reasoning Store",
 }
-"""Module -> the names in it, which are loaded on first use. Four of them are not listed above."""
+"""Module -> the names in it, which are loaded on first use. Six of them are not listed above."""
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 

@@ -85,8 +85,9 @@ class UnboundFunction(UnboundName):
         self.function = function
 
     def __str__(self) -> str:
-        cure = f"give the function, as in evaluate({{symdim.function({self.function!r}): ...}})"
-        return f"no value for {self.names[0]}: {cure}"
+        domain, _, name = self.function.rpartition(".")
+        function = f"{name!r}, {domain!r}" if domain else repr(name)
+        return f"no value for {self.names[0]}: give the function, as in evaluate({{symdim.function({function}): ...}})"
 
 
 def nearest(name: str, names: Iterable[str], likeness: float = 0.6) -> str | None:

@@ -106,7 +106,8 @@ def arguments_of(parts: Sequence[Dim]) -> Iterable[Value]:
 
 
 def _numerator_and_divisor(argument: Any) -> tuple[Dim, Dim]:
-    return (argument, 1) if isinstance(argument, Expr) else (argument.numerator, argument.denominator)
+    is_quotient = hasattr(argument, "denominator") and not hasattr(argument, "__index__")
+    return (argument.numerator, argument.denominator) if is_quotient else (argument, 1)
 
 
 def _is_word(name: str) -> bool:

@@ -2,6 +2,7 @@
 
     texts.py               the texts of JAX and torch, and the choice of a dialect
     sympy_texts.py         SymPy's texts, as its printer writes them
+    trees.py               expressions as plain nested data
     sympy_expressions.py   SymPy's objects, both ways; the only file that imports sympy, and only in calls
     languages.py           how C, Rust, JavaScript and Python write arithmetic
     straight_code.py       expressions as statements of such a language, each part computed once

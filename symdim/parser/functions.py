@@ -177,7 +177,7 @@ _CEIL = Meaning(ceil, 1, 1, exact=True)
 _TRUNC = Meaning(trunc, 1, 1, exact=True)
 _ROUND = Meaning(round_half_even, 1, 1, exact=True)
 _FLOOR_DIVISION = Meaning(lambda x, y: x // y, 2, 2)
-_TRUE_DIVISION = Meaning(divide, 2, 2)
+_TRUE_DIVISION = Meaning(divide, 2, 2, polynomial=True)
 _MODULO = Meaning(lambda x, y: x % y, 2, 2)
 _POWER = Meaning(power, 2, 2, polynomial=True)
 _IDENTITY = Meaning(lambda x: x, 1, 1, polynomial=True)
@@ -200,7 +200,7 @@ FUNCTIONS: dict[str, Meaning] = {
     "heaviside": Meaning(heaviside, 2, 2),
     "identity": _IDENTITY,
     "inttruediv": _TRUE_DIVISION,
-    "lshift": Meaning(lambda x, y: x * power(2, y), 2, 2),
+    "lshift": Meaning(lambda x, y: x * power(2, y), 2, 2, polynomial=True),
     "max": Meaning(maximum, 1, None, polynomial=True),
     "min": Meaning(minimum, 1, None, polynomial=True),
     "mod": _MODULO,

@@ -11,6 +11,7 @@ from symdim.algebra.polynomials import powers_of, terms_of
 from symdim.algebra.variable import Var
 from symdim.compile import StraightLine
 from symdim.errors import SymdimError
+from symdim.parser.functions import has_open_function
 from symdim.prover.budget import words_of
 from symdim.prover.hypotheses import Problem
 from symdim.relations.relation import SIGNS, Relation
@@ -58,6 +59,8 @@ def witness(original: Problem, reduced: Problem, first: int, last: int) -> Assig
     from the larger budget that contains the problem's own.
     """
     dims = [h.left for h in reduced.hypotheses]
+    if has_open_function(dims):
+        return None  # it has any values
     variables = sorted(variables_of([*dims, *reduced.solution.values()]), key=lambda v: (v.name, v.scope.serial))
     landmarks = _landmarks(dims)
     choices = [_values(v, landmarks) for v in variables]
@@ -93,7 +96,7 @@ def _compiled(variables: list[Var], hypotheses: list[Relation]) -> Callable[...,
     def met(*point: int) -> bool:
         try:
             return bool(function(*point))
-        except ZeroDivisionError:
+        except (SymdimError, ZeroDivisionError):  # a known function may have no value
             return False
 
     return met
