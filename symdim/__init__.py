@@ -24,7 +24,7 @@ The files on this level are what a user imports. The work is in rooms; each has 
 uses only rooms above it:
 
     errors.py        the exceptions
-    algebra/         expressions in canonical form
+    algebra/         expressions in canonical form: simplification is here, where they are built
     relations/       relations of sizes, solved for a variable
     parser/          from text to expressions                 parsing.py        its face: parse, check
     notebook.py      tables for notebooks

@@ -231,6 +231,7 @@ def simplified(h: Relation) -> Relation | None:
     g*m + c >= 0 is m + floor(c/g) >= 0; g*m + c is never 0 where g does not divide c.
     """
     kind, dim, _, reasons = h
+    assert kind in ("at_least", "equal", "unequal"), kind
     lo, hi = bounds_of(dim)
     if kind == "at_least":
         if lo is not None and lo >= 0:

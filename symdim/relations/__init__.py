@@ -5,5 +5,7 @@
     solving.py      a relation as simpler ones, solved for a variable
     monotone.py     how an expression grows with its variable, and where it becomes >= 0
 
+`Relation.spelled` alone makes their texts. `n % d == 0` is of the kind "divides", and "equal" in normal form.
+
 The room uses `algebra` alone. Begin with `relation.py`.
 """

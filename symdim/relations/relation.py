@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 RelationKind = Literal[
     "equal", "unequal", "at_least", "at_most", "greater", "less", "divides", "broadcast", "broadcast_to"
 ]
+"""A new kind needs a line in `_HOLDS`, `spelled` and `normal`, in the table of the class, and in `solving.py`. It must
+have a normal form `>= 0`, `== 0` or `!= 0`: facts, prover, store and engine know no others.
+"""
 
 _HOLDS: dict[RelationKind, Callable[[int, int], bool]] = {
     "equal": lambda a, b: a == b,

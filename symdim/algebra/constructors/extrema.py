@@ -1,6 +1,6 @@
 """Maximum and minimum in canonical form.
 
-Laws used below, for integers (each is a `Law` in laws.py), and their mirror images for the minimum:
+Laws used below, for integers (each is a `Law` in tests/symdim/laws.py), and their mirror images for the minimum:
 
     flattening   k*max(a, b) + c = max(k*a + c, k*b + c)      k > 0
     shift        max(a + t, b + t) = max(a, b) + t

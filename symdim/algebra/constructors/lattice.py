@@ -214,7 +214,7 @@ def exceeds(kind: Kind, a: Dim, b: Dim) -> bool:
 
 @remembered(8192)
 def _difference(a: Dim, b: Dim) -> Interval:
-    """The interval of a - b."""
+    """The interval of a - b. It alone orders two arguments; a law that knows more may only narrow it."""
     (terms, const), (others, other_const) = terms_of(a), terms_of(b)
     terms = dict(terms)
     accumulate(terms, others, -1)
