@@ -110,14 +110,14 @@ def test_what_leaves_64_bits_is_an_overflow_and_never_a_wrong_size(language: Lan
 
 
 FLOATS = [
-    "f32_floor(f32_mul(H, f32_min(f32_mul(f32_div(1, min(H, W)), 800), f32_mul(f32_div(1, max(H, W)), 1333))))",
-    "f32_round(f32_mul(H, 7/10)) + W",
-    "f64_round(f64_mul(H, f32_mul(H, 1/3)))",
-    "f32_ceil(f64_div(H - 100, W))",
-    "f32_trunc(f32_sub(f32_div(-7*W, 3), H))",
-    "f64_floor(f64_max(f64_div(H, W - 30), f32_value(f64_div(W, 7))))",
-    "f32_round(f32_add(f32_div(H, 2), -3))//2 + f32_round(f32_div(W, 2))",
-    "f64_trunc(f64_add(f32_mul(H, W), -1/3)) % 7",
+    "floor[f32](mul[f32](H, min[f32](mul[f32](div[f32](1, min(H, W)), 800), mul[f32](div[f32](1, max(H, W)), 1333))))",
+    "round[f32](mul[f32](H, 7/10)) + W",
+    "round[f64](mul[f64](H, mul[f32](H, 1/3)))",
+    "ceil[f32](div[f64](H - 100, W))",
+    "trunc[f32](sub[f32](div[f32](-7*W, 3), H))",
+    "floor[f64](max[f64](div[f64](H, W - 30), value[f32](div[f64](W, 7))))",
+    "round[f32](add[f32](div[f32](H, 2), -3))//2 + round[f32](div[f32](W, 2))",
+    "trunc[f64](add[f64](mul[f32](H, W), -1/3)) % 7",
 ]
 
 

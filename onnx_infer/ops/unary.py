@@ -10,7 +10,7 @@ import numpy as np
 
 from onnx_infer.elements import arithmetic
 from onnx_infer.elements.lifting import SAME, lift
-from onnx_infer.elements.ratio import Element, Ratio
+from onnx_infer.elements.ratio import Element, Ratio, is_rounded
 from onnx_infer.errors import require
 from onnx_infer.laws.sizes import unify
 from onnx_infer.laws.statements import demand
@@ -36,7 +36,7 @@ def _reciprocal(x: Element) -> Element:
     if isinstance(x, float) and math.frexp(abs(x))[0] == 0.5:  # a power of two
         return 1 / x
     found = None if isinstance(x, float) else arithmetic.divide(1.0, x)
-    return arithmetic.rounding("div", 1.0, x) if found is None or arithmetic.is_rounded(found) else found
+    return arithmetic.rounding("div", 1.0, x) if found is None or is_rounded(found) else found
 
 
 RECIPROCAL = lift(_reciprocal, 1)

@@ -23,10 +23,16 @@ from symdim.errors import DivisionByZero, SymdimError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
+    from typing import Any, TypeGuard
 
     from symdim.algebra.expr import Dim, Interval
     from symdim.parser.rational import Value
+
+    class Float(Application):
+        """What a function of floats gives if it does not round to an integer."""
+
+        function: FloatFunction
+
 
 _BITS = 50
 """The bits of a fraction that are rounded to a float32. The last one tells whether there are more."""
@@ -139,7 +145,8 @@ class FloatFunction(Function):
             numbers += [n, d]
         if not self.is_rounding or any(isinstance(n, Expr) and n.variables() for n in numbers):
             return None
-        return self.of_numbers([n.evaluate() if isinstance(n, Expr) else n for n in numbers])  # type: ignore[return-value]
+        numbers = [n.evaluate() if isinstance(n, Expr) else n for n in numbers]
+        return self.of_numbers(numbers)  # type: ignore[return-value]
 
     def bounds(self, ranges: Sequence[Interval], parts: Sequence[Dim] = ()) -> Interval:
         """Bounds of the value. Of an integer for these `parts` an upper bound may cancel sizes, too (`_most`)."""
@@ -152,16 +159,18 @@ class FloatFunction(Function):
 
     def _ends(self, ranges: Sequence[Interval]) -> tuple[Any, Any]:
         """Each operation is monotone, and so is each rounding. So the extrema are values at ends of the operands."""
-        ends: list[Any] = []
+        ends: list[tuple[float, float]] = []
         for (low, high), (divisor, _) in zip(ranges[::2], ranges[1::2], strict=True):
-            low, high = -inf if low is None else low, inf if high is None else high
-            ends.append((self.rounded(low, divisor), self.rounded(high, divisor)))
+            by = divisor or 1  # no operand has an expression as divisor
+            ends.append(
+                (self.rounded(-inf if low is None else low, by), self.rounded(inf if high is None else high, by))
+            )
         if self.operation is BINARY["div"] and ends[1][0] <= 0 <= ends[1][1]:
             is_positive = ends[0][0] >= 0 == ends[1][0]
             return (self._result((ends[0][0], ends[1][1])) if is_positive else None, None)
         values = [x for x in (self._result(corner) for corner in choices(*ends)) if not isnan(x)]
-        low, high = min(values), max(values)
-        return low if isfinite(low) else None, high if isfinite(high) else None
+        least, most = min(values), max(values)
+        return least if isfinite(least) else None, most if isfinite(most) else None
 
 
 FLOATS = {
@@ -175,7 +184,7 @@ def float_function(name: str) -> FloatFunction:
     return FLOATS[name]
 
 
-def is_float(x: object) -> bool:
+def is_float(x: object) -> TypeGuard[Float]:
     """Whether a dimension is a float, which is no size."""
     return isinstance(x, Application) and isinstance(x.function, FloatFunction) and not x.function.is_rounding
 
@@ -204,6 +213,7 @@ def _most(factors: Sequence[Dim], divisors: Sequence[Dim], nested: int = 0) -> f
             if not is_float(x := over[i]):
                 continue
             operation, rest, a, b = x.function.operation_name, [*over[:i], *over[i + 2 :]], x._parts[:2], x._parts[2:]
+            ways: list[tuple[Sequence[Dim], Sequence[Dim]]]
             if operation == "mul":
                 ways = [([*rest, *a, *b], under)]
             elif operation == "div":
@@ -212,7 +222,8 @@ def _most(factors: Sequence[Dim], divisors: Sequence[Dim], nested: int = 0) -> f
                 ways = [([*rest, *a], under), ([*rest, *b], under)]
             else:
                 return inf
-            return min(_most(*(way if over is factors else reversed(way)), nested + 1) for way in ways)
+            pairs = ways if over is factors else [(y, x) for x, y in ways]
+            return min(_most(x, y, nested + 1) for x, y in pairs)
     return _most_of_sizes(factors, divisors)
 
 
@@ -227,6 +238,7 @@ def _most_of_sizes(factors: Sequence[Dim], divisors: Sequence[Dim]) -> float:
             if isinstance(n, Expr):
                 of.append(n)
             else:
+                assert isinstance(d, int)
                 number *= (n / d) ** exponent
                 least *= min((n / d) ** exponent, 1)
     if least < _LEAST_CONSTANT or len(sizes[1]) > 1:

@@ -141,6 +141,7 @@ class StraightCode:
     def _float(self, function: FloatFunction, numerator: Dim, divisor: Dim) -> str:
         """The text of an operand as a float of the function's type."""
         if isinstance(numerator, int):
+            assert isinstance(divisor, int)
             value = repr(function.rounded(numerator, divisor))
             return f"({value})" if numerator < 0 else value
         name = self._held[numerator]
