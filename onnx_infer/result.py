@@ -81,15 +81,16 @@ class InferenceResult(Inferred):
         If only guards of other kinds fail, the model may run, but with other sizes than inferred or declared.
         `result.sources.bindings(shapes)` gives the sizes of the symbols for shapes of the inputs. Guards about elements
         and data-dependent sizes are checked if these are given. Raises UnboundName for symbols of input sizes without
-        a size, BoundsError for sizes outside their bounds, and UnknownSymbol for names of `sizes` that the model does
-        not have. The mapping may have other names.
+        a size and for functions of unknown values, BoundsError for sizes outside their bounds, and UnknownSymbol for
+        names of `sizes` that the model does not have. The mapping may have other names.
         """
         from onnx_infer.results.guards import violations
 
         known = self._nameable
         chosen = {key: size for key, size in (bindings or {}).items() if getattr(key, "name", key) in known}
         given = checked_sizes({**chosen, **sizes}, self.sources.symbols, known)
-        return violations([g for g in (*self.guards, *self.data_guards) if g.is_bound(given)], given)
+        guards = (*self.guards, *self.data_guards)
+        return violations([g for g in guards if all(v in given or v.name in given for v in g.variables())], given)
 
     @cached_property
     def _nameable(self) -> dict[str, Var]:

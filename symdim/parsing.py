@@ -7,11 +7,12 @@ from typing import Protocol, TypeVar
 
 from symdim.algebra.constructors.arithmetic import checked
 from symdim.algebra.dims import at_most, variables_of
+from symdim.algebra.evaluate import has_open_function
 from symdim.algebra.expr import Expr
 from symdim.algebra.texts.written import Written
 from symdim.algebra.variable import Var
 from symdim.errors import ParseError, refuse_text
-from symdim.parser.functions import Meaning, has_open_function
+from symdim.parser.functions import Meaning
 from symdim.parser.grammar import Reader
 from symdim.parser.lexemes import Dialect, Lexicon, is_name, is_number, is_word, lexicon
 from symdim.parser.rational import Value, exact_integer

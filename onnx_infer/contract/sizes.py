@@ -9,6 +9,7 @@ from onnx_infer.results.sources import linear_in
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, Var
+from symdim.algebra.evaluate import has_open_function
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -81,8 +82,13 @@ class Sizes:
             before, pending = len(pending), list(self._left(pending))
 
     def _left(self, pending: list[tuple[str, int, Expr, int]]) -> Iterator[tuple[str, int, Expr, int]]:
-        """The axes of which more than one symbol is not known. Others are compared, or solved."""
+        """The axes of which more than one symbol is not known. Others are compared, or solved.
+
+        Of one with a function of unknown values nothing can be said.
+        """
         for name, axis, dim, size in pending:
+            if has_open_function((dim,)):
+                continue
             unknown = [v for v in dim.variables() if v.name not in self.of]
             if len(unknown) > 1 or (unknown and linear_in(dim, unknown[0]) is None):
                 yield name, axis, dim, size

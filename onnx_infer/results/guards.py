@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import ArgumentError
 from symdim import UnboundName, Var
+from symdim.algebra.evaluate import has_open_function
 from symdim.algebra.named_tuple import NamedTuple
 from symdim.relations.relation import Relation
 
@@ -91,8 +92,9 @@ class Guard(NamedTuple):
         return self.condition.variables()
 
     def is_bound(self, bindings: Bindings) -> bool:
-        """Whether every symbol in it has a size."""
-        return all(v in bindings or v.name in bindings for v in self.variables())
+        """Whether every symbol in it has a size, and every function in it known values."""
+        sides = self.condition.left, self.condition.right
+        return all(v in bindings or v.name in bindings for v in self.variables()) and not has_open_function(sides)
 
     def is_required(self, bindings: Bindings) -> bool:
         """Whether the model needs it at these sizes, provided that all earlier assumptions hold."""

@@ -11,7 +11,7 @@ from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim import Expr, Var
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import substituted, variables_of
-from symdim.algebra.evaluate import parts_first
+from symdim.algebra.evaluate import has_open_function, parts_first
 from symdim.algebra.origin import Computed, InputDim, ValueOf
 from symdim.algebra.polynomials import powers_of
 
@@ -109,7 +109,7 @@ class Sources:
             assert isinstance(solution, Expr)
             found[symbol] = solution.to_int({v: read[v.origin] for v in solution.variables()})  # type: ignore[index]
         for where, dim in self.axes:
-            if isinstance(dim, int) or all(v in found for v in dim.variables()):
+            if isinstance(dim, int) or (all(v in found for v in dim.variables()) and not has_open_function((dim,))):
                 size = dim if isinstance(dim, int) else dim.to_int(found)
                 if size != read[where]:
                     raise ShapeInferenceError(f"{_text(where)} is {dim}, so {size}, and not {read[where]}")
@@ -171,10 +171,14 @@ def _computed_in(dim: Dim) -> list[Var]:
 def linear_in(dim: Expr, unknown: Var) -> tuple[Dim, Dim] | None:
     """(factor, rest) with `dim == factor*unknown + rest`, both without the unknown; None if there are none.
 
+    Neither are there where no value of a function is known.
+
     >>> N, H = Var("N"), Var("H")
     >>> linear_in(2 * N * H + N - 1, H), linear_in(H + H // 2, H)
     ((2*N, N - 1), None)
     """
+    if has_open_function((dim,)):
+        return None
     factor: Dim = 0
     rest: Dim = dim._const if dim._terms is not None else 0
     for unit, k in (dim._terms if dim._terms is not None else {dim: 1}).items():

@@ -4,6 +4,7 @@ The law is congruence: equal arguments have equal values. A function may have mo
 
     meaning(*arguments)      the value as a dimension where it is known, else None
     interval(*intervals)     bounds of the value, from intervals of the arguments; of a quotient that of its floor
+    is_open                  whether there are numbers of which no value is known; so there are without a meaning
 
 The rules are asked whenever the function is applied, also when sizes are put in. So `f(N)` with 16 for N is `f(16)`,
 and that is a number if the meaning tells one. Arguments are ints, expressions and quotients (`symdim.Rational`).
@@ -41,7 +42,7 @@ class Function:
     4
     """
 
-    __slots__ = ("domain", "high", "interval", "low", "meaning", "name")
+    __slots__ = ("domain", "high", "interval", "is_open", "low", "meaning", "name")
 
     def __init__(
         self,
@@ -51,12 +52,14 @@ class Function:
         high: int | None = None,
         meaning: Callable[..., Dim | None] | None = None,
         interval: Callable[..., Interval] | None = None,
+        is_open: bool = False,
     ) -> None:
         if not all(map(_is_word, [name, *(domain.split(".") if domain else ())])):
             raise SymdimError(f"no name of a function: {name!r} in the domain {domain!r}")
         self.name, self.domain = name, domain
         self.low, self.high = low, high
         self.meaning, self.interval = meaning, interval
+        self.is_open = is_open or meaning is None
 
     def key(self) -> Key:
         """What functions are compared by."""

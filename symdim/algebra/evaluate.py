@@ -112,6 +112,11 @@ def applications_in(dims: Iterable[Dim]) -> list[Application]:
     return [node for node in nodes if isinstance(node, Application)]
 
 
+def has_open_function(dims: Iterable[Dim]) -> bool:
+    """Whether a function of which values are unknown stands in some dimensions, also in arguments of others."""
+    return any(node.function.is_open for node in applications_in(dims))
+
+
 def interval_text(low: int | None, high: int | None) -> str:
     """What the bounds of a size say.
 

@@ -7,14 +7,13 @@ onnx RFC 7661. Names are looked up in lower case. Any other function is one of w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from itertools import product as choices
 from math import isqrt
 
 from symdim.algebra.application import Function
 from symdim.algebra.canonical import product, total
 from symdim.algebra.dims import at_least, bounds_of
-from symdim.algebra.evaluate import applications_in
 from symdim.algebra.expr import Expr
 from symdim.algebra.floats import FLOATS
 from symdim.algebra.named_tuple import NamedTuple
@@ -143,7 +142,7 @@ def _interval_of_root(x: tuple[int | None, int | None]) -> tuple[int | None, int
     return isqrt(max(low or 0, 0)), None if high is None else isqrt(max(high, 0)) + 1
 
 
-SQRT = Function("sqrt", meaning=_integer_root, interval=_interval_of_root)
+SQRT = Function("sqrt", meaning=_integer_root, interval=_interval_of_root, is_open=True)
 
 
 def _root(x: int | Expr) -> int | Expr | None:
@@ -164,12 +163,6 @@ def _root(x: int | Expr) -> int | Expr | None:
         if root * root == x:
             return root if at_least(root, 0) else maximum(root, -root)  # type: ignore[return-value]
     return None
-
-
-def has_open_function(values: Iterable[Value]) -> bool:
-    """Whether a function of which no value is known stands in these values, also in arguments."""
-    found = applications_in(part for value in values for part in parts_of(value))
-    return any(node.function.meaning is None or node.function is SQRT for node in found)
 
 
 _FLOOR = Meaning(floor, 1, 1, exact=True)

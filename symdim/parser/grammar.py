@@ -29,12 +29,13 @@ from collections.abc import Callable, Mapping
 from operator import add, floordiv, mod, mul, sub
 from typing import NoReturn, TypeVar
 
+from symdim.algebra.evaluate import has_open_function
 from symdim.algebra.expr import Expr
 from symdim.algebra.floats import FloatFunction, is_float
 from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.texts.written import Written
 from symdim.errors import ParseError, SymdimError
-from symdim.parser.functions import FUNCTIONS, Meaning, has_open_function, meaning_of
+from symdim.parser.functions import FUNCTIONS, Meaning, meaning_of
 from symdim.parser.lexemes import Dialect, Lexicon, is_function, is_name, is_number, unquote
 from symdim.parser.rational import (
     MAX_BITS,
@@ -280,7 +281,7 @@ class Reader:
 
     def _demand_integers(self, operands: tuple[Value, ...]) -> None:
         """Refuse to round what need not be an integer to who wrote the text."""
-        if self.cautious and has_open_function(operands):
+        if self.cautious and has_open_function(part for x in operands for part in parts_of(x)):
             self._refuse(self.places[-1], "a function that need not be an integer is rounded")
 
     def _applied(self, apply: Callable[..., Value], *operands: Value, rounds: bool) -> Value:

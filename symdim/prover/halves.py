@@ -11,7 +11,7 @@ from symdim.algebra.constructors.floordiv import floordiv
 from symdim.algebra.evaluate import evaluate, postorder, replaced
 from symdim.algebra.expr import Expr, FloorDiv
 from symdim.algebra.polynomials import terms_of
-from symdim.errors import DivisionByZero
+from symdim.errors import DivisionByZero, UnboundFunction
 from symdim.prover.budget import Budget, OutOfBudget, words_of
 
 TYPE_CHECKING = False
@@ -82,7 +82,7 @@ def _differ_at(a: Expr, b: Expr, far: int) -> bool:
     point = _point_at([*a.variables(), *b.variables()], far)
     try:
         return evaluate(a, point) != evaluate(b, point)
-    except DivisionByZero:
+    except (DivisionByZero, UnboundFunction):
         return False
 
 

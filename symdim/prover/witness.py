@@ -5,13 +5,12 @@ from __future__ import annotations
 from itertools import count, islice, product
 
 from symdim.algebra.dims import variables_of
-from symdim.algebra.evaluate import postorder
+from symdim.algebra.evaluate import has_open_function, postorder
 from symdim.algebra.expr import Expr, Extremum, FloorDiv
 from symdim.algebra.polynomials import powers_of, terms_of
 from symdim.algebra.variable import Var
 from symdim.compile import StraightLine
 from symdim.errors import SymdimError
-from symdim.parser.functions import has_open_function
 from symdim.prover.budget import words_of
 from symdim.prover.hypotheses import Problem
 from symdim.relations.relation import SIGNS, Relation

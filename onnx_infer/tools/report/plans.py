@@ -15,6 +15,7 @@ from onnx_infer.tools.report.plain_data import plain
 from onnx_infer.values.text import printable
 from symdim import Expr, total
 from symdim.algebra.dims import variables_of
+from symdim.algebra.evaluate import has_open_function
 from symdim.guarantee import UpperBounds
 
 if TYPE_CHECKING:
@@ -269,6 +270,8 @@ def _bytes(result: Inferred, names: Iterable[str]) -> Dim:
 
 def _sample(size: Dim | None) -> int:
     """About the size where every symbol is a few dozen; good enough to sort. What is not known counts as 0."""
+    if isinstance(size, Expr) and has_open_function((size,)):
+        return 0
     if not isinstance(size, Expr):
         return size or 0
     return size.to_int({v: max(_SAMPLE, v.bounds()[0] or 0) for v in size.variables()})
