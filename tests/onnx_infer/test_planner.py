@@ -249,6 +249,19 @@ def test_what_a_subgraph_reads_lives_until_its_node() -> None:
     assert memory.peak.size == 8 * N
 
 
+def test_a_body_counts_at_its_node_with_what_goes_in_and_out() -> None:
+    """The peak of a body as a model of its own, beside what is live in the main graph at its node."""
+    body = """(float[N, 8] p, float[N, 8] v) => (q, r) {
+        t = Concat<axis = 1>(p, v) u = Tanh(t) q, w = Split<axis = 1, num_outputs = 2>(u) r = Exp(w) }"""
+    main = "g (float[T, N, 8] x, float[N, 8] s) => (y, z) { a = Exp(s) b = Neg(s) y, z = NODE e = Add(a, b) }"
+    result = infer(parsed(main.replace("NODE", f"Scan<num_scan_inputs = 1, body = b {body}>(a, x)")))
+    for given in ({"T": 1, "N": 2}, {"T": 3, "N": 5}):
+        inner = simulated(parsed(f"g {body}"), given, whole=True)
+        row = 4 * 8 * given["N"]
+        peak = result.memory().peak_at(given)
+        assert (peak.bytes, peak.step.operator) == (3 * row + given["T"] * row + inner, "Scan")  # a, b, y, z, the body
+
+
 def test_values_without_a_byte_size_count_nothing_and_are_told() -> None:
     graph = """g (float[N] x, string[N] t) => (y, s, q) {
         y = NonZero(x)
