@@ -150,6 +150,12 @@ def is_open(tree):
     return tree[0] in ("call", "sqrt") or any(map(is_open, parts_of(tree)))
 
 
+def has_no_value(tree):
+    """Whether a part without names and functions has no value: it divides by the constant 0."""
+    is_constant = not names(tree) and not is_open(tree)
+    return (is_constant and value(tree, {}, "exact") is None) or any(map(has_no_value, parts_of(tree)))
+
+
 def is_rounded(tree, exact):
     """Whether such a function is in an operand of what rounds."""
     rounds = tree[0] in ROUNDING and not (exact and tree[0] == "/")
@@ -210,6 +216,7 @@ def read(text, declared=None, dialect=None):
         values = [x for x in found if x is not None]
         is_foreign = is_open(tree) and (is_rounded(tree, dialect == "exact") or not names(tree) <= {*known})
         is_none = has_float(("(", tree)) or any(x.denominator > 1 for x in values) or not (values or is_open(tree))
+        is_none = is_none or (is_open(tree) and has_no_value(tree))
         if is_none or (declared is not None and (is_foreign or max(values, default=0) < 0)):
             raise ValueError("value")
     except ValueError as error:
