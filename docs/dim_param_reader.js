@@ -34,7 +34,7 @@ const max = (...xs) => xs.reduce((x, y) => (x.n * y.d < y.n * x.d ? y : x));
 const min = (...xs) => xs.reduce((x, y) => (y.n * x.d < x.n * y.d ? y : x));
 const root = (n) => { let x = n; while (x * x > n) x = (x + n / x) / 2n; return x; };
 const sqrt = (x) => {
-  const found = x.n < 0n ? ZERO : fraction(root(x.n), root(x.d));
+  const found = x.n < 0n ? ZERO : fraction(root(floor(x).n));
   return subtract(times(found, found), x).n ? none() : found;
 };
 const sign = (x) => fraction(x.n > 0n ? 1n : x.n < 0n ? -1n : 0n);
