@@ -1,47 +1,41 @@
 // A reader of `dim_param` texts by the specification dim_param.md: an ES module without dependencies.
-//
 //   import { read } from "./dim_param_reader.js";
-//   const size = read("floor(H/2 - 1/2) + 1", { declared: ["H"] });
-//   size.reads               "expression"; or "name", "nothing", and "error" if there is no `declared`
-//   size.names               ["H"]
-//   size.value({ H: 224 })   112n; null where a divisor is 0, or a function has no known value
-//
-// A second argument of `value` computes functions without a meaning: (name, fractions) => a BigInt or null.
+//   const size = read("floor(H/2 - 1/2) + f(H)", { declared: ["H"] });
+//   size.reads                                    "expression", "name", "nothing", or "error" if there is no `declared`
+//   size.names                                    ["H"]
+//   size.value({ H: 224 }, { f: (h) => 2n * h })  559n; null where there is none
 // An error has a `kind` ("syntax", "function" or "value"), a `position` in characters and a `message`.
 
-const MAX_LENGTH = 1 << 14, MAX_DEPTH = 200, MAX_BITS = 1 << 17, MAX_EXPONENT = 4000;
+const MAX_LEXEMES = 1 << 14, MAX_DEPTH = 200, MAX_BITS = 1 << 17, MAX_EXPONENT = 4000;
 
-const failure = (kind, message) => Object.assign(new Error(message), { kind });
-const fail = (kind, message) => { throw failure(kind, message); };
-const NO_VALUE = failure("value", "a divisor is 0");
+const fail = (kind, message) => { throw Object.assign(new Error(message), { kind }); };
+const NO_VALUE = Object.assign(new Error("there is no value"), { kind: "value" }), none = () => { throw NO_VALUE; };
 
 // Exact fractions n/d in lowest terms, d > 0.
 const gcd = (a, b) => { while (b) [a, b] = [b, a % b]; return a < 0n ? -a : a; };
 const fraction = (n, d = 1n) => {
-  if (!d) throw NO_VALUE;
+  if (!d) none();
   const common = d < 0n ? -gcd(n, d) : gcd(n, d);
   return { n: n / common, d: d / common };
 };
 const ZERO = fraction(0n), ONE = fraction(1n), TWO = fraction(2n);
 const negate = (x) => fraction(-x.n, x.d);
-const add = (x, y) => fraction(x.n * y.d + y.n * x.d, x.d * y.d);
+const add = (...xs) => xs.reduce((x, y) => fraction(x.n * y.d + y.n * x.d, x.d * y.d));
 const subtract = (x, y) => add(x, negate(y));
-const multiply = (x, y) => fraction(x.n * y.n, x.d * y.d);
+const times = (...xs) => xs.reduce((x, y) => fraction(x.n * y.n, x.d * y.d));
 const divide = (x, y) => fraction(x.n * y.d, x.d * y.n);
 const trunc = (x) => fraction(x.n / x.d);
 const floor = (x) => fraction(x.n / x.d - (x.n % x.d < 0n ? 1n : 0n));
 const ceil = (x) => negate(floor(negate(x)));
 const round = (x) => floor(add(x, x.d === 2n && floor(x).n % 2n === 0n ? ZERO : divide(ONE, TWO)));
 const quotient = (round) => (x, y) => round(divide(x, y));
-const modulo = (x, y) => subtract(x, multiply(y, floor(divide(x, y))));
+const modulo = (x, y) => subtract(x, times(y, floor(divide(x, y))));
 const max = (...xs) => xs.reduce((x, y) => (x.n * y.d < y.n * x.d ? y : x));
 const min = (...xs) => xs.reduce((x, y) => (y.n * x.d < x.n * y.d ? y : x));
-const root = (n) => {
-  if (n < 0n) throw NO_VALUE;
-  let found = 1n << BigInt(n.toString(2).length);
-  for (let next; (next = (found + n / found) >> 1n) < found; ) found = next;
-  if (found * found !== n) throw NO_VALUE;
-  return found;
+const root = (n) => { let x = n; while (x * x > n) x = (x + n / x) / 2n; return x; };
+const sqrt = (x) => {
+  const found = x.n < 0n ? ZERO : fraction(root(floor(x).n));
+  return subtract(times(found, found), x).n ? none() : found;
 };
 const sign = (x) => fraction(x.n > 0n ? 1n : x.n < 0n ? -1n : 0n);
 const power = (x, k) => {
@@ -52,81 +46,77 @@ const power = (x, k) => {
 const integer = (x) => (x.d === 1n ? x : fail("value", `the value is the fraction ${x.n}/${x.d}`));
 
 // Sections 3 and 4: operations by name. An operation gives an integer ("whole"), also if "/" is exact in its arguments
-// ("rounds"), an exact fraction ("splits"), or one if an argument is one ("keeps"). An exponent must be a constant.
-// What is "open" has no value where the text is read; "/" is exact in its arguments, too.
+// ("rounds"), an exact fraction ("splits"), or one if an argument is one ("keeps"). An exponent must be a constant. The
+// value of an "open" one, sqrt or a function without a meaning, need not exist. "floats" are only operands of floats.
 const OPERATIONS = new Map();
 function define(gives, operations, hasExponent = false) {
   for (const [names, apply] of Object.entries(operations))
     for (const name of names.split(" ")) OPERATIONS.set(name, { apply, gives, hasExponent });
 }
-define("keeps", { "+": add, "-": subtract, "*": multiply, "% mod pythonmod": modulo, "0-": negate, max, min });
+define("keeps", { "+ add": add, "- sub": subtract, "* mul": times, "% mod pythonmod": modulo, "~": negate, max, min });
 define("keeps", { abs: (x) => max(x, negate(x)), non_negative: (x) => max(x, ZERO), "identity tofloat": (x) => x });
-define("keeps", { "** pow powbynatural floatpow": power, lshift: (x, k) => multiply(x, power(TWO, k)) }, true);
-define("keeps", { add: (...xs) => xs.reduce(add), mul: (...xs) => xs.reduce(multiply), sub: subtract });
-define("open", { sqrt: (x) => fraction(root(x.n), root(x.d)) });
+define("keeps", { "** pow powbynatural floatpow": power, lshift: (x, k) => times(x, power(TWO, k)) }, true);
 define("splits", { "exact: inttruediv floattruediv": divide });
 define("rounds", { "floor floortoint": floor, "trunc trunctoint trunctofloat": trunc, "round roundtoint": round });
 define("rounds", { "ceil ceiling": ceil, ceiltoint: (x, y) => ceil(y ? divide(x, y) : x) });
-define("whole", { "// /: floor: floordiv cleandiv": quotient(floor), "trunc: truncdiv": quotient(trunc) });
-define("whole", { ceildiv: quotient(ceil), "checked:": quotient(integer), sign });
-define("whole", { modularindexing: (x, y, z) => modulo(floor(divide(x, y)), z) });
-define("whole", { heaviside: (x, z) => (x.n ? max(sign(x), ZERO) : z) });
+define("whole", { "// /: / floor: floordiv cleandiv": quotient(floor), "trunc: truncdiv": quotient(trunc) });
+define("whole", { ceildiv: quotient(ceil), heaviside: (x, z) => (x.n ? max(sign(x), ZERO) : z), sign });
+define("whole", { modularindexing: (x, y, z) => modulo(floor(divide(x, y)), z), "checked:": quotient(integer) });
 define("whole", { rshift: (x, k) => floor(divide(x, power(TWO, k))) }, true);
+define("open", { sqrt });
 
-// Floats: an exact result, rounded to a type. Its results stand only in operations of floats.
-const lengthOf = (n) => n.toString(2).replace("-", "").length;
+// Functions of floats: exact results, rounded to the nearest float of a type.
 const power2 = (k) => (k < 0 ? fraction(1n, 1n << BigInt(-k)) : fraction(1n << BigInt(k)));
+const lengthOf = (n) => n.toString(2).replace("-", "").length;
 const isBelow = (x, k) => max(x, negate(x)).n * power2(k).d < power2(k).n * x.d; // |x| < 2**k
 const nearest = (bits, most) => (x) => {
   const top = lengthOf(x.n) - lengthOf(x.d), digits = isBelow(x, top) ? top : top + 1; // 2**(digits - 1) <= |x|
-  const unit = power2(Math.max(digits - bits, 3 - most - bits)), found = multiply(round(divide(x, unit)), unit);
-  return isBelow(found, most) ? found : (() => { throw NO_VALUE; })();
+  const unit = power2(Math.max(digits - bits, 3 - most - bits)), found = times(round(divide(x, unit)), unit);
+  return isBelow(found, most) ? found : none();
 };
-const ofFloats = { add, sub: subtract, mul: multiply, div: divide, max: (x, y) => max(x, y), min: (x, y) => min(x, y) };
-for (const [kind, near] of Object.entries({ f32: nearest(24, 128), f64: nearest(53, 1024) })) {
+for (const [type, near] of Object.entries({ "[f32]": nearest(24, 128), "[f64]": nearest(53, 1024) })) {
   for (const [name, apply] of Object.entries({ floor, ceil, trunc, round }))
-    define("rounds", { [`${name}[${kind}]`]: (x) => apply(near(x)) });
-  for (const [name, apply] of Object.entries(ofFloats))
-    define("floats", { [`${name}[${kind}]`]: (x, y) => near(apply(near(x), near(y))) });
-  define("floats", { [`value[${kind}]`]: near });
+    define("rounds", { [name + type]: (x) => apply(near(x)) });
+  for (const [name, apply] of Object.entries({ add, sub: subtract, mul: times, div: divide, max, min }))
+    define("floats", { [name + type]: (x, y) => near(apply(near(x), near(y))) });
+  define("floats", { ["value" + type]: near });
 }
 
-// Section 2: lexemes { kind, text, at }.
+// Section 2: lexemes { kind, text, at }, the last one first.
 const WORD = "[\\p{L}\\p{N}_.:]", NAME = "[\\p{L}\\p{Nl}\\p{No}_][\\p{L}\\p{N}_.]*";
 const DASH = "(?<=[\\p{L}\\p{N}_])[-/](?=[\\p{L}\\p{N}_])";
-const NUMBER = "(?:[0-9]+(?:\\.[0-9]*)?|\\.[0-9]+)(?:[eE][+-]?[0-9]+)?";
-const QUOTED = '`(?:[^`]|``)*`(?!`)|"[^"]*"', BARE = `(?!\\s)(?:[^-+*/%^(),\`"]|${DASH})+(?<!\\s)`;
+const NUMBER = "(?:[0-9]+(?:\\.[0-9]*)?|\\.[0-9]+)(?:[eE][+-]?[0-9]+)?", QUOTED = '`(?:[^`]|``)*`(?!`)|"[^"]*"';
+const BARE = `(?!\\s|(?:${NUMBER}|${NAME})$)(?:[^-+*/%^(),\`"]|${DASH})+(?<!\\s)`;
 const matches = (text, pattern) => new RegExp(`^(?:${pattern})$`, "su").test(text);
 function lexemesOf(text, declared, dialect) {
-  const bare = declared.filter((name) => matches(name, BARE) && !matches(name, `${NUMBER}|${NAME}`))
-    .sort((a, b) => b.length - a.length)
+  const bare = declared.filter((name) => matches(name, BARE)).sort((a, b) => b.length - a.length)
     .map((name) => name.replace(/[$.?[\]{}|\\/]/g, "\\$&") + (matches(name, `.*${WORD}`) ? `(?!${WORD})` : ""));
-  const kinds = {
-    declared: bare.join("|") || "(?!)",
-    name: `${NAME}(?:\\[f(?:32|64)\\](?=\\s*\\()|(?!${WORD}))`, number: `${NUMBER}(?!${WORD})`, word: `${WORD}+`,
-    quoted: QUOTED, symbol: `[*]{2}|//|${dialect === "onnx-light" ? "/:|" : ""}\\S`,
-  };
-  const pattern = Object.entries(kinds).map(([kind, form]) => `(?<${kind}>${form})`).join("|");
-  const kindOf = ({ groups }) => Object.keys(kinds).find((kind) => groups[kind] !== undefined);
-  return [...text.matchAll(new RegExp(pattern, "gsu"))].map((x) => ({ kind: kindOf(x), text: x[0], at: x.index }));
+  const pattern = `(?<declared>${bare.join("|") || "(?!)"})`
+    + `|(?<name>${NAME}(?:\\[f(?:32|64)\\](?=\\s*\\()|(?!${WORD})))|(?<number>${NUMBER}(?!${WORD}))|(?<word>${WORD}+)`
+    + `|(?<quoted>${QUOTED})|(?<symbol>[*]{2}|//|${dialect === "onnx-light" ? "/:|" : ""}\\S)`;
+  const found = [...text.matchAll(new RegExp(pattern, "gsu"))].map(({ groups, index }) => {
+    const [kind, text] = Object.entries(groups).find(([, found]) => found !== undefined);
+    return { kind, text, at: index };
+  });
+  return [...found, { kind: "symbol", text: "the end", at: text.length }].reverse();
 }
 
 // Section 3. The program has numbers, names and operations, each behind its operands. Known of an operand is its value
-// if it is constant, and whether it is an exact `fraction`.
-function parse(text, declared, dialect, isInModel) {
-  if (text.length > MAX_LENGTH) fail("syntax", `longer than ${MAX_LENGTH} characters`);
-  const lexemes = [...lexemesOf(text, declared, dialect), { kind: "end", text: "the end", at: text.length }];
+// if it is constant, whether it is an exact `fraction` or a `float`, and whether an `open` operation is in it.
+function parse(lexemes, dialect, isInModel) {
   const signs = dialect === "onnx-light" ? { "^": "max", "&": "min" } : { "^": "**" }, program = [];
-  let next = 0, depth = 0, exact = 0, linear = true, isOpen = false;
+  let depth = 0, exact = 0, linear = true;
+  if (lexemes.length > MAX_LEXEMES) fail("syntax", `more than ${MAX_LEXEMES} lexemes`);
 
-  const refuse = (what) => fail("syntax", `${what} is missing before ${lexemes[next].text}`);
+  const refuse = (what) => fail("syntax", `${what} is missing before ${lexemes.at(-1).text}`);
+  const size = (x) => (x.float ? fail("value", "a float is no size") : x);
   const takes = (...operations) => {
-    const { kind, text } = lexemes[next], operation = signs[text] ?? text;
-    return kind === "symbol" && operations.includes(operation) && (next++, operation);
+    const { kind, text } = lexemes.at(-1), operation = signs[text] ?? text;
+    return kind === "symbol" && operations.includes(operation) && (lexemes.pop(), operation);
   };
   const level = (part, ...operations) => {
     let left = part();
-    for (let name; (name = takes(...operations)); ) left = operation(name, [size(left), size(part())]);
+    for (let name; (name = takes(...operations)); ) left = operation(name, [left, part()]);
     return left;
   };
   const sum = () => level(() => level(unary, "*", "/", "//", "/:", "%"), "+", "-");
@@ -134,20 +124,20 @@ function parse(text, declared, dialect, isInModel) {
   const unary = () => {
     if (++depth > MAX_DEPTH) fail("syntax", "nested too deeply");
     const sign = takes("+", "-"), base = sign ? unary() : primary();
-    const found = !sign && takes("**") ? operation("**", [size(base), size(unary())]) : base;
+    const found = !sign && takes("**") ? operation("**", [base, unary()]) : base;
     depth--;
-    return sign === "-" ? operation("0-", [size(found)]) : found;
+    return sign === "-" ? operation("~", [found]) : found;
   };
   const primary = () => {
     if (takes("(")) return list(1)[0];
-    const { kind, text } = lexemes[next];
+    const { kind, text } = lexemes.at(-1);
     if (!["number", "name", "declared", "quoted"].includes(kind) || /^(``|"")$/.test(text)) refuse("an operand");
-    next++;
+    lexemes.pop();
     if (kind === "name" && takes("(")) return call(text);
     const value = kind === "number" ? decimal(text) : null;
     const name = kind === "quoted" ? text.slice(1, -1).replaceAll("``", text[0] === "`" ? "`" : "``") : text;
     program.push(value ? { count: 0, apply: () => value } : { name });
-    return { value, fraction: value !== null && value.d > 1n };
+    return { value, fraction: value !== null && value.d > 1n, open: false };
   };
   const list = (most) => {
     const found = [];
@@ -155,95 +145,78 @@ function parse(text, declared, dialect, isInModel) {
     return takes(")") ? found : refuse('")"');
   };
   const call = (text) => {
-    const lower = text.toLowerCase(), name = lower === "div" ? "/" : lower;
-    const { apply, gives } = OPERATIONS.get(name) ?? (name === "/" ? { apply: divide } : { gives: "open" });
-    const isExact = ["rounds", "open", "floats"].includes(gives);
+    const name = text.toLowerCase() === "div" ? "/" : text.toLowerCase();
+    if (name.endsWith("]") && !OPERATIONS.has(name)) fail("function", `no function of floats is named ${text}`);
+    const called = OPERATIONS.get(name) ?? { apply: given(text), gives: "open" }, { apply, gives } = called;
+    const isExact = /rounds|open|floats/.test(gives);
     exact += isExact;
     const operands = list(Infinity), count = operands.length;
     exact -= isExact;
-    if (!name.endsWith("]")) operands.forEach(size);
-    else if (!apply) fail("function", `no function of floats is named ${text}`);
-    if (!apply) return open({ count, called: text });
-    if (gives === "open" && count === 1) return open({ count, apply });
     const fits = !apply.length || count === apply.length || (name === "ceiltoint" && count === 1);
-    return fits ? operation(name, operands) : fail("function", `${count} arguments of ${name}`);
+    return fits ? operation(name, operands, called) : fail("function", `${count} arguments of ${text}`);
   };
-  const size = (x) => (x.float ? fail("value", "a float is no size: round it") : x);
-  const open = (step) => {
-    program.push(step);
-    return { value: null, fraction: false, open: (isOpen = true) };
-  };
-  const operation = (name, operands) => {
+  const operation = (name, operands, called) => {
     const values = operands.map((x) => x.value), isConstant = values.every(Boolean);
-    const hasFraction = operands.some((x) => x.fraction);
+    const hasFraction = operands.some((x) => x.fraction), isOpen = operands.some((x) => x.open);
     const rounded = dialect === "trunc" ? "trunc:" : isConstant && dialect !== "floor" ? "checked:" : "floor:";
     const division = exact || dialect === "exact" || hasFraction ? "exact:" : rounded;
-    const { apply, gives, hasExponent } = OPERATIONS.get(name === "/" ? division : name);
-    const hasOpen = operands.some((x) => x.open);
-    const rounds = gives === "whole" || gives === "rounds" || apply === modulo;
-    if (isInModel && hasOpen && rounds) fail("function", "a function that need not be an integer is rounded");
+    const { apply, gives, hasExponent } = name === "/" ? OPERATIONS.get(division) : called ?? OPERATIONS.get(name);
     if (hasExponent && !values[1]) fail("value", "an exponent is not constant");
-    const value = apply(...values.map((x) => x ?? ONE)); // an error if a constant divisor is 0
+    if (!name.endsWith("]")) operands.forEach(size);
+    if (isInModel && isOpen && (apply === modulo || /whole|rounds/.test(gives))) fail("value", "a function is rounded");
+    const isFolded = gives !== "open" && !name.endsWith("]");
+    const value = isFolded && apply(...values.map((x) => x ?? ONE)); // fails if a constant divisor is 0
     program.push({ count: operands.length, apply });
-    linear &&= isConstant || ["+", "-", "0-"].includes(name) || (name === "*" && values.some(Boolean));
-    const fraction = gives === "splits" || (gives === "keeps" && hasFraction);
-    return { value: isConstant ? value : null, fraction, open: hasOpen, float: gives === "floats" };
+    linear &&= isConstant || ["+", "-", "~"].includes(name) || (name === "*" && values.some(Boolean));
+    const fraction = gives === "splits" || (gives === "keeps" && hasFraction), open = isOpen || gives === "open";
+    return { value: isConstant && isFolded ? value : null, fraction, open, float: gives === "floats" };
   };
-  try {
-    size(expression());
-    return lexemes[next].kind === "end" ? { program, linear, isOpen } : refuse("an operator");
-  } catch (error) {
-    throw Object.assign(error, { position: [...text.slice(0, lexemes[next].at)].length });
-  }
+  const { open } = size(expression());
+  return lexemes.length === 1 ? { program, linear, open } : refuse("an operator");
 }
 
 function decimal(text) {
   const [, whole, digits = "", exponent = "0"] = /^([0-9]*)(?:\.([0-9]*))?(?:e(.*))?$/i.exec(text);
   const scale = Number(exponent) - digits.length;
   if (Math.abs(scale) > MAX_EXPONENT) fail("value", "the exponent of a number is too large");
-  return (scale < 0 ? divide : multiply)(fraction(BigInt(whole + digits)), fraction(10n ** BigInt(Math.abs(scale))));
+  return (scale < 0 ? divide : times)(fraction(BigInt(whole + digits)), fraction(10n ** BigInt(Math.abs(scale))));
 }
 
-function evaluate(program, sizes, valueOf) {
-  const stack = [];
-  const called = (name, xs) => { const x = valueOf(name, xs); if (x === null) throw NO_VALUE; return fraction(x); };
-  for (const step of program) {
-    const xs = step.count === undefined ? [] : stack.splice(stack.length - step.count);
-    if (step.called) stack.push(called(step.called, xs));
-    else stack.push(step.name === undefined ? step.apply(...xs) : fraction(BigInt(sizes[step.name])));
-  }
+const given = (name) => function (...operands) { // `this` are the functions
+  return fraction(BigInt((this?.[name] ?? none)(...operands.map((x) => (x.d === 1n ? x.n : x)))));
+};
+
+function evaluate(program, sizes, functions) {
+  const stack = [], size = (name) => fraction(BigInt(sizes[name]));
+  for (const { name, count, apply } of program)
+    stack.push(name === undefined ? apply.apply(functions, stack.splice(stack.length - count)) : size(name));
   return integer(stack[0]).n;
 }
 
 // Section 5.
 export function read(text, { declared, dialect } = {}) {
   const asName = { reads: "name", names: [text], value: (sizes) => BigInt(sizes[text]) };
-  const saysNothing = !/[\p{L}\p{N}]/u.test(text) || /^\s*-\s*[0-9]+\s*$/.test(text);
-  if (declared && saysNothing) return { reads: "nothing", names: [] };
-  if (declared?.includes(text) || isOneName(text, declared, dialect)) return asName;
+  if (declared && (!/[\p{L}\p{N}]/u.test(text) || /^\s*-\s*\d+\s*$/.test(text))) return { reads: "nothing", names: [] };
+  const lexemes = lexemesOf(text, declared ?? [], dialect), parts = lexemes.filter((x) => x.kind !== "symbol");
+  const isWord = matches(text, `${WORD}+([-/]${WORD}+)*`) && lexemes.every((x) => x.text !== "/:");
+  const isOdd = parts.some((x) => x.kind === "word" && /\p{L}/u.test(x.text));
+  const isUnknown = parts.length > 1 && parts.some((x) => x.kind !== "number" && !declared?.includes(x.text));
+  if (declared?.includes(text) || (isWord && (isOdd || (declared && isUnknown)))) return asName;
   try {
-    const { program, linear, isOpen } = parse(text, declared ?? [], dialect, Boolean(declared));
+    const { program, linear, open } = parse(lexemes, dialect, declared !== undefined);
     const names = [...new Set(program.flatMap(({ name }) => name ?? []))].sort();
-    const value = (sizes, valueOf = () => null) => {
-      try { return evaluate(program, sizes, valueOf); }
-      catch (error) { if (error === NO_VALUE) return null; throw error; }
+    const value = (...bound) => {
+      try { return evaluate(program, ...bound); } catch (error) { if (error === NO_VALUE) return null; throw error; }
     };
-    if (isOpen && declared && !names.every((name) => declared.includes(name))) return asName;
     const at = (size) => value(Object.fromEntries(names.map((name, i) => [name, size(i)])));
     for (let k = 0; k < 8; k++) at((i) => 1 + ((k * k * (i + 2)) % 13)); // here fractions are seen
-    const isNegative = linear && !isOpen && names.length < 2 && at(() => 1) < 0n && at(() => 2) <= at(() => 1);
-    return declared && isNegative ? asName : { reads: text === names[0] ? "name" : "expression", names, value };
+    const isNegative = linear && names.length < 2 && at(() => 1) < 0n && at(() => 2) <= at(() => 1);
+    const isOfOthers = open && !names.every((name) => declared?.includes(name));
+    if (declared && (isNegative || isOfOthers)) return asName;
+    return { reads: text === names[0] ? "name" : "expression", names, value };
   } catch (error) {
-    const { kind, position = 0, message } = error;
+    const { kind, message } = error, position = [...text.slice(0, lexemes.at(-1).at)].length;
     if (!kind) throw error;
     return declared ? asName : { reads: "error", kind, position, message, names: [] };
   }
-}
-
-function isOneName(text, declared, dialect) {
-  if (!matches(text, `${WORD}+([-/]${WORD}+)*`) || (dialect === "onnx-light" && text.includes("/:"))) return false;
-  const parts = lexemesOf(text, declared ?? [], dialect).filter((x) => x.kind !== "symbol");
-  const isUnknown = (x) => x.kind !== "number" && !declared.includes(x.text);
-  if (parts.some((x) => x.kind === "word" && /\p{L}/u.test(x.text))) return true;
-  return declared && parts.length > 1 && parts.some(isUnknown);
 }

@@ -56,13 +56,15 @@ for _kind, _near in (("f32", nearest(24, 128)), ("f64", nearest(53, 1024))):
     for _name in ("floor", "ceil", "trunc", "round"):
         ROUNDS[f"{_name}[{_kind}]"] = lambda x, f=ROUNDS[_name], to=_near: f(to(x))
 FUNCTIONS |= FLOATS | ROUNDS
+DIVISIONS = {"/", "//", "/:", "%", "mod", "pythonmod", "floordiv", "cleandiv", "ceildiv", "truncdiv"}
+DIVISIONS |= {"inttruediv", "floattruediv", "ceiltoint", "modularindexing"}
 EXACT = {*ROUNDS, *FLOATS, "sqrt", "call"}  # "/" inside is exact
 ROUNDING = {"/", *FUNCTIONS} - {*FRACTIONS, *FLOATS, "sqrt"} | {"/", "%", "mod", "pythonmod", "rshift"}
 
 
 def root(x):
-    above, below = isqrt(max(x.numerator, 0)), isqrt(x.denominator)
-    return Fraction(above, below) if Fraction(above, below) ** 2 == x else None
+    found = isqrt(max(floor(x), 0))
+    return Fraction(found) if found**2 == x else None
 
 
 def unknown(name, *x):
@@ -150,6 +152,14 @@ def is_open(tree):
     return tree[0] in ("call", "sqrt") or any(map(is_open, parts_of(tree)))
 
 
+def is_wrong(tree):
+    """Whether a part divides by the constant 0, or has an exponent that is not constant."""
+    others = parts_of(tree)[1:]
+    constants = [x for x in others if not names(x) and not is_open(x)]
+    by_zero = tree[0] in DIVISIONS and any(value(x, {}, "exact") == 0 for x in constants)
+    return by_zero or (tree[0] in POWERS and constants != [*others]) or any(map(is_wrong, parts_of(tree)))
+
+
 def is_rounded(tree, exact):
     """Whether such a function is in an operand of what rounds."""
     rounds = tree[0] in ROUNDING and not (exact and tree[0] == "/")
@@ -210,6 +220,7 @@ def read(text, declared=None, dialect=None):
         values = [x for x in found if x is not None]
         is_foreign = is_open(tree) and (is_rounded(tree, dialect == "exact") or not names(tree) <= {*known})
         is_none = has_float(("(", tree)) or any(x.denominator > 1 for x in values) or not (values or is_open(tree))
+        is_none = is_none or is_wrong(tree)
         if is_none or (declared is not None and (is_foreign or max(values, default=0) < 0)):
             raise ValueError("value")
     except ValueError as error:
