@@ -11,7 +11,7 @@
 
 A new law has its place by what it changes: an argument that another one makes needless in `lattice._difference`, a mean
 in `means.py`, a division by a number in `floordiv.py`, one by an expression in `by_expression.py`, the form of a sum in
-`basis.py`. It gets a `Law`, and `LookAlike`s that differ in the side condition, in tests/symdim/laws.py.
+`basis.py`. It gets a `Law`, and `LookAlike`s without its side condition, in the table of laws in tests/symdim.
 
 Each constructor needs the others, so these files import one another, as modules, and use them in functions only.
 Begin with `arithmetic.py`, then `floordiv.py` and `extrema.py`.
