@@ -128,13 +128,11 @@ class Parser:
             arguments.append(self.whole())
         self.must(self.takes(")"))
         known = "/" if lexeme.lower() == "div" else lexeme.lower()
-        if known.endswith("]") and known not in FUNCTIONS:
-            raise ValueError("function")
-        if known not in FUNCTIONS:
+        if known not in FUNCTIONS and not known.endswith("]"):
             return "call", lexeme, *arguments
         try:
             FUNCTIONS[known](*[Fraction(1)] * len(arguments))
-        except TypeError:
+        except (KeyError, TypeError):
             raise ValueError("function") from None
         return known, *arguments
 
