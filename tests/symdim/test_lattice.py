@@ -147,14 +147,6 @@ def test_a_shift_of_three_arguments_is_taken_out():
         assert extremum(X - 2, Y, Z + 2) + 5 is extremum(X + 3, Y + 5, Z + 7)
 
 
-def test_maxima_of_many_arguments_take_in_a_maximum_plus_a_rest():
-    """These have too many leaves for a form of their own; a maximum of two beside one term is still merged."""
-    clamps = [minimum(maximum(Var(f"c{i}"), Var(f"d{i}")), Var(f"e{i}")) for i in range(12)]
-    assert maximum(*clamps, maximum(X, Y) + Z) is maximum(*clamps, X + Z, Y + Z)
-    many = [Var.fresh(f"v{i}") for i in range(9)]
-    assert str(maximum(*clamps, maximum(*many) + Z)).count(" + z") == 1  # nine copies would be too many
-
-
 def test_two_maxima_without_a_common_term_may_make_a_clamp():
     """y//3 is at most 3*y."""
     whole = Var.fresh("x", None, None)

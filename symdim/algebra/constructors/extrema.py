@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 _known = shared_cache(CACHE_SIZE)
 _sums = shared_cache(8192)  # one element is asked for as an atom, as a twin, in a clamp, in a numerator
 
-_COPIED = 8  # beyond the budget, the most terms that the merging of one maximum into another one copies
 _ROUNDS = 12  # changes of form; fewer were enough in every test
 
 
@@ -92,10 +91,6 @@ def one_pass(kind: Kind, dims: list[Dim]) -> Sum:
     """The same, not yet made again from its parts (`arithmetic.stable`)."""
     total = common_parts.Scaled()
     dims = list(dict.fromkeys(dims))
-    if any(map(_is_whole, dims)):  # before parts of one argument are taken out of the others
-        dims = [dim for (dim,) in lattice.irredundant(kind, [(dim,) for dim in dims])]
-        if len(dims) == 1:
-            return terms_of(dims[0])
     for _ in range(_ROUNDS):
         clauses = lattice.distributed(kind, [(dim,) for dim in dims])
         found = None if clauses is None else of_clauses(kind, clauses)
@@ -111,11 +106,6 @@ def one_pass(kind: Kind, dims: list[Dim]) -> Sum:
             break
         dims = leaves
     return total.plus(({extremum_atom(kind, tuple(dims)): 1}, 0))
-
-
-def _is_whole(dim: Dim) -> bool:
-    """Whether a dimension has several maxima or minima, so that it is one leaf."""
-    return sum([bool(unit._flags & SPLIT) for unit in terms_of(dim)[0]]) > 1
 
 
 def of_clauses(kind: Kind, clauses: list[Clause]) -> Sum | None:
@@ -199,19 +189,8 @@ def _built(part: Tree) -> Dim:
 
 
 def _flattened(kind: Kind, dims: list[Dim]) -> list[Dim]:
-    """The dimensions with `k*a + rest` and `k*b + rest` in place of `k*max(a, b) + rest`, for k > 0; -min is a max."""
-    flat: list[Dim] = []
-    for dim in dims:
-        unit = split_unit(dim)
-        terms, const = terms_of(dim)
-        if unit is not None and type(unit) is (kind if terms[unit] > 0 else lattice.OTHER[kind]):
-            parts: tuple[Dim, ...] = unit._parts
-            if len(parts) * (len(terms) - 1) <= _COPIED:
-                rest = arithmetic.sum_of({u: k for u, k in terms.items() if u is not unit}, const)
-                flat += [arithmetic.add(arithmetic.scale(part, terms[unit]), rest) for part in parts]
-                continue
-        flat.append(dim)
-    return flat
+    """The dimensions with the arguments of a maximum in place of one; for a minimum, those of a minimum."""
+    return [part for dim in dims for part in (dim._parts if isinstance(dim, kind) else (dim,))]
 
 
 def extremum_atom(kind: Kind, parts: tuple[Dim, ...]) -> Expr:
