@@ -1,7 +1,7 @@
 """The constructors, and what else the operators and methods of a node call. Expressions are built only here.
 
 Constructors use intervals of variables (`max(N, 1)` is `N` where N >= 1) but never search for a proof. So sums,
-products and divisions cost microseconds. A nest of maxima and minima costs up to 30 milliseconds (prover/work.py).
+products and divisions cost microseconds. A nest of maxima and minima costs up to 30 milliseconds (prover/budget.py).
 """
 
 from __future__ import annotations

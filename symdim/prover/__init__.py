@@ -5,7 +5,6 @@
     axioms.py        laws of atoms and products of constraints      linear.py      linear arithmetic over integers
     witness.py       the search for an example                      halves.py      upper halves as lower halves
     search.py        all of these in turn                           simplification.py   `simplify(expr, facts)`
-    work.py          the work of constructors, for budgets
 
 The room uses `algebra`, `relations` and `parsing`. Begin with `search.py`.
 """

@@ -8,8 +8,7 @@ import pytest
 
 from symdim import Facts, Var, maximum, minimum, simplify
 from symdim.prove import explain
-from symdim.prover.budget import Budget, OutOfBudget
-from symdim.prover.work import work_of
+from symdim.prover.budget import Budget, OutOfBudget, work_of
 from symdim.relations.relation import Relation
 from symdim.relations.solving import solve
 from tests.symdim.fuzz_times import SECONDS, slowest
