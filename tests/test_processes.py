@@ -128,6 +128,7 @@ def errors() -> Iterator[BaseException]:
     """One of each public error."""
     arguments = {
         "ParseError": ("N +", 3, "an operand is missing"),
+        "UnboundFunction": ("f(16)", "f"),
         "UnboundName": (("N", "M"),),
         "UnknownSymbol": ("assume", ["Q"], ["N", "H"]),
         "UnsupportedDynamicShape": ("Resize", "sizes", "a name", "N"),

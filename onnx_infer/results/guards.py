@@ -171,8 +171,13 @@ def violations(guards: Iterable[Guard], bindings: Bindings) -> list[Violation]:
     return found
 
 
-def refuse_failing(guards: Iterable[Guard], bindings: Bindings, option: str) -> None:
-    """Raise ArgumentError if a required guard fails, of those whose sizes are all given: the model does not run."""
+def refuse_failing(guards: Iterable[Guard], bindings: Bindings, option: str, exact: bool = False) -> None:
+    """Raise ArgumentError if a required guard fails, of those whose sizes are all given: the model does not run.
+
+    If it must be `exact`, the same for an assumed guard: tensors may have other sizes than inferred.
+    """
     for violation in violations([guard for guard in guards if guard.is_bound(bindings)], bindings):
         if violation.kind == "required":
             raise ArgumentError(f"{option}: the model does not run at these sizes: {violation}")
+        if violation.kind == "assumed" and exact:
+            raise ArgumentError(f"{option}: tensors may have other sizes than inferred: {violation}")

@@ -10,8 +10,9 @@ import pytest
 
 from onnx_infer import SymTensor
 from onnx_infer.elements.conditions import Positive
-from onnx_infer.elements.ratio import Product, Ratio
+from onnx_infer.elements.ratio import Product, Ratio, Rounded
 from symdim import Var
+from symdim.algebra.floats import FLOATS
 from tests.onnx_infer.oracle import contradictions
 
 N = Var("N")
@@ -40,7 +41,8 @@ def test_a_product_of_sizes_beyond_its_type_is_no_fault_but_a_multiple_is() -> N
         (SymTensor(9, (1,), (Positive(N - 2),)), np.array([True])),
         (SymTensor(1, (1,), (2.5,)), np.array([2.500001], np.float32)),
         (SymTensor(1, (1,), (Ratio(N, 3),)), np.array([0.7], np.float32)),
-        (SymTensor(1, (1,), (Product(N, 3, whole=True),)), np.array([1.0], np.float32)),
+        (SymTensor(1, (1,), (Product(N, 3, whole=True, factors=(N, 1 / 3)),)), np.array([1.0], np.float32)),
+        (SymTensor(1, (1,), (Rounded(FLOATS["f32_div"](N, 3)),)), np.array([0.66666672], np.float32)),
         (SymTensor(7, (N,), fill=N), np.array([2, 3])),
         (SymTensor(7, (N,), samples=((0, N - 1),)), np.array([0, 2])),
         (SymTensor(7, (N, 2), samples=((0,), (N,))), np.array([[0, 0], [1, 1]])),
@@ -57,7 +59,9 @@ def test_a_wrong_element_is_found(claimed: SymTensor, actual: np.ndarray[Any, An
     [
         (SymTensor(9, (2,), (Positive(N - 1), Positive(N - Var("M")))), np.array([True, True])),
         (SymTensor(1, (4,), (0.1, Ratio(N, 3), math.nan, None)), np.array([0.1, 2 / 3, math.nan, 7], np.float32)),
-        (SymTensor(1, (1,), (Product(N, 3, whole=True),)), np.array([0.9], np.float32)),
+        (SymTensor(1, (1,), (Product(N, 3, whole=True, factors=(N, 1 / 3)),)), np.array([0.9], np.float32)),
+        (SymTensor(1, (1,), (Rounded(FLOATS["f32_div"](N, 3)),)), np.array([2 / 3], np.float32)),
+        (SymTensor(1, (1,), (Rounded(FLOATS["f32_div"](N, N - 2)),)), np.array([np.inf], np.float32)),
         (SymTensor(7, (N, 2), fill=N), np.array([[2, 2], [2, 2]])),
         (SymTensor(7, (N, 2), samples=((0, 1), (N,))), np.array([[1, 5], [0, 2]])),
         (SymTensor(7, (0,), samples=((0, N - 1),)), np.zeros(0, np.int64)),

@@ -10,8 +10,8 @@ from onnx import helper
 
 from onnx_infer import Optional, Sequence, SymTensor
 from onnx_infer.elements.conditions import Positive
-from onnx_infer.elements.ratio import Product, Ratio
-from symdim import Expr
+from onnx_infer.elements.ratio import Product, Ratio, Rounded
+from symdim import DivisionByZero, Expr
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -98,7 +98,12 @@ def _known(claimed: Any, sizes: Mapping[str, int]) -> Any:
         size = at(claimed.size, sizes)
         return size > 0 if isinstance(size, int) and not _is_beyond_limit(claimed.size, size) else None
     if isinstance(claimed, Product):
-        return Product(at(claimed.num, sizes), claimed.den, whole=claimed.whole)
+        return Product(at(claimed.num, sizes), claimed.den, whole=claimed.whole, factors=claimed.factors)
+    if isinstance(claimed, Rounded):
+        try:
+            return at(claimed.num, sizes)
+        except DivisionByZero:  # the float is infinite or no number, of which nothing is claimed
+            return None
     if isinstance(claimed, Ratio):
         return Ratio(at(claimed.num, sizes), at(claimed.den, sizes))
     return at(claimed, sizes)

@@ -43,7 +43,7 @@ def answers(vectors: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.skipif(NODE is None, reason="node is not installed")
+@pytest.mark.skipif(NODE is None, reason="the system has no node")
 def test_it_answers_as_the_vectors_say() -> None:
     differences = []
     for vector, found in zip(VECTORS, answers(VECTORS), strict=True):
@@ -68,13 +68,13 @@ LIMITS = [
 ]
 
 
-@pytest.mark.skipif(NODE is None, reason="node is not installed")
+@pytest.mark.skipif(NODE is None, reason="the system has no node")
 def test_what_is_too_long_or_too_large_is_an_error() -> None:
     found = answers([{"text": text} for text, *_ in LIMITS])
     assert [(x["reads"], x.get("kind")) for x in found] == [(reads, kind) for _, reads, kind in LIMITS]
 
 
-@pytest.mark.skipif(NODE is None, reason="node is not installed")
+@pytest.mark.skipif(NODE is None, reason="the system has no node")
 def test_the_example_of_the_page() -> None:
     (example,) = (block.text for block in blocks_of("docs/dim_param.md") if block.language == "js")
     command = [str(NODE), "--input-type=module", "--eval", example]
@@ -82,7 +82,7 @@ def test_the_example_of_the_page() -> None:
     assert done.stdout.strip() == example.strip().partition("  // ")[2]
 
 
-@pytest.mark.skipif(NODE is None, reason="node is not installed")
+@pytest.mark.skipif(NODE is None, reason="the system has no node")
 def test_errors_have_a_position_in_characters() -> None:
     found = answers([{"text": text} for text in ("N + * 2", "größe + 𝔸 + )", "(N", "N M")])
     assert [x["position"] for x in found] == [4, 12, 2, 2]

@@ -148,12 +148,12 @@ class ArenaPlan:
         """The plan in numbers at these sizes, by name.
 
         Raises UnboundName for missing sizes, UnknownSymbol for names of no symbol, BoundsError for sizes out of bounds,
-        and ArgumentError for sizes at which the model does not run because a required guard fails, or at which a value
-        would have less than no bytes.
+        and ArgumentError for sizes at which the model does not run because a required guard fails, at which tensors may
+        have other sizes because an assumed guard fails, or at which a value would have less than no bytes.
         """
         given = checked_sizes({**(sizes or {}), **named}, self.symbols, self._known, "arena")
         bound: dict[str | Var, int] = dict(given.items())
-        refuse_failing(self._guards, bound, "arena")
+        refuse_failing(self._guards, bound, "arena", exact=True)
         counts, starts = self._function(*(given[v.name] for v in self.symbols))
         table = dict(zip(self._places, counts, strict=True))
         if negative := [name for name, count in table.items() if count < 0]:

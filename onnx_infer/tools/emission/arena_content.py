@@ -9,17 +9,16 @@ from onnx_infer.results.sources import without_computed
 from onnx_infer.tools.arena.parts import slots_of
 from onnx_infer.tools.arena.placing import compacted, extent
 from onnx_infer.tools.planning.live import ByteCounter
-from onnx_infer.values.tensor import UNKNOWN_SIZE
-from symdim.algebra.dims import at_least, variables_of
+from symdim.algebra.dims import variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from onnx_infer.results.guards import Guard
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.tools.arena.parts import Storage
     from onnx_infer.tools.arena.plan import ArenaPlan
-    from onnx_infer.values.tensor import Dim, Shape
+    from onnx_infer.values.tensor import Dim
     from symdim import Var
     from symdim.relations.relation import RelationKind
 
@@ -46,11 +45,9 @@ class StorageEntry(NamedTuple):
 
 
 class Demand(NamedTuple):
-    """When a run needs a guard; `onnx_infer.results.guards.violations` has the law.
+    """A guard that must hold: the model does not run otherwise, or its tensors may have other sizes.
 
-    `guard`: its number. It counts only if the `optional` variables have values. It is needed if all sizes of one of the
-    shapes `filled` are at least 1. The first `assumed` guard that fails and is not needed makes later ones doubtful,
-    except those that its first node states: `nodes` has numbers for the nodes that state a guard.
+    `guard`: its number. It counts only if the `optional` variables have values.
     """
 
     guard: int
@@ -58,9 +55,6 @@ class Demand(NamedTuple):
     lhs: Dim
     rhs: Dim
     optional: tuple[Var, ...]
-    assumed: bool
-    nodes: tuple[int, ...]
-    filled: tuple[tuple[Dim, ...], ...]
 
 
 class ArenaContent(NamedTuple):
@@ -87,7 +81,6 @@ class ArenaContent(NamedTuple):
         """The symbols in its sizes and demands."""
         sizes = [size for size in (*self.bytes, *self.starts.values()) if size is not None]
         sizes += [side for demand in self.demands for side in (demand.lhs, demand.rhs)]
-        sizes += [size for demand in self.demands for shape in demand.filled for size in shape]
         return variables_of(sizes)
 
 
@@ -148,25 +141,12 @@ def _at_most(plan: ArenaPlan, sizes: Mapping[str, Dim]) -> int | None:
 
 
 def demands_of(guards: Sequence[Guard], given: Sequence[Var]) -> list[Demand]:
-    """The guards that a run may need, and the assumptions that make a later one doubtful."""
+    """The guards that must hold. What the model only declares of its values changes no size."""
     known = set(given)
-    numbers: dict[object, int] = {}
     found = []
     for i, guard in enumerate(guards):
-        lhs, rhs = without_computed(guard.lhs), without_computed(guard.rhs)
-        optional = tuple(v for v in variables_of([lhs, rhs]) if v not in known)
-        nodes = tuple(numbers.setdefault(origin, len(numbers)) for origin in guard.origins or (i,))
-        always = guard.kind == "required" or guard.conditional
-        shapes = [()] if always else [_uncertain(shape, known) for shape in guard.filled]
-        filled = tuple(dict.fromkeys(shape for shape in shapes if shape is not None))
-        found.append(Demand(i, guard.relation, lhs, rhs, optional, guard.kind == "assumed", nodes, filled))
-    last = max((demand.guard for demand in found if demand.assumed and demand.filled), default=-1)
-    return [demand for demand in found if demand.filled or (demand.assumed and demand.guard < last)]
-
-
-def _uncertain(shape: Shape, known: Collection[Var]) -> tuple[Dim, ...] | None:
-    """The sizes of a shape that may be 0 or without a value; None if one is certainly so."""
-    sizes = [without_computed(size) for size in shape]
-    if UNKNOWN_SIZE in sizes or any(isinstance(size, int) and size < 1 for size in sizes):
-        return None
-    return tuple(size for size in sizes if not (at_least(size, 1) and set(variables_of([size])).issubset(known)))
+        if guard.kind != "declared":
+            lhs, rhs = without_computed(guard.lhs), without_computed(guard.rhs)
+            optional = tuple(v for v in variables_of([lhs, rhs]) if v not in known)
+            found.append(Demand(i, guard.relation, lhs, rhs, optional))
+    return found

@@ -11,18 +11,16 @@ from symdim.dialects.straight_code import StraightCode
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from onnx_infer.tools.emission.arena_content import ArenaContent, Demand, PlaceEntry
+    from onnx_infer.tools.emission.arena_content import ArenaContent, PlaceEntry
     from onnx_infer.tools.emission.source import SourceText
-    from onnx_infer.values.tensor import Dim
 
 
 class ArenaForms(NamedTuple):
     """How a language writes the arena.
 
     `place` and `storage`: entries of tables; `kind` writes a kind of storage. `start` moves a view to its first byte.
-    `refusal`: what happens if a guard fails that the run needs. `doubt`: a failing assumption of a node makes later
-    ones doubtful; `no_doubt` is the start. `at_most`: the bytes that are enough for all sizes; `no_bound` if there are
-    none. The rest are parts of conditions.
+    `refusal`: what happens if a guard fails. `at_most`: bytes that are enough for all sizes; `no_bound` if none are.
+    The rest are parts of conditions.
     """
 
     place: str
@@ -30,13 +28,10 @@ class ArenaForms(NamedTuple):
     storage: str
     start: str
     refusal: str
-    doubt: str
-    no_doubt: str
     at_most: str
     no_bound: str
     is_given: str
     both: str = " && "
-    either: str = " || "
     no: str = "!"
 
 
@@ -47,8 +42,6 @@ _FORMS = {
         storage="{row}",
         start="offsets[{i}] = add(offsets[{i}], {text});",
         refusal="if ({condition}) return SYMBOLS + {number};",
-        doubt="if ({condition}) doubtful = {node};",
-        no_doubt="int doubtful = -1;",
         at_most="\n/* The arena needs no more than this at any sizes within the bounds of the symbols. */\n"
         "#define {upper}_ARENA_AT_MOST INT64_C({bound})\n",
         no_bound="",
@@ -60,8 +53,6 @@ _FORMS = {
         storage="({value}, &[{below}])",
         start="offsets[{i}] = size_of({i}, add(Ok(offsets[{i}]), {text}))?;",
         refusal="if {condition} {{ return Err(Refusal::Guard({guard})); }}",
-        doubt="if {condition} {{ doubtful = {node}; }}",
-        no_doubt="let mut doubtful = -1;",
         at_most="\n/// The arena needs no more than this at any sizes within the bounds of the symbols.\n"
         "pub const ARENA_AT_MOST: i64 = {bound};\n",
         no_bound="",
@@ -73,8 +64,6 @@ _FORMS = {
         storage="[{value}, [{below}]]",
         start="offsets[{i}] += sizeOf({i}, {text});",
         refusal="if ({condition}) throw refusal({guard});",
-        doubt="if ({condition}) doubtful = {node};",
-        no_doubt="let doubtful = -1;",
         at_most="const ARENA_AT_MOST = {bound}n;\n",
         no_bound="const ARENA_AT_MOST = null;\n",
         is_given="{name} !== null",
@@ -85,13 +74,10 @@ _FORMS = {
         storage="({value}, [{below}])",
         start="offsets[{i}] += size_of({i}, {text})",
         refusal="if {condition}:\n        raise GuardFails({guard})",
-        doubt="if {condition}:\n        doubtful = {node}",
-        no_doubt="doubtful = -1",
         at_most="ARENA_AT_MOST = {bound}\n",
         no_bound="ARENA_AT_MOST = None\n",
         is_given="{name} is not None",
         both=" and ",
-        either=" or ",
         no="not ",
     ),
 }
@@ -164,38 +150,10 @@ class ArenaText:
         return self.forms.at_most.format(bound=bound, upper=self.source.name.upper())
 
     def _refusals(self) -> Iterator[str]:
-        """The statements that refuse sizes at which a guard fails that the run needs."""
+        """The statements that refuse sizes at which a guard fails."""
         forms = self.forms
-        last = max((demand.guard for demand in self.arena.demands if demand.assumed and demand.filled), default=-1)
-        some_doubt = False
         for demand in self.arena.demands:
-            fails = self._fails(demand)
-            doubts = demand.assumed and () not in demand.filled and demand.guard < last
-            if doubts and not some_doubt:
-                some_doubt = True
-                yield forms.no_doubt
-            if demand.filled:
-                condition = list(fails)
-                if demand.assumed and some_doubt:
-                    condition.append(self._any(["doubtful < 0", *(f"doubtful == {node}" for node in demand.nodes)]))
-                if () not in demand.filled:
-                    condition.append(self._any(map(self._all_filled, demand.filled)))
-                yield forms.refusal.format(
-                    condition=forms.both.join(condition), guard=demand.guard, number=demand.guard + 1
-                )
-            if doubts:
-                condition = [*fails, "doubtful < 0"]
-                yield forms.doubt.format(condition=forms.both.join(condition), node=demand.nodes[0])
-
-    def _fails(self, demand: Demand) -> list[str]:
-        """The conditions under which a guard is known to fail."""
-        given = [self.forms.is_given.format(name=self._operand(variable)) for variable in demand.optional]
-        holds = f"{demand.relation}({self._operand(demand.lhs)}, {self._operand(demand.rhs)})"
-        return [*given, f"{self.forms.no}{holds}"]
-
-    def _all_filled(self, shape: tuple[Dim, ...]) -> str:
-        tests = [f"at_least({self._operand(size)}, {self.language.number(1)})" for size in shape]
-        return self._any([self.forms.both.join(tests)]) if len(tests) > 1 else tests[0]
-
-    def _any(self, conditions: Iterable[str]) -> str:
-        return f"({self.forms.either.join(conditions)})"
+            given = [forms.is_given.format(name=self._operand(variable)) for variable in demand.optional]
+            holds = f"{demand.relation}({self._operand(demand.lhs)}, {self._operand(demand.rhs)})"
+            condition = forms.both.join([*given, f"{forms.no}{holds}"])
+            yield forms.refusal.format(condition=condition, guard=demand.guard, number=demand.guard + 1)
