@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from symdim import DivisionByZero, Expr, Scope, SymdimError, Var, parse
 from symdim.algebra.dims import substituted, variables_of
@@ -29,7 +29,10 @@ VERSION = 1
 ELEMENT = re.compile(r"(.+)\[(\d{1,18})\]")
 """The name of an element of an input: that of the input, and the index in row-major order."""
 
-_RELATIONS = get_args(RelationKind)
+_RELATIONS = (
+    "equal", "unequal", "at_least", "at_most", "greater", "less", "divides", "broadcast", "broadcast_to",
+)  # fmt: skip
+"""The relations of version 1; another one makes another version."""
 _KINDS = ("required", "assumed", "declared")
 _SIGNS_INSIDE = re.compile(r"[=!<>]| and ")  # in a name: an assumption would be read wrongly
 _MOST_TOLD = 5

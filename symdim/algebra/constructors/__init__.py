@@ -13,6 +13,9 @@ A new law has its place by what it changes: an argument that another one makes n
 in `means.py`, a division by a number in `floordiv.py`, one by an expression in `by_expression.py`, the form of a sum in
 `basis.py`. It gets a `Law`, and `LookAlike`s without its side condition, in the table of laws in tests/symdim.
 
+A quotient may be stored in its opposite form, `-1 - (-1 - n)//d`. The number of files that import each other and the
+lines of the core are limited (tests of rooms).
+
 Each constructor needs the others, so these files import one another, as modules, and use them in functions only.
 Begin with `arithmetic.py`, then `floordiv.py` and `extrema.py`.
 """
