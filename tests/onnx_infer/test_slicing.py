@@ -61,7 +61,14 @@ def test_positions(step: int) -> None:
             assert part.data == tuple(taken(size, start, end, step))
 
 
-@pytest.mark.parametrize("step", [-2, -1, 1, 3])
+def test_a_backward_slice_in_steps_with_bounds_of_unknown_sign_is_bounded_by_the_axis() -> None:
+    size, b = Var("size"), Var("b")
+    length = slice_length(size, b - 3, -9, -2)
+    assert isinstance(length, Var)
+    assert (str(length.at_most), length.lo) == ("size", 0)
+
+
+@pytest.mark.parametrize("step", [-1, 1, 3])
 def test_bounds_of_unknown_sign(step: int) -> None:
     size, b, empty = Var("size"), Var("b"), Var.fresh("empty", min=0)
     for shape, other in itertools.product((5, size, empty), (0, -1, 2, FAR, b - 4)):
