@@ -28,7 +28,7 @@ from tests.symdim.strategies import (
     value,
 )
 
-CHUNKS, EXPRESSIONS = (40, 500) if os.environ.get("CI") else (6, 200)
+CHUNKS, EXPRESSIONS = (40, 500) if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else (10, 250)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

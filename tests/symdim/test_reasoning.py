@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 B, H, K, N, S, T = symbols("B H K N S T")
-CHUNKS, SEQUENCES = (10, 40) if os.environ.get("CI") else (3, 20)
+CHUNKS, SEQUENCES = (10, 40) if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else (3, 20)
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
