@@ -1,6 +1,6 @@
 """Random expressions against Python's own integers. A failure prints the seed and the tree that reproduce it.
 
-The ci profile (CI set) tries 20,000 expressions, a plain run 2,000.
+The nightly profile tries 20,000 expressions, any other run 2,500.
 """
 
 from __future__ import annotations
