@@ -59,9 +59,7 @@ def slice_length(size: Dim, start: Dim | None, end: Dim | None, step: Dim | None
     if not forward and end in _INT_MAX:
         return fresh("what a backward slice to the largest integer means, runtimes disagree on", at_most=size)
     if not forward and step != -1 and None in (_sign(start), _sign(end)):
-        return fresh(
-            "a backward slice in steps, whose bounds may count from either end", at_most=size
-        )  # long, and rare
+        return fresh("a backward slice in steps, whose bounds may count from either end", at_most=size)
     begin, stop = _limits(size, start, end, forward)
     if forward and ((begin == 0 and _sign(end) is None) or (stop is size and _sign(start) is None)):
         # the bound is in [0, size], so no maximum with 0 is needed
