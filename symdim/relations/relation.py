@@ -25,9 +25,8 @@ RelationKind = Literal[
     "equal", "unequal", "at_least", "at_most", "greater", "less", "divides", "broadcast", "broadcast_to"
 ]
 """A new kind needs a line in `_HOLDS`, `spelled` and `normal`, in the table of the class, and in `solving.py`. It must
-have a normal form `>= 0`, `== 0` or `!= 0`: facts, prover and store know no others. What names kinds itself:
-onnx_infer's contract and assumptions, and emitted code, which calls a function of the kind's name (see
-dialects/arithmetic).
+have a normal form `>= 0`, `== 0` or `!= 0`: facts, prover and store know no others. Programs on top name kinds, too,
+and emitted code calls a function of the kind's name (see dialects/arithmetic).
 """
 
 _HOLDS: dict[RelationKind, Callable[[int, int], bool]] = {
