@@ -6,6 +6,7 @@
     onnx_ir_nodes.py    nodes one by one
     onnx_ir_folding.py  known values as constants, and folding as a pass
     symbolic_dim.py     the arithmetic of `onnx_ir.SymbolicDim`, in place of SymPy
+    replacing.py        this package in place of another, for the time of a block
     onnxruntime.py      the names and flags of onnxruntime's tool
     onnxscript.py       inference inside onnxscript's optimizer and builders
     spox.py             inference inside spox's constructors

@@ -9,7 +9,6 @@ with onnxscript.installed():  # here a GraphBuilder, and the optimizer, infer ea
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -21,10 +20,12 @@ from onnx_infer.inference import Options
 from onnx_infer.integrations.onnx_ir import SymbolicShapeInferencePass
 from onnx_infer.integrations.onnx_ir_folding import FoldKnownValuesPass
 from onnx_infer.integrations.onnx_ir_nodes import NodeInference
+from onnx_infer.integrations.replacing import while_installed
 from onnx_infer.options import with_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from typing_extensions import Unpack
 
@@ -108,16 +109,9 @@ def uninstall() -> None:
     _former.clear()
 
 
-@contextmanager
-def installed() -> Iterator[None]:
+def installed() -> AbstractContextManager[None]:
     """As `install`, inside of the block. If it is installed already, it stays."""
-    is_outer = not _former
-    install()
-    try:
-        yield
-    finally:
-        if is_outer:
-            uninstall()
+    return while_installed(install, uninstall, _former)
 
 
 def _around(former: Callable[..., Any], method: Callable[..., Any]) -> Callable[..., Any]:

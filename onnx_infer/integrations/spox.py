@@ -8,7 +8,6 @@ with spox.installed():  # here each Var has the type that this package infers
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -17,6 +16,7 @@ import numpy as np
 import onnx
 
 from onnx_infer.errors import OpUsageError
+from onnx_infer.integrations.replacing import while_installed
 from onnx_infer.model.attributes import declared_size, value_type
 from onnx_infer.model.graph import Graph, Model, normal_domain
 from onnx_infer.node import NodeByNode
@@ -27,7 +27,8 @@ from onnx_infer.protobuf.wire import type_bytes
 from onnx_infer.values.tensor import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
+    from contextlib import AbstractContextManager
 
     from onnx_infer.model.symbols import Symbols
 
@@ -165,13 +166,6 @@ def uninstall() -> None:
     _former.clear()
 
 
-@contextmanager
-def installed() -> Iterator[None]:
+def installed() -> AbstractContextManager[None]:
     """As `install`, inside of the block. If it is installed already, it stays."""
-    is_outer = not _former
-    install()
-    try:
-        yield
-    finally:
-        if is_outer:
-            uninstall()
+    return while_installed(install, uninstall, _former)

@@ -20,11 +20,11 @@ onnx_ir is imported without it.
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
 from importlib.util import LazyLoader
 from operator import add, mod, mul, sub
 from typing import TYPE_CHECKING, Any
 
+from onnx_infer.integrations.replacing import while_installed
 from symdim import Expr, Rational, Var, to_sympy
 from symdim.algebra.application import Function
 from symdim.algebra.caches import shared_cache
@@ -37,7 +37,8 @@ from symdim.parser.rational import Value, ceil, divide, floor, parts_of, trunc
 from symdim.parsing import read_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
     from importlib.machinery import ModuleSpec
 
 
@@ -279,13 +280,6 @@ def uninstall() -> None:
     _former.clear()
 
 
-@contextmanager
-def installed() -> Iterator[None]:
+def installed() -> AbstractContextManager[None]:
     """As `install`, inside of the block. If it is installed already, it stays."""
-    is_outer = not _former
-    install()
-    try:
-        yield
-    finally:
-        if is_outer:
-            uninstall()
+    return while_installed(install, uninstall, _former)

@@ -15,9 +15,10 @@ the shorter ones, and only if a lexeme ends there. The time to split a text is l
 from __future__ import annotations
 
 import re
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from symdim.algebra.caches import remembered
+from symdim.algebra.named_tuple import NamedTuple
 from symdim.errors import SymdimError
 
 Dialect: TypeAlias = Literal["exact", "floor", "onnx-light", "trunc"]

@@ -10,6 +10,7 @@
     carried.py      sequences and optionals through bodies, functions in functions
     subject.py      a model with its runs
     judges.py       what must hold of the inference of a model
+    disputes.py     where runtimes and the specification disagree
     shrinking.py    a smaller model with the same fault
     texts.py        random dim_params
 

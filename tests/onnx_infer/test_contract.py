@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -16,12 +13,10 @@ import pytest
 
 import onnx_infer
 from onnx_infer import contract
-from onnx_infer.__main__ import main
 from onnx_infer.contract import NoContractError, check, read
 from onnx_infer.integrations import onnx_ir
 from onnx_infer.model.contract import Condition, Contract
 from onnx_infer.protobuf.specialize import specialize, with_input_shapes
-from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK, USAGE
 
 from .texts import parsed
 
@@ -230,108 +225,6 @@ def test_an_entry_of_another_version_is_left_alone() -> None:
     found = model(entry={"version": 2})
     onnx_infer.infer(found).apply(found)
     assert entry_of(found) == '{"version": 2}'
-
-
-# -- judging ----------------------------------------------------------------------------------------------------------
-
-
-def test_each_fault_of_the_inputs_is_told() -> None:
-    found = promised()
-    broken = check(found, {"x": np.zeros((4, 3, 1)), "weights": (3, 4)}).broken
-    assert [str(b) for b in broken] == [
-        "x is f32, and not f64",
-        "the input 'w' is missing",
-        "x has the rank 2, f32[N, H], and not 3",
-        "'weights' is not an input; inputs are 'x', 'w'",
-    ]
-    assert [str(b) for b in check(found, {"x": (4, 3), "w": (3, 5)}).broken] == ["w.shape[1] is 4, and not 5"]
-    with pytest.raises(onnx_infer.ArgumentError, match="feeds: 'x' is neither an array nor a shape, but int"):
-        check(found, {"x": 3})
-
-
-def test_axes_are_solved_for_symbols() -> None:
-    found = model("g (float[N, '2*H', '2*H + N'] x) => (y) { y = Relu (x) }".replace("'", '"'), {"version": 1})
-    assert check(found, {"x": (3, 8, 11)}).sizes == {"N": 3, "H": 4}
-    assert [str(b) for b in check(found, {"x": (3, 7, 11)}).broken] == ["x.shape[1] is 2*H, which is never 7"]
-    (broken,) = check(found, {"x": (3, 8, 12)}).broken
-    assert (str(broken), broken.sizes) == ("x.shape[2] is 2*H + N, so 11, and not 12", {"H": 4, "N": 3})
-
-
-def test_every_kind_of_model_is_judged(tmp_path: Path) -> None:
-    found, path = promised(), tmp_path / "model.onnx"
-    onnx.save(found, path)
-    for of in (found, found.SerializeToString(), path, ir.from_proto(found)):
-        assert check(of, {"x": (4, 3), "w": (3, 4)}).ok
-        verdict = check(of, {"x": (3, 3), "w": (3, 4)})
-        assert (verdict.ok, verdict.runs, str(verdict)) == (
-            False, True, "assumed by the caller: N % 2 == 0 fails for 1 and 0 (declared)",
-        )  # fmt: skip
-    with pytest.raises(NoContractError, match="the model has no contract"):
-        check(model(), {})
-    with pytest.raises(NoContractError, match="version 3 is not read here"):
-        read(model(entry={"version": 3}))
-
-
-def test_verdicts_are_those_of_the_result() -> None:
-    text = """g (float[N, C, H] x, float[8, C, 3] w, float[N, K] a, float[M, 5] b) => (y, z) {
-        c = Conv (x, w)  p = MaxPool <kernel_shape = [4], strides = [2]> (c)  y = Add (p, p)  z = Add (a, b) }"""
-    found = model(text)
-    result = onnx_infer.infer(found)
-    result.apply(found, contract=True)
-    rng, refused = Random(0), 0
-    for _ in range(200):
-        sizes = {name: rng.choice((1, 2, 3, 5, 6, 9)) for name in "NCHKM"}
-        n, c, h, k, m = sizes.values()
-        verdict = check(found, {"x": (n, c, h), "w": (8, c, 3), "a": (n, k), "b": (m, 5)})
-        assert [str(b) for b in verdict.broken] == [str(v) for v in result.check(dict(sizes.items()))]
-        refused += not verdict.ok
-    assert 50 < refused < 190
-
-
-def test_no_engine_is_loaded(tmp_path: Path) -> None:
-    path = str(tmp_path / "model.onnx")
-    onnx.save(promised(), path)
-    call = f"from onnx_infer import contract; assert contract.check({path!r}, {{'x': (4, 3), 'w': (3, 4)}}).ok"
-    command = f"from onnx_infer.__main__ import main; assert main([{path!r}, '--check', '--bind', 'N=4']) == 0"
-    for program in (call, command):
-        rooms = "'onnx_infer.engine', 'onnx_infer.ops', 'onnx_infer.inference', 'onnx_infer.api'"
-        loaded = f"import sys; {program}; assert not [m for m in sys.modules if m.startswith(({rooms}))]"
-        subprocess.run([sys.executable, "-c", loaded], check=True, stdout=subprocess.DEVNULL)
-
-
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    source, typed = str(tmp_path / "model.onnx"), str(tmp_path / "typed.onnx")
-    onnx.save(model(), source)
-
-    def run(*words: str) -> tuple[int, str]:
-        code = main([*words])
-        output = capsys.readouterr()
-        return code, (output.out + output.err).strip()
-
-    assert run(source, "--check")[0] == USAGE
-    assert run(source, "-o", typed, "--contract", "--bounds", "N=1..64")[0] == OK
-    assert run(typed, "--check", "--bind", "N=64") == (
-        OK, "the contract holds\nnot checked, for want of sizes: H == M",
-    )  # fmt: skip
-    code, text = run(typed, "--check", "--bind", "N=65", "--input-shape", "x:?,3", "--input-shape", "w:2,4")
-    assert (code, text.splitlines()) == (
-        MODEL_ERRORS,
-        [
-            "broken: bounds of 'N': N <= 64 fails for 65 and 64 (declared)",
-            "broken: MatMul 'y': inner sizes of the product: H == M fails for 3 and 2",
-        ],
-    )
-    assert run(typed, "--check", "--bind", "Q=1") == (
-        USAGE, "onnx-infer: --bind: the model has no symbol 'Q'; its symbols are 'H', 'M', 'N'",
-    )  # fmt: skip
-    assert "is no number" in run(typed, "--check", "--bind", "N=2*n")[1]
-    folded = str(tmp_path / "folded.onnx")
-    assert run(source, "--fold", "-o", folded, "--contract")[0] == OK
-    assert read(folded).guards
-    for words, message in (("--check -o a", "writes no model"), ("--contract", "needs -o"), ("--check --costs", "not")):
-        with pytest.raises(SystemExit):
-            main([source, *words.split()])
-        assert message in capsys.readouterr().err
 
 
 # -- kept true --------------------------------------------------------------------------------------------------------
