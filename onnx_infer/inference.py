@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from onnx_infer.diagnostics import Diagnostic, is_raised
 from onnx_infer.engine.claims import name_sizes
@@ -100,7 +100,7 @@ def run(
     view = partial(
         _view, front, initializers == "constant", values or {}, given.elements, bound is not None and bound.is_other
     )
-    walks = partial(_with_empty_vectors, partial(_walked, front, view, setting, min_dim))
+    walks = partial(_walked, front, view, setting, min_dim)
     inputs: Mapping[str, tuple[Size, ...]] = {}
     if bidirectional or given.relations or assume_declared:
         from onnx_infer.bidirectional import infer_both_ways
@@ -171,14 +171,6 @@ def begun(
     start = Start()
     symbols = _symbols(front, view, setting, min_dim, given, start)(start)
     return _new(view, setting, start, symbols)
-
-
-def _with_empty_vectors(
-    walks: Callable[..., Record], *, given: Given, first: Record | None = None, **options: Any
-) -> Record:
-    """The record after its walks. They start again if a declared rank says that a vector is empty."""
-    record = walks(given=given, first=first, **options)
-    return walks(given=given.with_least(record.emptied, 0), **options) if record.emptied else record
 
 
 def _named_axes(front: FrontEnd, record: Record, bound: Bound | None) -> dict[str, tuple[Size, ...]]:

@@ -5,7 +5,6 @@ A remembered outcome replays the statements, notes and warnings of its rule. Its
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from onnx_infer.diagnostics import Diagnostic, Refusal, about_node
@@ -13,7 +12,6 @@ from onnx_infer.elements.conditions import Positive
 from onnx_infer.engine.fresh import renew
 from onnx_infer.engine.scope import UndefinedInput
 from onnx_infer.errors import OnnxInferError, OpUsageError
-from onnx_infer.laws.known import supposing
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.laws.statements import USUAL, Mode, Statement, Trace, named
 from onnx_infer.model.graph import label_of
@@ -22,7 +20,6 @@ from onnx_infer.types.join import either
 from onnx_infer.values.tensor import OneOf, plain, substitute
 from onnx_infer.values.text import bounded
 from symdim import Expr, Var
-from symdim.algebra.dims import substituted
 from symdim.algebra.evaluate import Substitution
 from symdim.algebra.named_tuple import NamedTuple
 
@@ -59,8 +56,6 @@ class Outcome(NamedTuple):
     refused: bool = False
     teaches: bool = True
     """Whether its statements may replace fresh sizes."""
-    rank: Dim | None = None
-    """The rank of its only result, where the length of a vector decides it."""
 
     def substitute(self, variables: Mapping[Var, Dim]) -> Outcome:
         """The outcome with other sizes in place of variables, in the bounds of its fresh sizes, too."""
@@ -72,7 +67,6 @@ class Outcome(NamedTuple):
             values=tuple([substitute(value, known) for value in self.values]),
             statements=tuple([s.substitute(known) for s in self.statements]),
             fresh=tuple([v for var in self.fresh if isinstance(v := sizes.get(var, var), Var)]),
-            rank=None if self.rank is None else substituted(self.rank, sizes),
         )
 
 
@@ -133,7 +127,7 @@ def _of_rule(
     statements = tuple(trace.statements)
     # each walk gives this size a new name, so its substitution may differ
     teaches = bool(trace.fresh) or any(s.relation == "equal" and _has_fresh(s) for s in statements)
-    return Outcome(results, False, note, statements, tuple(trace.fresh), error, teaches=teaches, rank=trace.rank)
+    return Outcome(results, False, note, statements, tuple(trace.fresh), error, teaches=teaches)
 
 
 def _has_fresh(statement: Statement) -> bool:
@@ -153,20 +147,13 @@ def _of_choices(
     What both results share is known. If one side breaks a law, the result is that of the other side. If that is an
     assumed law, runtimes may run both sides, so nothing is chosen.
 
-    If only elements differ, and a condition on sizes decides, it holds on the first side and not on the second one.
-    Where the sides demand different things or leave a size open, the rule is applied to the elements as expressions of
-    the condition.
+    If only elements differ, and a condition on sizes decides, the rule is applied to the elements as expressions of the
+    condition where the sides demand different things or leave a size open.
     """
     sides = [tuple([v and of_side(v, source, i) for v in values]) for i in (0, 1)]
-    if not (isinstance(source, Positive) and _are_alike(values)):
-        first, second = [apply(operator, attributes, side, output_count, mode) for side in sides]
-        return _of_sides(source, first, second, mode)
-    first, second = [
-        supposing(size, partial(apply, operator, attributes, side, output_count, mode))
-        for side, size in zip(sides, (source.size - 1, -source.size), strict=True)
-    ]
+    first, second = [apply(operator, attributes, side, output_count, mode) for side in sides]
     outcome = _of_sides(source, first, second, mode)
-    if first.refused != second.refused:
+    if first.refused != second.refused or not (isinstance(source, Positive) and _are_alike(values)):
         return outcome
     is_known = not outcome.fresh and not any(None in (value.data or ()) for value in outcome.values)
     if is_known and _demands(first) == _demands(second):
@@ -251,7 +238,7 @@ def recorded(record: Record, outcome: Outcome, node: Node, scope: Scope, run_tim
         names = named(outcome.fresh, run_time or record.run_time.of_call)
         record.created += names.values()  # type: ignore[arg-type]
         values, statements = _with_names(outcome, names)
-        outcome = Outcome(values, statements=statements + record.run_time.new_statements(), rank=outcome.rank)
+        outcome = Outcome(values, statements=statements + record.run_time.new_statements())
     stated = outcome.statements
     if stated and not record.certain:  # kept is what sizes rest on, as no demand, and what would make them simpler
         record.uncertain += [(statement, node) for statement in stated]

@@ -10,9 +10,7 @@ The same holds for a declared rank that selects one of two tensors.
 
 If nothing is inferred about a value, not even its rank, its declared type is used. The sizes of inputs in it are guards
 of the kind "declared", too. A name in it that no input has stands for the size itself; the second time it is a guard.
-If the length of a vector is the rank (the target of a Reshape, the axes of an Unsqueeze), the declared rank is a guard
-of this length, and the sizes are data-dependent ones with claims. Nothing is used of a declared type that contradicts
-the inferred one (`messages.py`).
+Nothing is used of a declared type that contradicts the inferred one (`messages.py`).
 
 Sizes that a body declares replace no inferred ones: it may not run, and no guard could tell its claims. Of a value
 about which nothing is inferred there, the declared rank and numbers are used. What a declared rank says is a guard if

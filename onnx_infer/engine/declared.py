@@ -18,7 +18,7 @@ from onnx_infer.types.merge import merge, selected, with_numbers_only, without_c
 from onnx_infer.values.tensor import UNKNOWN_SIZE, OneOf, SymTensor, Value, substitute
 from symdim import Expr, Var
 from symdim.algebra.caches import shared_cache
-from symdim.algebra.dims import substituted, variables_of
+from symdim.algebra.dims import variables_of
 from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -43,15 +43,11 @@ def trusts(record: Record, name: str) -> bool:
     return record.setting.assumes_declared or (record.depth == 0 and name in record.setting.trusted)
 
 
-def merged(record: Record, name: str, declared: Value, inferred: Value, node: Node, rank: Dim | None = None) -> Value:
-    """The declared and the inferred type of a value, merged. `rank` is its rank as a function of sizes."""
+def merged(record: Record, name: str, declared: Value, inferred: Value, node: Node) -> Value:
+    """The declared and the inferred type of a value, merged."""
     if declared is inferred or record.setting.policy == "override" or is_equal(declared, inferred):
         return inferred
     trusted = trusts(record, name)
-    if rank is not None:
-        if not _claim_rank(record, name, declared, rank, node) and record.setting.policy != "skip":
-            return inferred
-        inferred = inferred if trusted else _with_rank(record, declared, inferred)
     uses_claims = trusted or record.setting.uses_claims
     if isinstance(inferred, OneOf) and isinstance(declared, SymTensor):
         condition = _selecting(declared, inferred)
@@ -97,32 +93,6 @@ def _claim(record: Record, claims: Sequence[Claim], trusted: bool) -> None:
                     record.claims.append(claim)
         elif is_main:
             record.claims.append(claim)
-
-
-def _claim_rank(record: Record, name: str, declared: Value, rank: Dim, node: Node) -> bool:
-    """State that a rank, which the length of a vector decides, is the declared one. False if it cannot be.
-
-    If the vector must be empty, its length is not at least 1 as other sizes are: the next walk starts with this.
-    """
-    if not isinstance(declared, SymTensor) or declared.shape is None:
-        return True
-    if not differ(rank, declared.rank):
-        _state_rank(record, name, "equal", rank, declared.rank, node)
-    elif emptied := _emptied(rank, declared.rank, record.symbols.unbounded()):
-        record.emptied.update(dict.fromkeys(emptied))
-    else:
-        record.warn_of(name, f"declared rank {declared.rank} but inferred rank {rank}")
-        return False
-    return True
-
-
-def _with_rank(record: Record, declared: Value, inferred: Value) -> Value:
-    """The inferred type with the declared rank. Its sizes are unknown: what is declared of them are claims."""
-    if type(declared) is not SymTensor or type(inferred) is not SymTensor:
-        return inferred  # of a choice, the declared rank selects one
-    if declared.shape is None or inferred.shape is not None:
-        return inferred
-    return opened(record, SymTensor(inferred.dtype, [UNKNOWN_SIZE] * declared.rank))
 
 
 def _state_rank(record: Record, name: str, relation: RelationKind, lhs: Dim, rhs: int, node: Node) -> None:
@@ -200,14 +170,6 @@ def _open(record: Record, low: int, high: int | None) -> Var:
     new = make_size(record.symbols.name(), low, high, None, NAMELESS)
     record.created.append(new)
     return new
-
-
-def _emptied(rank: Dim, number: int, unbounded: frozenset[str]) -> list[str]:
-    """The symbols that may be 0 if a rank is this number although it differs by their bounds; else none."""
-    named = [v for v in variables_of([rank]) if v.name in unbounded]
-    if differ(substituted(rank, {v: Var.fresh(v.name, 0, v.hi) for v in named}), number):
-        return []
-    return [v.name for v in named]
 
 
 def _selecting(declared: SymTensor, inferred: OneOf) -> tuple[RelationKind, Dim, int] | None:

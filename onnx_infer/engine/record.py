@@ -153,7 +153,6 @@ class Record:
 
         # what declared types say
         self.assumed: list[str] = []  # relations from assumed declared types
-        self.emptied: dict[str, None] = {}  # symbols that must be 0, for which `min_dim` gives another least size
         self.unselected: list[str] = []  # values that are one of two tensors, though their declared rank selects one
         self.left_open: frozenset[tuple[str, int | None]] = frozenset()  # declared numbers and ranks that are not used
         self.reopened: dict[Var, Var] = {}  # a name of an earlier inference -> the size that has it now
@@ -274,7 +273,7 @@ class Record:
     def _tables(self) -> tuple[dict[Any, Any] | list[Any], ...]:
         """The tables that only grow while the nodes of the main graph are visited, unless a name is given twice."""
         by_name = self.scope, self.notes, self.seen.graphs, self.calls.outcomes
-        declared = self.assumed, self.emptied, self.unselected, self.reopened, self.first_named
+        declared = self.assumed, self.unselected, self.reopened, self.first_named
         return (*by_name, *declared, self.choices, self.undecided, self._views)
 
     def mark(self) -> Mark:

@@ -175,10 +175,6 @@ class Subgraph:
         if self._record.depth:
             self._record.states[id(self.graph.handle)] = (state, inside)
 
-    def node_count(self) -> int:
-        """The number of nodes of the graph itself."""
-        return sum(1 for _ in self.graph.nodes())
-
     def size(self, why: str, *, at_most: Dim | None = None, at_least: int | None = 0) -> Var:
         """A new size for the inside of the body, or an integer without a lower bound."""
         hi = at_most if isinstance(at_most, int) else None

@@ -283,7 +283,7 @@ def _declare(record: Record, declared: Mapping[str, Value], node: Node, outcome:
     """Enter results, merged with their declared types."""
     for name, value in zip(node[3], outcome.values, strict=False):
         if name in declared:
-            value = merged(record, name, declared[name], value, node, outcome.rank)
+            value = merged(record, name, declared[name], value, node)
         scope[name] = value
 
 

@@ -32,7 +32,7 @@ def told(record: Record) -> list[str]:
     """All that a walk finds, as texts."""
     parts = (record.scope, record.notes, record.stated(), record.diagnostics, record.claims, record.created)
     values = [f"{name}: {value}" for _, scope in record.inner for name, value in scope.items()]
-    rest = record.unknown_operators, record.emptied, record.choices, record.symbols.count, record.fresh_sizes.final()
+    rest = record.unknown_operators, record.choices, record.symbols.count, record.fresh_sizes.final()
     return [*values, *map(repr, parts), *map(repr, rest)]
 
 
