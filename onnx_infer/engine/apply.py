@@ -5,6 +5,7 @@ A remembered outcome replays the statements, notes and warnings of its rule. Its
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from onnx_infer.diagnostics import Diagnostic, Refusal, about_node
@@ -12,6 +13,7 @@ from onnx_infer.elements.conditions import Positive
 from onnx_infer.engine.fresh import renew
 from onnx_infer.engine.scope import UndefinedInput
 from onnx_infer.errors import OnnxInferError, OpUsageError
+from onnx_infer.laws.known import supposing
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.laws.statements import USUAL, Mode, Statement, Trace, named
 from onnx_infer.model.graph import label_of
@@ -147,13 +149,20 @@ def _of_choices(
     What both results share is known. If one side breaks a law, the result is that of the other side. If that is an
     assumed law, runtimes may run both sides, so nothing is chosen.
 
-    If only elements differ, and a condition on sizes decides, the rule is applied to the elements as expressions of the
-    condition where the sides demand different things or leave a size open.
+    If only elements differ, and a condition on sizes decides, it holds on the first side and not on the second one.
+    Where the sides demand different things or leave a size open, the rule is applied to the elements as expressions of
+    the condition.
     """
     sides = [tuple([v and of_side(v, source, i) for v in values]) for i in (0, 1)]
-    first, second = [apply(operator, attributes, side, output_count, mode) for side in sides]
+    if not (isinstance(source, Positive) and _are_alike(values)):
+        first, second = [apply(operator, attributes, side, output_count, mode) for side in sides]
+        return _of_sides(source, first, second, mode)
+    first, second = [
+        supposing(size, partial(apply, operator, attributes, side, output_count, mode))
+        for side, size in zip(sides, (source.size - 1, -source.size), strict=True)
+    ]
     outcome = _of_sides(source, first, second, mode)
-    if first.refused != second.refused or not (isinstance(source, Positive) and _are_alike(values)):
+    if first.refused != second.refused:
         return outcome
     is_known = not outcome.fresh and not any(None in (value.data or ()) for value in outcome.values)
     if is_known and _demands(first) == _demands(second):
@@ -226,22 +235,24 @@ def replay(
         record.notes.update(dict.fromkeys(node[3], bounded(outcome.note)))
     new = None
     if outcome.fresh:
-        of = record.run_time
+        of = record.sizes.run_time
         new = of.of(node, operator, inputs) if scope is record.scope else of.inside(node)
     return recorded(record, outcome, node, scope, new)
 
 
 def recorded(record: Record, outcome: Outcome, node: Node, scope: Scope, run_time: NewSize | None = None) -> Outcome:
     """The outcome (of a call, unless `run_time` is given) with new names for its fresh sizes, recorded."""
-    teaches = outcome.teaches and record.certain
+    teaches = outcome.teaches and record.nesting.certain
     if outcome.fresh:
-        names = named(outcome.fresh, run_time or record.run_time.of_call)
-        record.created += names.values()  # type: ignore[arg-type]
+        names = named(outcome.fresh, run_time or record.sizes.run_time.of_call)
+        record.sizes.created += names.values()  # type: ignore[arg-type]
         values, statements = _with_names(outcome, names)
-        outcome = Outcome(values, statements=statements + record.run_time.new_statements())
+        outcome = Outcome(values, statements=statements + record.sizes.run_time.new_statements())
     stated = outcome.statements
-    if stated and not record.certain:  # kept is what sizes rest on, as no demand, and what would make them simpler
-        record.uncertain += [(statement, node) for statement in stated]
+    if (
+        stated and not record.nesting.certain
+    ):  # kept is what sizes rest on, as no demand, and what would make them simpler
+        record.statements.uncertain += [(statement, node) for statement in stated]
         stated = tuple([s._replace(filled=()) for s in stated if s.kind == "assumed" or s.relation == "undecided"])
     for statement in stated:
         _state(record, statement, node, scope, teaches)
@@ -253,21 +264,21 @@ def _state(record: Record, statement: Statement, node: Node, scope: Scope, teach
     if statement.relation == "undecided" and not scope.repeated:
         gap = statement.lhs - statement.rhs
         if isinstance(gap, Expr):
-            record.undecided[gap] = None
-            if record.may_end and scope is record.scope and record.is_decided(gap):
+            record.statements.undecided[gap] = None
+            if record.statements.may_end and scope is record.scope and record.statements.decide(gap):
                 from onnx_infer.engine.repeat import certain_bounds  # few models need it
 
-                record.may_end = False  # bounds that rest on an assumption do not end it
-                record.known_early = certain_bounds(record)
+                record.statements.may_end = False  # bounds that rest on an assumption do not end it
+                record.statements.known_early = certain_bounds(record)
         return
-    record.state(statement, node)
-    if statement.relation == "broadcast" and scope is record.scope and record.last_choice is None:
-        record.choices[statement.lhs, statement.rhs] = None
-        if len(record.choices) > MOST_CHOICES:  # from now on, each size that broadcasting chooses is a fresh one
-            record.last_choice = node
+    record.statements.add(statement, node)
+    if statement.relation == "broadcast" and scope is record.scope and record.sizes.last_choice is None:
+        record.sizes.choices[statement.lhs, statement.rhs] = None
+        if len(record.sizes.choices) > MOST_CHOICES:  # from now on, each size that broadcasting chooses is a fresh one
+            record.sizes.last_choice = node
             record.mode = record.mode._replace(chooses=False)
     if teaches and not scope.repeated:
-        record.fresh_sizes.add(statement)
+        record.sizes.fresh.add(statement)
 
 
 def too_many_choices(node: Node) -> Diagnostic:

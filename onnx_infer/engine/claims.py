@@ -79,9 +79,9 @@ def name_sizes(record: Record) -> list[str]:
     names = _Names(record)
     for claim, declared, size in names.equalities():
         if record.setting.assumes_declared:
-            a, b = record.fresh_sizes.resolve(declared), record.fresh_sizes.resolve(size)
+            a, b = record.sizes.fresh.resolve(declared), record.sizes.fresh.resolve(size)
             if is_fresh(a) or is_fresh(b):
-                record.fresh_sizes.add(Statement("equal", b, a, "declared"))  # the named size stays
+                record.sizes.fresh.add(Statement("equal", b, a, "declared"))  # the named size stays
             elif a != b:
                 assumed.append(f"{a} == {b}")
             continue
@@ -91,7 +91,9 @@ def name_sizes(record: Record) -> list[str]:
             )
         lhs, rhs = (size, declared) if is_fresh(size) else (declared, size)
         kind = "output" if claim.value in names.outputs else "value"
-        record.state(Statement("equal", lhs, rhs, f"declared of {kind} '{claim.value}'", "declared"), claim.node)
+        record.statements.add(
+            Statement("equal", lhs, rhs, f"declared of {kind} '{claim.value}'", "declared"), claim.node
+        )
     if record.setting.assumes_declared:
         replace_solved(record)
     if record.setting.adopt and names.of:
@@ -115,10 +117,10 @@ class _Names:
         """Name -> the size that it stands for."""
         self._taken: set[Var] = set()
         """The names that inputs have, and those in values about which nothing is inferred."""
-        resolve = record.fresh_sizes.resolve
-        self._claims = [(c, resolve(c.inferred)) for c in record.claims if c.inferred is not None]
+        resolve = record.sizes.fresh.resolve
+        self._claims = [(c, resolve(c.inferred)) for c in record.declared.claims if c.inferred is not None]
         self._claims.sort(key=lambda claim: claim[0].value not in self.outputs)
-        for claim in record.claims:
+        for claim in record.declared.claims:
             if claim.inferred is None:
                 self._taken.update(variables_of([claim.declared]))
         for name, _ in record.model.graph.inputs:
@@ -139,7 +141,7 @@ class _Names:
         for claim, size in self._claims:
             declared = claim.declared
             if isinstance(declared, Expr):
-                declared = self.record.fresh_sizes.resolve(declared.substitute(self._sizes))
+                declared = self.record.sizes.fresh.resolve(declared.substitute(self._sizes))
             if declared == size or any(map(self._is_free, variables_of([declared]))):
                 continue
             if not differ(declared, size):

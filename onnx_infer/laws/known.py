@@ -10,6 +10,8 @@ from __future__ import annotations
 from threading import local
 from typing import TYPE_CHECKING, TypeVar
 
+from symdim.algebra.bounds import bounds_of_sum
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -55,16 +57,43 @@ class Known:
         return found
 
 
-class _Active(local):
-    """The facts of the innermost walk of a thread, if it has some."""
+class Case:
+    """One side of a condition: a size that is at least 0 there, beside the facts around it.
 
-    known: Known | None = None
+    A relation follows if the size, subtracted from its own, leaves what an interval decides. The prover is not asked:
+    a rule asks many questions, and each is asked for both sides.
+    """
+
+    def __init__(self, size: Dim, outer: Known | Case | None) -> None:
+        self.size, self.outer = size, outer
+
+    def holds(self, a: Dim, relation: str, b: Dim) -> bool:
+        """Whether `a relation b` follows from the size, or from the facts around it."""
+        least = int(relation in (">", "<", "!="))
+        rises = relation in (">=", ">", "!=", "==") and self._is_above(a, b, least)
+        if rises and relation != "==":
+            return True
+        falls = relation in ("<=", "<", "!=", "==") and self._is_above(b, a, least)
+        if falls and (rises or relation != "=="):
+            return True
+        return self.outer is not None and self.outer.holds(a, relation, b)
+
+    def _is_above(self, a: Dim, b: Dim, least: int) -> bool:
+        """Whether an interval proves `a - b - size >= least`, which implies `a - b >= least` here."""
+        low, _ = bounds_of_sum((a, 1), (b, -1), (self.size, -1))
+        return low is not None and low >= least
+
+
+class _Active(local):
+    """The facts of the innermost walk of a thread, if it has some, or the case of a condition."""
+
+    known: Known | Case | None = None
 
 
 _ACTIVE = _Active()
 
 
-def assuming(known: Known | None, action: Callable[[], T]) -> T:
+def assuming(known: Known | Case | None, action: Callable[[], T]) -> T:
     """The result of an action. These facts, or none, are active while it runs.
 
     A plain assignment ends that: an interrupt can stop the `__exit__` of a context before it has done anything.
@@ -75,6 +104,17 @@ def assuming(known: Known | None, action: Callable[[], T]) -> T:
         return action()
     finally:
         _ACTIVE.known = outer
+
+
+def supposing(size: Dim, action: Callable[[], T]) -> T:
+    """The result of an action. While it runs, the size is known to be at least 0, beside the facts of the walk.
+
+    >>> from onnx_infer.laws.sizes import at_least
+    >>> from symdim import Var
+    >>> supposing(Var("N") - 5, lambda: at_least(Var("N") - 3, 2)), at_least(Var("N") - 3, 2)
+    (True, False)
+    """
+    return assuming(Case(size, _ACTIVE.known), action)
 
 
 def holds(a: Dim, relation: str, b: Dim) -> bool:

@@ -17,7 +17,7 @@ from symdim.guarantee import guarantee_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from onnx_infer.engine.record import Record
+    from onnx_infer.inference import Run
     from onnx_infer.results.guards import Guard
     from onnx_infer.results.inferred import Inferred
     from symdim.relations.relation import Relation
@@ -28,9 +28,8 @@ _MOST_ELEMENTS = 64
 
 def contract_of(result: Inferred) -> Contract:
     """What a result says of the sizes of its model beyond their shapes, and what it was told."""
-    record = result._engine
+    record, given = result._record, result._run.given
     symbols = {v.name: v.bounds() for name in result.inputs for v in variables_in(result.types[name])}
-    given = record.given[0]
     ends = {**{name: ends for name, ends in given.intervals().items() if name in record.symbols.names}, **symbols}
     bounds = {name: (low or 0, high) for name, (low, high) in ends.items() if (low, high) != (1, None)}
     bounds = {name: ends for name, ends in bounds.items() if name not in given.bound and not ELEMENT.fullmatch(name)}
@@ -45,7 +44,7 @@ def contract_of(result: Inferred) -> Contract:
         bound = guarantee_of(symbol)
         if name not in symbols and bound.kind == "upper_bound" and bound.size is not None:
             upper[name] = written(bound.size)
-    return Contract(bounds, tuple(dict.fromkeys((*stated, *_given(record)))), upper)
+    return Contract(bounds, tuple(dict.fromkeys((*stated, *_given(result._run)))), upper)
 
 
 def _written(guard: Guard) -> Condition:
@@ -55,12 +54,12 @@ def _written(guard: Guard) -> Condition:
     return Condition(*condition, guard.law, guard.kind, nodes, guard.conditional, filled)
 
 
-def _given(record: Record) -> Iterator[Condition]:
+def _given(run: Run) -> Iterator[Condition]:
     """What the caller has given beyond intervals. Types and guards rest on it, so the file says it, too."""
-    given, values = record.given
+    record, given, values = run.record, run.given, run.values
     names, known = Names(), record.symbols.known()
     plain = {name: names.var(name) for name in (*known, *given.bound, *given.elements)}
-    in_file = _normal(record.in_file.guards, names)
+    in_file = _normal(run.in_file.guards, names)
     stated = []
     for relation in Assumptions(given.relations, plain).relations:
         kind, left, right, _ = relation

@@ -28,7 +28,7 @@ _ROUNDS = 64  # of simplifying guards by each other: texts get shorter, and a fe
 
 def guards_of(engine: Record) -> list[Guard]:
     """The statements of a walk that bounds do not prove, as guards in the order of the nodes."""
-    assumed = {i for i, statement in enumerate(engine.statements) if statement.kind == "assumed"}
+    assumed = {i for i, statement in enumerate(engine.statements.plain) if statement.kind == "assumed"}
     while True:
         stated = _stated(engine, assumed)
         guards = _simplified([guard for statement in dict.fromkeys(stated) for guard in _solved(statement)])
@@ -74,11 +74,11 @@ def _stated(engine: Record, assumed: Collection[int]) -> list[Guard]:
     dependent = conditional(engine, assumed)
 
     def settled(size: Dim) -> Dim:
-        return without_computed(engine.fresh_sizes.resolve(size))
+        return without_computed(engine.sizes.fresh.resolve(size))
 
     found: list[Guard] = []
     sizes: dict[Dim, Dim] = {}
-    for i, (statement, node) in enumerate(engine.stated()):
+    for i, (statement, node) in enumerate(engine.statements.pairs):
         relation, lhs, rhs, law, kind, filled = statement
         assert relation != "undecided"
         if kind == "assumed" and i not in assumed:
