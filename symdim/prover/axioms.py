@@ -203,8 +203,8 @@ class _Products:
             terms, _ = terms_of(c.left)
             for unit in sorted(terms, key=order):
                 for atom in [a for a, exponent in powers_of(unit).items() if exponent == 2]:
-                    single = exact_quotient(unit, atom)
-                    factor = exact_quotient(single, atom)
+                    factor = exact_quotient(exact_quotient(unit, atom), atom)
+                    single = times(atom, factor) or atom
                     v = -terms.get(single, 0) // (2 * terms[unit])
                     dim = self._budget.product(subtract(atom, v), subtract(atom, v + 1))
                     if factor is not None:
