@@ -12,10 +12,10 @@ from onnx_infer.laws.sizes import normalize_axis
 from onnx_infer.laws.statements import contradict, demand, fresh, state, warn
 from onnx_infer.operators.registration import op
 from onnx_infer.types.branches import demand_side, of_branches, of_different_rank
-from onnx_infer.types.join import NOTHING, either, elements, sequence_of
+from onnx_infer.types.join import NOTHING, either, elements, kind_of, sequence_of
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.propagated import is_small
-from onnx_infer.values.tensor import UNKNOWN_SIZE, OneOf, Sequence, SymTensor, Value, plain
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, OneOf, Optional, Sequence, SymTensor, Value, plain
 from symdim import Expr
 from symdim.relations.relation import Relation
 
@@ -38,15 +38,23 @@ def element_type(value: Value) -> int | None:
     >>> element_type(Sequence(SymTensor(7, (3,)))), element_type(Sequence())
     (7, None)
     """
-    while not hasattr(value, "dtype"):
-        value = getattr(value, "elem", None) or NOTHING
-    return getattr(value, "dtype", None)
+    return getattr(_innermost(value), "dtype", None)
+
+
+def _innermost(value: Value) -> Value:
+    while isinstance(value, (Sequence, Optional)):
+        value = value.elem or NOTHING
+    return value
 
 
 def check_types(what: str, a: Value, b: Value) -> None:
-    """Check that two values which replace each other have the same element type."""
-    x, y = element_type(a), element_type(b)
-    require(x is None or y is None or x == y, f"the element types of {what} differ", dt.text(x), dt.text(y))
+    """Check that two values which replace each other have the same element type, and maps the same keys and values."""
+    x, y = _innermost(a), _innermost(b)
+    if isinstance(x, Map) and isinstance(y, Map):
+        require(kind_of(x) is kind_of(y), f"the maps of {what} differ", x, y)
+    one, other = getattr(x, "dtype", None), getattr(y, "dtype", None)
+    known = one is not None and other is not None
+    require(not known or one == other, f"the element types of {what} differ", dt.text(one), dt.text(other))
 
 
 def condition(value: Value) -> bool | Positive | None:

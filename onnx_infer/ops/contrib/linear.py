@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onnx_infer.elements.scaling import is_power_of_two
 from onnx_infer.errors import require
+from onnx_infer.laws.granularity import demand_for_columns, demand_single, demand_vector
 from onnx_infer.laws.limits import demand_at_least
-from onnx_infer.laws.sizes import at_least, confirm, exact_quotient, may_be_empty, of_rank, unify
+from onnx_infer.laws.sizes import at_least, confirm, confirm_shape, differ, exact_quotient, may_be_empty, of_rank, unify
 from onnx_infer.laws.statements import demand, fresh
 from onnx_infer.operators.rule import uncounted
 from onnx_infer.ops.contrib import contrib
-from onnx_infer.ops.linear import demand_columns, demand_single, gemm, matmul, matmul_shape, matrix_product
+from onnx_infer.ops.linear import gemm, matmul, matmul_shape, matrix_product
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Sparse
 from symdim import product
@@ -55,6 +57,7 @@ def quantized_matmul(
     b_scale: AnyRank,
     b_zero_point: AnyRank | None,
     bias: AnyRank | None,
+    a_scale: AnyRank | None = None,
     a_zero_point: AnyRank | None = None,
 ) -> Shape:
     """(*batch, M, K), (*batch, K, N), scales and zero points for each column of B or for all -> (*batch, M, N).
@@ -63,10 +66,13 @@ def quantized_matmul(
     """
     shape = matmul_shape(A.dims, B.dims)
     demand_single(a_zero_point=a_zero_point)
-    if B.rank >= 2 and at_least(B.dims[-1], 2):
-        demand_columns(shape, B.dims[-1], b_scale=b_scale, b_zero_point=b_zero_point)
-    if B.rank >= 2 and not may_be_empty(shape) and bias is not None and bias.shape is not None and len(bias.shape) == 1:
-        confirm(B.dims[-1], bias.shape[0], "the columns of B and the size of bias")
+    if B.rank < 2:
+        return shape
+    if at_least(B.dims[-1], 2):
+        demand_for_columns(shape, shape, a_scale=a_scale, b_scale=b_scale)
+        demand_for_columns(shape, B.dims, exact=True, b_zero_point=b_zero_point)
+    if not may_be_empty(shape) and bias is not None and bias.shape is not None:
+        confirm(B.dims[-1], product(bias.shape), "the columns of B and the number of elements of bias")
     return shape
 
 
@@ -100,15 +106,37 @@ def distances(A: AnyRank, B: AnyRank) -> Shape:
 
 @contrib("FusedGemm", inputs="A B C?", cost=matrix_product)
 @contrib("GemmFloat8", inputs="A B C? scaleA? scaleB? scaleY?", dtype=lambda dtype=dt.FLOAT: dtype, cost=matrix_product)
+def fused_gemm(A: SymTensor, B: SymTensor, C: AnyRank | None, transA: int = 0, transB: int = 0) -> Shape:
+    """(M, K), (K, N), C that broadcasts to (M, N) -> (M, N)."""
+    return gemm(A, B, C, transA, transB)
+
+
 @contrib(
     "QGemm",
     inputs="A a_scale a_zero_point B b_scale b_zero_point C? y_scale? y_zero_point?",
     dtype=lambda y_zero_point: dt.FLOAT if y_zero_point is None else y_zero_point.dtype,
     cost=matrix_product,
 )
-def fused_gemm(A: SymTensor, B: SymTensor, C: AnyRank | None, transA: int = 0, transB: int = 0) -> Shape:
-    """(M, K), (K, N), C that broadcasts to (M, N) -> (M, N)."""
-    return gemm(A, B, C, transA, transB)
+def quantized_gemm(
+    A: SymTensor,
+    a_scale: AnyRank,
+    a_zero_point: AnyRank,
+    B: SymTensor,
+    b_scale: AnyRank,
+    b_zero_point: AnyRank,
+    C: AnyRank | None,
+    y_scale: AnyRank | None,
+    y_zero_point: AnyRank | None,
+    transA: int = 0,
+    transB: int = 0,
+) -> Shape:
+    """As Gemm. The scale and the zero point of B have one shape: a scalar, or a vector for each column or for all."""
+    shape: Shape = gemm(A, B, C, transA, transB)
+    demand_single(a_scale=a_scale, a_zero_point=a_zero_point, y_scale=y_scale, y_zero_point=y_zero_point)
+    demand_vector(shape[1], b_scale=b_scale, b_zero_point=b_zero_point)
+    if b_scale.shape is not None:
+        confirm_shape(b_scale.shape, b_zero_point.shape, "the scale and the zero point of B")
+    return shape
 
 
 # -- of weights in blocks of few bits ----------------------------------------------------------------------------------
@@ -126,9 +154,46 @@ def packed_product(_: Shapes, outputs: Shapes, attributes: Attributes) -> Dim:
     return product(outputs[0]) * attributes["K"]  # type: ignore[arg-type, no-any-return]
 
 
+def _demand_one_of(name: str, given: AnyRank | None, *shapes: Shape) -> None:
+    """Demand one of these shapes, which are known."""
+    if given is not None and given.shape is not None:
+        same = (wanted for wanted in shapes if len(wanted) == len(given.shape))
+        fits = any(not any(map(differ, given.shape, wanted)) for wanted in same)
+        wanted = " or ".join(str(list(shape)) for shape in shapes)
+        if demand(fits, f"the shape of {name} is not {wanted}", list(given.shape)):
+            confirm_shape(next(s for s in shapes if len(s) == len(given.shape)), given.shape, name)
+
+
 @contrib("MatMulNBits", inputs="A B scales zero_points? g_idx? bias?", cost=packed_product)
-def matmul_of_bits(A: SymTensor, K: int, N: int) -> Shape:
-    """(*batch, M, K), N * K packed weights -> (*batch, M, N)."""
+def matmul_of_bits(
+    A: SymTensor,
+    B: AnyRank,
+    scales: AnyRank,
+    zero_points: AnyRank | None,
+    g_idx: AnyRank | None,
+    bias: AnyRank | None,
+    K: int,
+    N: int,
+    bits: int = 4,
+    block_size: int | None = None,
+) -> Shape:
+    """(*batch, M, K), N * K weights of some bits in blocks of a row, (N, blocks, bytes of a block) -> (*batch, M, N).
+
+    The scales are (N, blocks) or flat; so are zero points, but as integers they are packed in bytes, each row by itself.
+    """
+    if block_size is None or not demand(
+        block_size >= 16 and is_power_of_two(block_size), "block_size is no power of 2 of at least 16", block_size
+    ):
+        return projected(A, K, N)
+    blocks = -(-K // block_size)
+    if B.dtype == dt.UINT8:
+        _demand_one_of("B", B, (N, blocks, block_size * bits // 8))
+    _demand_one_of("scales", scales, (N * blocks,), (N, blocks))
+    if zero_points is not None and zero_points.dtype is not None:
+        row = -(-blocks * bits // 8) if zero_points.dtype == dt.UINT8 else blocks
+        _demand_one_of("zero_points", zero_points, (N * row,), (N, row))
+    _demand_one_of("g_idx", g_idx, (K,), (blocks * block_size,))
+    _demand_one_of("bias", bias, (N,))
     return projected(A, K, N)
 
 
@@ -149,8 +214,17 @@ def matmul_of_packed_rows(A: SymTensor, B: AnyRank, K: int, N: int) -> Shape:
 
 
 @contrib("MatMulBnb4", inputs="A B absmax", cost=packed_product)
-def matmul_of_4_bits(A: SymTensor, K: int, N: int, transB: int = 1) -> Shape:
-    """(*batch, M, K), N * K packed weights -> (*batch, M, N); the other way round without transB."""
+def matmul_of_4_bits(
+    A: SymTensor, B: AnyRank, absmax: AnyRank, K: int, N: int, block_size: int | None = None, transB: int = 1
+) -> Shape:
+    """(*batch, M, K), N * K packed weights -> (*batch, M, N); the other way round without transB.
+
+    Two weights are in a byte, and each block of them has an element of absmax; there may be more of both.
+    """
+    if B.shape is not None and B.dtype == dt.UINT8:
+        demand_at_least(product(B.shape), -(-N * K // 2), "the number of bytes of B")
+    if absmax.shape is not None and block_size:
+        demand_at_least(product(absmax.shape), -(-N * K // block_size), "the number of elements of absmax")
     return projected(A, K, N) if transB else projected(A, N, K)
 
 
