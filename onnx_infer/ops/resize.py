@@ -19,7 +19,7 @@ from onnx_infer.operators.registration import op
 from onnx_infer.operators.rule import Reread
 from onnx_infer.ops.window import given_sizes, spatial_rank
 from onnx_infer.values.tensor import SymTensor
-from symdim import Expr, maximum, minimum
+from symdim import Expr, maximum, minimum, product
 from symdim.algebra.bounds import bounds_of
 
 if TYPE_CHECKING:
@@ -166,13 +166,28 @@ def _rereads(inputs: Values, _: Values, attributes: Attributes, names_axes: bool
 @op("Resize", data=_repeated, rereads=_rereads)
 @op("Resize", since=18, data=_repeated, rereads=partial(_rereads, names_axes=True))
 def resize(X: AnyRank, scales: Floats | Unknown | None, sizes: FlatSizes | Unknown | None, *,
-           axes: tuple[int, ...] = (), keep_aspect_ratio_policy: str = "stretch") -> Shape:  # fmt: skip
-    """floor(size * scale), or `sizes`, at each of `axes` (Resize-10, 11, 13, 18, 19); an empty input is none."""
+           roi: AnyRank | None = None, axes: tuple[int, ...] = (), keep_aspect_ratio_policy: str = "stretch",
+           coordinate_transformation_mode: str = "half_pixel") -> Shape:  # fmt: skip
+    """floor(size * scale), or `sizes`, at each of `axes` (Resize-10, 11, 13, 18, 19); an empty input is none.
+
+    A crop reads the start and the end of each axis in roi.
+    """
     given: Any = scales if scales not in (None, ()) else sizes
     if X.shape is None and (axes or not isinstance(given, tuple)):
         raise Unknown("the rank of X is not known")
     shape = of_rank(X.shape, len(given) if X.shape is None else X.rank, "X")
+    if coordinate_transformation_mode == "tf_crop_and_resize" and roi is not None and roi.shape is not None:
+        _demand_ends(product(roi.shape), 2 * len(shape), 2 * len(axes))
     return sizes_unless_broken(len(shape), lambda: _resized(shape, scales, sizes, axes, keep_aspect_ratio_policy))
+
+
+def _demand_ends(number: Dim, of_all: int, of_axes: int) -> None:
+    """Demand two elements of roi for each axis of X, or for each of `axes`. The reference evaluator allows more."""
+    law = "the number of elements of roi and twice the number of axes"
+    if isinstance(number, int):
+        demand(number >= (of_axes or of_all), law, number, of_axes or of_all, sign="<")
+    elif not of_axes:
+        unify(number, of_all, law)
 
 
 def _resized(shape: Shape, scales: Floats | Unknown | None, sizes: Ints | Unknown | None, axes: tuple[int, ...],

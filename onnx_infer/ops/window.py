@@ -156,7 +156,7 @@ def qlinear_conv(
     out: Shape = conv(x, w, B, window=window, group=group)
     demand_fit(x.shape, x_zero_point=x_zero_point)
     demand_fit(out, x_scale=x_scale, y_scale=y_scale, y_zero_point=y_zero_point)
-    demand_for_filters(out, w_scale=w_scale, w_zero_point=w_zero_point)
+    demand_for_filters(out, out[1], w_scale=w_scale, w_zero_point=w_zero_point)
     return out
 
 

@@ -156,12 +156,13 @@ def packed_product(_: Shapes, outputs: Shapes, attributes: Attributes) -> Dim:
 
 def _demand_one_of(name: str, given: AnyRank | None, *shapes: Shape) -> None:
     """Demand one of these shapes, which are known."""
-    if given is not None and given.shape is not None:
-        same = (wanted for wanted in shapes if len(wanted) == len(given.shape))
-        fits = any(not any(map(differ, given.shape, wanted)) for wanted in same)
-        wanted = " or ".join(str(list(shape)) for shape in shapes)
-        if demand(fits, f"the shape of {name} is not {wanted}", list(given.shape)):
-            confirm_shape(next(s for s in shapes if len(s) == len(given.shape)), given.shape, name)
+    if given is None or given.shape is None:
+        return
+    same = [shape for shape in shapes if len(shape) == len(given.shape)]
+    found = [shape for shape in same if not any(map(differ, given.shape, shape))]
+    wanted = " or ".join(str(list(shape)) for shape in shapes)
+    if demand(found, f"the shape of {name} is not {wanted}", list(given.shape)) and len(found) == 1:
+        confirm_shape(found[0], given.shape, name)
 
 
 @contrib("MatMulNBits", inputs="A B scales zero_points? g_idx? bias?", cost=packed_product)
