@@ -5,8 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import broadcast_to, confirm, exact_quotient, of_rank, unify, unify_shapes
-from onnx_infer.laws.statements import fresh
+from onnx_infer.laws.granularity import demand_single, demand_vector
+from onnx_infer.laws.limits import demand_at_least
+from onnx_infer.laws.sizes import (
+    broadcast_to,
+    confirm,
+    confirm_shape,
+    differ,
+    exact_quotient,
+    of_rank,
+    unify,
+    unify_shapes,
+)
+from onnx_infer.laws.statements import demand, fresh
 from onnx_infer.operators.rule import uncounted
 from onnx_infer.ops.attention import split_heads
 from onnx_infer.ops.contrib import contrib
@@ -45,6 +56,7 @@ def _parts(merged: Dim, given: tuple[int, ...]) -> tuple[Dim, ...]:
     if not given:
         return (exact_quotient(merged, 3, "the merged hidden sizes"),) * 3
     require(len(given) == 3, "qkv_hidden_sizes must have 3 elements", list(given))
+    demand(given[0] == given[1], "the hidden sizes of query and key differ", *given[:2])
     unify(merged, sum(given), "the merged hidden sizes")
     return given
 
@@ -80,21 +92,55 @@ def attention(
     past_present_share_buffer: int = 0,
     bias: AnyRank | None = None,
     mask_index: AnyRank | None = None,
+    attention_bias: AnyRank | None = None,
 ) -> list[Shape]:
     """Input (B, L, D), weights (D, q + k + v) -> (B, L, v), present (2, B, heads, P + L, v / heads)."""
     (batch, length, size), (inner, merged) = of_rank(input.shape, 3, "input"), of_rank(weights.shape, 2, "weights")
     size = confirm(size, inner, "the last size of the input and the first one of the weights")
     if bias is not None and bias.shape is not None:
         merged = confirm(merged, of_rank(bias.shape, 1, "bias")[0], "the merged hidden sizes of weights and bias")
-    mask = None if mask_index is None or past_present_share_buffer else mask_index.shape
-    if mask is not None and len(mask) == 2:  # a value for each key, or a length; other ranks have other forms
-        batch = confirm(batch, mask[0], "batch sizes of input and mask")
     parts = _parts(merged, qkv_hidden_sizes)
+    exact_quotient(parts[0], num_heads, "the hidden size of query")
+    mask = None if mask_index is None or past_present_share_buffer else mask_index.shape
+    if mask is not None and len(mask) == 2:  # a value for each key, or a length
+        batch = confirm(batch, mask[0], "batch sizes of input and mask")
     result, present = _attention((batch, length, size), parts, num_heads, past, past_present_share_buffer)
     if mask is not None and len(mask) == 2:
         (total,) = broadcast_to(present[3:4], mask[1:], "the mask")
         present = (*present[:3], total, present[4])
+    elif mask is not None:
+        _demand_mask(mask, batch, length, present[3])
+    if attention_bias is not None and attention_bias.shape is not None and not past_present_share_buffer:
+        demand(past is None, "past and attention_bias exclude each other")
+        _with_bias((batch, num_heads, length, present[3]), attention_bias.shape)
     return [result, present]
+
+
+def _demand_mask(mask: Shape, batch: Dim, length: Dim, total: Dim) -> None:
+    """Demand one of the forms of a mask that is no matrix.
+
+    They are lengths (B) or (2*B), starts and ends (3*B + 2), (B, S, total), and a buffer (B, 1, M, M) that is longer.
+    """
+    if not demand(1 <= len(mask) <= 4, "no mask has the rank", len(mask)):
+        return
+    if len(mask) == 1:
+        number = mask[0]
+        demand(
+            not all(differ(number, n) for n in (batch, 2 * batch, 3 * batch + 2)),
+            "the number of elements of the mask is none of those of lengths for the batch", number, batch, sign=",",
+        )  # fmt: skip
+    elif len(mask) == 3:
+        confirm_shape((batch, length, total), mask, "the mask")
+    else:
+        confirm_shape((batch, 1, mask[2], mask[2]), mask, "the mask")
+        demand_at_least(mask[2], total, "the longest sequence of the mask")
+
+
+def _with_bias(scores: Shape, bias: Shape) -> Shape:
+    """The scores (B, heads, S, total), to which a bias is added that may have 1 for the first two sizes."""
+    bias = of_rank(bias, 4, "attention_bias")
+    outer = broadcast_to(scores[:2], bias[:2], "attention_bias")
+    return (*outer, *unify_shapes(scores[2:], bias[2:], "the scores and attention_bias"))
 
 
 @contrib(
@@ -107,12 +153,20 @@ def quantized_attention(
     input: AnyRank,
     weight: AnyRank,
     bias: AnyRank,
+    input_scale: AnyRank,
+    weight_scale: AnyRank,
+    mask_index: AnyRank | None,
+    input_zero_point: AnyRank | None,
+    weight_zero_point: AnyRank | None,
     past: AnyRank | None,
     num_heads: int,
     past_present_share_buffer: int = 0,
 ) -> list[Shape]:
     """As Attention, with thirds of the weight."""
-    return attention(input, weight, past, num_heads, (), past_present_share_buffer, bias)
+    demand_single(input_scale=input_scale, input_zero_point=input_zero_point)
+    if weight.shape:
+        demand_vector(weight.shape[-1], weight_scale=weight_scale, weight_zero_point=weight_zero_point)
+    return attention(input, weight, past, num_heads, (), past_present_share_buffer, bias, mask_index)
 
 
 @contrib(
@@ -175,6 +229,12 @@ def _key_and_value(
     if value is None:
         _, others, heads, _, size = of_rank(key.shape, 5, "key, which holds the value too,")
         return (batch, length), hidden, (batch, heads, others, size), (batch, heads, others, size)
+    if key.rank == value.rank == 4:
+        common = unify_shapes(key.dims, value.dims, "key and value")
+        batch, heads, others, size = common
+        batch, heads = confirm(query[0], batch, "batch sizes of query and key"), confirm(num_heads, heads, "heads of key")
+        state = (batch, heads, others, confirm(exact_quotient(hidden, num_heads, "the hidden size"), size, "head sizes"))
+        return (batch, length), hidden, state, state
     # onnxruntime looks at no heads of an empty tensor
     k, v = (split_heads(x.dims, num_heads, name, x.dims[:2]) for x, name in ((key, "key"), (value, "value")))
     return (batch, length), v[1] * v[3] if value.rank == 4 else value.dims[2], k, v
@@ -208,6 +268,7 @@ def multi_head_attention(
     num_heads: int,
     key_padding_mask: AnyRank | None = None,
     attention_bias: AnyRank | None = None,
+    bias: AnyRank | None = None,
 ) -> list[Shape]:
     """Query (B, S, q), key (B, T, q), value (B, T, v), pasts (B, heads, P, size) -> (B, S, v), presents, scores.
 
@@ -220,6 +281,9 @@ def multi_head_attention(
         batch = confirm(batch, value.dims[0], "batch sizes of key and value")
         length = confirm(key.dims[1], value.dims[1], "lengths of key and value")
         hidden = confirm(query.dims[2], key.dims[2], "hidden sizes of query and key")
+        if bias is not None and bias.shape is not None:
+            count = of_rank(bias.shape, 1, "bias")[0]
+            confirm(2 * hidden + value.dims[2], count, "the hidden sizes of query, key and value, and the size of bias")
         query = SymTensor(query.dtype, (batch, query.dims[1], hidden))
         key = SymTensor(key.dtype, (batch, length, hidden))
         value = SymTensor(value.dtype, (batch, length, value.dims[2]))
@@ -233,14 +297,18 @@ def multi_head_attention(
         query, key, value, past_key, past_value, past_sequence_length, num_heads
     )
     before = scores[3]
-    mask = None if key_padding_mask is None or past_key is not None else key_padding_mask.shape
-    if mask is not None and len(mask) == 2:  # other ranks have other forms
-        batch, total = unify_shapes((scores[0], before), mask, "the keys and the mask")
-        scores = (batch, *scores[1:3], total)
+    is_shared = past_key is not None and past_sequence_length is not None
+    mask = None if key_padding_mask is None or is_shared else key_padding_mask.shape
+    if mask is not None and len(mask) == 1:
+        number, lengths = mask[0], (scores[0], 3 * scores[0] + 2)
+        law = "the number of elements of the mask is none of those of lengths for the batch"
+        demand(not all(differ(number, n) for n in lengths), law, number, scores[0], sign=",")
+    elif mask is not None and demand(len(mask) in (2, 3), "no mask has the rank", len(mask)):
+        law = "the keys and the mask"
+        batch, *rows, total = unify_shapes((scores[0], *scores[2 : len(mask)], before), mask, law)
+        scores = (batch, scores[1], *(rows or scores[2:3]), total)
     if attention_bias is not None and attention_bias.shape is not None:
-        bias = of_rank(attention_bias.shape, 4, "attention_bias")
-        outer = broadcast_to(scores[:2], bias[:2], "attention_bias")
-        scores = (*outer, *unify_shapes(scores[2:], bias[2:], "the scores and attention_bias"))
+        scores = _with_bias(scores, attention_bias.shape)
     batch, _, length, total = scores
     caches = [(batch, x[1], total if x[2] == before else x[2], x[3]) for x in presents]
     return [(batch, length, result[2]), *caches, scores]
