@@ -40,7 +40,7 @@ def demand_single(**parameters: SymTensor | None) -> None:
     >>> with Trace() as trace:
     ...     demand_single(a=SymTensor(1, ()), b=SymTensor(1, (2,)), c=SymTensor(1, (Var("K"),)))
     >>> trace.errors, trace.statements[0][:3]
-    (['the number of elements of b and 1 differ: 2 != 1'], ('equal', 1, K))
+    (['the number of elements of b and 1 differ: 1 != 2'], ('equal', 1, K))
     """
     demand_vector(1, **parameters)
 

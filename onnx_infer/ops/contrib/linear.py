@@ -72,7 +72,7 @@ def quantized_matmul(
         demand_for_columns(shape, shape, a_scale=a_scale, b_scale=b_scale)
         demand_for_columns(shape, B.dims, exact=True, b_zero_point=b_zero_point)
     if not may_be_empty(shape) and bias is not None and bias.shape is not None:
-        confirm(B.dims[-1], product(bias.shape), "the columns of B and the number of elements of bias")
+        confirm(B.dims[-1], product(bias.shape), "the columns of B and the size of bias")
     return shape
 
 

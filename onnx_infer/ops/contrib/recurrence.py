@@ -70,10 +70,12 @@ def quantized_lstm(
         if given.shape is not None and demand(len(given.shape) in (1, 2), f"rank of {name} is neither 1 nor 2", given):
             columns = (DIRECTIONS.get(direction, weights[0].dims[0]), weights[name[0] == "R"].dims[1])
             confirm_shape(columns[: len(given.shape)], given.shape, name)
-    out: list[Shape] = lstm(X, *weights, B, sequence_lens, initial_h, initial_c, P, direction, hidden_size)
-    if initial_h is not None and initial_h.shape is not None:
+    hidden = weights[1].dims[2]
+    hidden = hidden if hidden_size is None else unify(hidden, hidden_size, "hidden sizes")
+    out: list[Shape] = lstm(X, *weights, B, sequence_lens, initial_h, initial_c, P, direction, None)
+    if initial_h is not None:
         confirm_shape(out[1], initial_h.shape, "initial_h")
-    return out
+    return [(*shape[:-1], hidden) for shape in out]
 
 
 # -- causal convolution ------------------------------------------------------------------------------------------------
