@@ -116,7 +116,8 @@ def _edits(a: str, b: str, most: int) -> int:
 
     It is a number above `most` if it is not at most that.
     """
-    before, row = [], list(range(len(b) + 1))
+    before: list[int] = []
+    row = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
         last, before, row = before, row, [i]
         for j, y in enumerate(b, 1):

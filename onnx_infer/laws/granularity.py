@@ -57,7 +57,7 @@ def demand_vector(count: Dim, **parameters: SymTensor | None) -> None:
 
 
 def demand_fit(target: Shape | None, *, rows: Shape = (), **parameters: SymTensor | None) -> None:
-    """Demand parameters of one element, or with one for each of `rows` (a size, or none), or that broadcast to `target`.
+    """Demand parameters of one element, or of one for each of `rows` (a size, or none), or that broadcast to a target.
 
     The specification allows one element for each row of a left factor, and the reference broadcasts; onnxruntime has
     kernels for a single element only. So an unknown length must be 1, and a known one may be meant for another runtime.

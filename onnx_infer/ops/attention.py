@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 from onnx_infer.elements.indices import demand_in_bounds
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.limits import demand_at_least, demand_at_most
-from onnx_infer.laws.sizes import confirm, differ, doubtful_sizes, exact_quotient, may_be_empty, of_rank, unify, unify_shapes
+from onnx_infer.laws.sizes import (
+    confirm,
+    differ,
+    doubtful_sizes,
+    exact_quotient,
+    may_be_empty,
+    of_rank,
+    unify,
+    unify_shapes,
+)
 from onnx_infer.laws.statements import Kind, conflicting, demand, fresh, state
 from onnx_infer.operators.registration import op
 from onnx_infer.values import dtype as dt
@@ -130,7 +139,8 @@ def attention(
         _demand_mask(attn_mask.shape, (batch, q_heads, q_length, total), since_version)
     if nonpad_kv_seqlen is not None and nonpad_kv_seqlen.shape is not None:
         lengths = nonpad_kv_seqlen.shape
-        if demand(lengths, "nonpad_kv_seqlen is a scalar") and len(lengths) == 1 and (kind == "required" or lengths != (1,)):
+        may_differ = len(lengths) != 1 or (since_version >= 25 and lengths == (1,))
+        if demand(lengths, "nonpad_kv_seqlen is a scalar") and not may_differ:
             batch = confirm(batch, lengths[0], "batch sizes of Q and nonpad_kv_seqlen", kind)
     whole = (batch, q_heads, q_length, v_size)
     Y = whole if rank == 4 else (batch, q_length, q_heads * v_size)

@@ -131,13 +131,13 @@ def _by_size(demands: Iterable[Statement]) -> dict[tuple[str, Dim], tuple[int, S
     from symdim.relations.solving import solve  # few models need it
 
     found: dict[tuple[str, Dim], tuple[int, Statement]] = {}
-    for demand in demands:
-        for condition in solve(demand.condition) or ():
+    for statement in demands:
+        for condition in solve(statement.condition) or ():
             kind, size, _, _ = condition.normal()
             constant = terms_of(size)[1] if kind == "at_least" else 0
             key = kind, size - constant
             if key not in found or constant < found[key][0]:
-                stated = demand._replace(relation=condition.kind, lhs=condition.left, rhs=condition.right)
+                stated = statement._replace(relation=condition.kind, lhs=condition.left, rhs=condition.right)
                 found[key] = constant, stated
     return found
 

@@ -69,9 +69,8 @@ def merge(declared: Value | None, inferred: Value, policy: ShapeMergePolicy, con
             ranks = " or ".join([str(x.rank) for x in inferred.choices])
             conflict(Conflict(f"declared rank {declared.rank} but inferred rank {ranks}"))
         return inferred
-    if isinstance(declared, SymTensor) and isinstance(inferred, SymTensor):
-        return _merge_tensors(declared, inferred, policy, conflict)
-    if isinstance(declared, Sparse) and isinstance(inferred, Sparse):
+    is_dense = isinstance(declared, SymTensor) and isinstance(inferred, SymTensor)
+    if is_dense or (isinstance(declared, Sparse) and isinstance(inferred, Sparse)):
         return _merge_tensors(declared, inferred, policy, conflict)
     kind = Sequence if isinstance(inferred, Sequence) else Optional
     if isinstance(inferred, kind) and isinstance(declared, kind):
@@ -142,7 +141,8 @@ def size_pairs(declared: Value | None, inferred: Value | None) -> Iterator[tuple
         yield from zip(declared.shape, shape, strict=True)
 
 
-def _merge_tensors(declared: SymTensor | Sparse, inferred: Value, policy: ShapeMergePolicy, conflict: Told) -> Value:
+def _merge_tensors(declared: Value, inferred: Value, policy: ShapeMergePolicy, conflict: Told) -> Value:
+    assert isinstance(declared, (SymTensor, Sparse))
     assert isinstance(inferred, (SymTensor, Sparse))
     dtype = declared.dtype or inferred.dtype
     if declared.dtype and inferred.dtype and declared.dtype != inferred.dtype:

@@ -64,15 +64,17 @@ def quantized_lstm(
 
     A scale or a zero point has one element for each direction, or one for each direction and column of the weight.
     """
-    weights = [SymTensor(w.dtype, transposed(of_rank(w.shape, 3, name), 1, 0)) for w, name in ((W, "W"), (R, "R"))]
+    by_columns, recurrent = (
+        SymTensor(w.dtype, transposed(of_rank(w.shape, 3, name), 1, 0)) for w, name in ((W, "W"), (R, "R"))
+    )
     parameters = {"W_scale": W_scale, "W_zero_point": W_zero_point, "R_scale": R_scale, "R_zero_point": R_zero_point}
     for name, given in parameters.items():
         if given.shape is not None and demand(len(given.shape) in (1, 2), f"rank of {name} is neither 1 nor 2", given):
-            columns = (DIRECTIONS.get(direction, weights[0].dims[0]), weights[name[0] == "R"].dims[1])
+            columns = (DIRECTIONS.get(direction, recurrent.dims[0]), recurrent.dims[1])
             confirm_shape(columns[: len(given.shape)], given.shape, name)
-    hidden = weights[1].dims[2]
+    hidden = recurrent.dims[2]
     hidden = hidden if hidden_size is None else unify(hidden, hidden_size, "hidden sizes")
-    out: list[Shape] = lstm(X, *weights, B, sequence_lens, initial_h, initial_c, P, direction, None)
+    out: list[Shape] = lstm(X, by_columns, recurrent, B, sequence_lens, initial_h, initial_c, P, direction, None)
     if initial_h is not None:
         confirm_shape(out[1], initial_h.shape, "initial_h")
     return [(*shape[:-1], hidden) for shape in out]
