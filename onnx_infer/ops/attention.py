@@ -144,7 +144,9 @@ def attention(
             batch = confirm(batch, lengths[0], "batch sizes of Q and nonpad_kv_seqlen", kind)
     whole = (batch, q_heads, q_length, v_size)
     Y = whole if rank == 4 else (batch, q_length, q_heads * v_size)
-    return [Y, (batch, heads, total, size), (batch, heads, total, v_size), (batch, q_heads, q_length, total)]
+    # what broadcasts in the products is cached as it is
+    outer = [tuple(own if differ(own, n) else n for own, n in zip(x[:2], (batch, heads), strict=True)) for x in (k, v)]
+    return [Y, (*outer[0], total, size), (*outer[1], total, v_size), (batch, q_heads, q_length, total)]
 
 
 @op("FlexAttention", domain="ai.onnx.preview")

@@ -28,16 +28,13 @@ if TYPE_CHECKING:
     Function = Callable[[SymTensor, list[Value | None]], list[SymTensor]]
 
 
-@op("ATen", domain="org.pytorch.aten", inputs="inputs*", dtype=lambda: None, cost=uncounted)
-def aten(inputs: Values, operator: str) -> list[Value]:
+@op("ATen", domain="org.pytorch.aten", inputs="first arguments?*", dtype=lambda: None, cost=uncounted)
+def aten(first: SymTensor, arguments: Values, operator: str) -> list[Value]:
     """The results of a function, by its name."""
     if operator not in _FUNCTIONS:
         warn(f"no rule for the function {operator} of ATen")
         raise Unknown(f"no rule for the function {operator} of ATen")
-    first = _tensor(inputs[0] if inputs else None, "the first operand")
-    if first.shape is None:
-        raise Unknown("the rank of the first operand is not known")
-    return [*_FUNCTIONS[operator](first, [*inputs[1:], *[None] * 6])]
+    return [*_FUNCTIONS[operator](first, [*arguments, *[None] * 6])]
 
 
 def _vector(value: Value | None) -> tuple[Dim, ...] | None:
