@@ -12,7 +12,7 @@ from onnx_infer.laws.sizes import normalize_axis
 from onnx_infer.laws.statements import contradict, demand, fresh, state, warn
 from onnx_infer.operators.registration import op
 from onnx_infer.types.branches import demand_side, of_branches, of_different_rank
-from onnx_infer.types.join import NOTHING, either, elements, kind_of, sequence_of
+from onnx_infer.types.join import NOTHING, either, elements, sequence_of
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.propagated import is_small
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, OneOf, Optional, Sequence, SymTensor, Value, plain
@@ -52,7 +52,8 @@ def check_types(what: str, a: Value, b: Value) -> None:
     """Check that two values which replace each other have the same element type, and maps the same keys and values."""
     x, y = _innermost(a), _innermost(b)
     if isinstance(x, Map) and isinstance(y, Map):
-        require(kind_of(x) is kind_of(y), f"the maps of {what} differ", x, y)
+        require(x.key == y.key, f"the key types of {what} differ", dt.text(x.key), dt.text(y.key))
+        x, y = x.value or NOTHING, y.value or NOTHING
     one, other = getattr(x, "dtype", None), getattr(y, "dtype", None)
     known = one is not None and other is not None
     require(not known or one == other, f"the element types of {what} differ", dt.text(one), dt.text(other))

@@ -72,8 +72,6 @@ def kind_of(value: Value) -> Value:
         return Sequence(value.elem and kind_of(value.elem))
     if isinstance(value, Optional):
         return Optional(value.elem and kind_of(value.elem))
-    if isinstance(value, Map):
-        return Map(value.key, value.value and kind_of(value.value))
     return value
 
 

@@ -103,6 +103,18 @@ def test_a_known_number_of_zero_points_is_no_error(number: str) -> None:
     assert infer(parsed(graph, HEAD)).diagnostics == []
 
 
+def test_batches_of_1_broadcast_in_the_function_of_attention() -> None:
+    """Runtimes run version 25 by its function, in which a batch of K may be 1. It is cached as it is."""
+    graph = """g (float[2, 4, 3, 8] q, float[1, 4, 5, 8] k, float[2, 4, 5, 8] v) => (y, pk, pv) {
+        y, pk, pv = Attention(q, k, v) }"""
+    model = parsed(graph, HEAD.replace("18", "25").replace("ir_version: 8", "ir_version: 11"))
+    result = infer(model)
+    assert not result.diagnostics
+    feeds = {name: np.zeros(result.shapes[name], np.float32) for name in "qkv"}
+    made = onnx.reference.ReferenceEvaluator(model).run(None, feeds)
+    assert [x.shape for x in made] == [result.shapes[name] for name in ("y", "pk", "pv")]
+
+
 def test_parts_without_their_axis_are_assumed() -> None:
     """The specification keeps the axis of parts of a given size, and onnxruntime does not."""
     model = parsed(

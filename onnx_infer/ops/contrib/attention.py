@@ -97,12 +97,13 @@ def attention(
     size = confirm(size, inner, "the last size of the input and the first one of the weights")
     if bias is not None and bias.shape is not None:
         merged = confirm(merged, of_rank(bias.shape, 1, "bias")[0], "the merged hidden sizes of weights and bias")
-    parts = _parts(merged, qkv_hidden_sizes)
     mask = None if mask_index is None or past_present_share_buffer else mask_index.shape
     if mask is not None and len(mask) == 2:  # a value for each key, or a length
         batch = confirm(batch, mask[0], "batch sizes of input and mask")
+    parts = _parts(merged, qkv_hidden_sizes)
     result, present = _attention((batch, length, size), parts, num_heads, past, past_present_share_buffer)
-    exact_quotient(parts[0], num_heads, "the hidden size of query")
+    if qkv_hidden_sizes:
+        exact_quotient(parts[0], num_heads, "the hidden size of query")
     if mask is not None and len(mask) == 2:
         (total,) = broadcast_to(present[3:4], mask[1:], "the mask")
         present = (*present[:3], total, present[4])

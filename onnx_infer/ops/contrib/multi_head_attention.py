@@ -40,8 +40,8 @@ def _key_and_value(
     if key.rank == value.rank == 4:
         given = unify_shapes(key.dims, value.dims, "key and value")
         size = exact_quotient(hidden, num_heads, "the hidden size")
-        heads = confirm_shape((batch, num_heads, given[2], size), given, "the heads of query and key")
-        return (heads[0], length), hidden, heads, heads
+        cross = confirm_shape((batch, num_heads, given[2], size), given, "the heads of query and key")
+        return (cross[0], length), hidden, cross, cross
     # onnxruntime looks at no heads of an empty tensor
     k, v = (split_heads(x.dims, num_heads, name, x.dims[:2]) for x, name in ((key, "key"), (value, "value")))
     return (batch, length), v[1] * v[3] if value.rank == 4 else value.dims[2], k, v
