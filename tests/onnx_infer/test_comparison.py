@@ -6,7 +6,7 @@ import onnx.parser
 import pytest
 
 from onnx_infer import infer
-from onnx_infer.tools.report.comparison import Comparison, compare
+from onnx_infer.tools.comparison.comparison import Comparison, compare
 
 HEAD = '<ir_version: 10, opset_import: ["": 20]> '
 TEXT = """g (float[N, H] x, float[M, 4] w) => (y, k) {
