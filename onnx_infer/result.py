@@ -10,10 +10,7 @@ from onnx_infer.results.inferred import Inferred, checked_sizes, nameable, sched
 from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from onnx import ModelProto
 
     from onnx_infer.model.contract import Contract
     from onnx_infer.model.graph import Graph, Node
@@ -24,7 +21,7 @@ if TYPE_CHECKING:
     from onnx_infer.tools.arena.largest import LargestSize
     from onnx_infer.tools.arena.making import Owner
     from onnx_infer.tools.arena.plan import ArenaPlan
-    from onnx_infer.tools.comparison.comparison import Comparison
+    from onnx_infer.tools.comparison.comparison import Comparison, Paths
     from onnx_infer.tools.planning.costs import Costs, Layer
     from onnx_infer.tools.planning.fits import Fits
     from onnx_infer.tools.planning.memory import MemoryPlan
@@ -192,18 +189,11 @@ class InferenceResult(Inferred):
 
         return fits(self, max_memory, bounds)
 
-    def compare(
-        self,
-        other: InferenceResult,
-        paths: tuple[str | os.PathLike[str] | None, str | os.PathLike[str] | None] = (None, None),
-    ) -> Comparison:
+    def compare(self, other: InferenceResult, paths: Paths = (None, None)) -> Comparison:
         """What differs in another result, such as that of another export; `paths` are for external data of the two."""
         from onnx_infer.tools.comparison.comparison import compare
 
         return compare(self, other, paths)
-
-    def _message(self) -> ModelProto:
-        return self._walked.model.handle  # type: ignore[no-any-return]
 
     def table(self, limit: int | None = 40, width: int | None = None) -> str:
         """The values with their types, the reasons for unknown ones, guards and errors, as `onnx-infer` prints them.

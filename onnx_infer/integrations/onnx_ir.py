@@ -72,7 +72,7 @@ class InferenceResult(result.InferenceResult):
         return None
 
     def _message(self) -> ModelProto:
-        return ir.to_proto(self._front.model)  # type: ignore[no-any-return]
+        return ir.to_proto(self._front.model)
 
     def _write(self, model: Any, contract: str | None) -> None:
         if model is not self._front.model:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from onnx_infer.engine.substitution import take_own_sizes
 from onnx_infer.errors import UnknownSymbol
@@ -48,6 +48,10 @@ class Inferred:
         """The engine after its walk, with sizes that only this result has. Writing a model does not need these."""
         take_own_sizes(self._walked)
         return self._walked
+
+    def _message(self) -> Any:
+        """The ModelProto that was inferred."""
+        return self._walked.model.handle
 
     @cached_property
     def types(self) -> Mapping[str, Value]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from onnx_infer.operators.lookup import operators_of
 from onnx_infer.protobuf.reading import OVERRIDABLE, function_key, opset_imports
@@ -31,8 +31,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from onnx_infer.diagnostics import Diagnostic
-    from onnx_infer.result import InferenceResult
     from onnx_infer.results.guards import Guard
+    from onnx_infer.results.inferred import Inferred
+
+    Paths: TypeAlias = "tuple[str | os.PathLike[str] | None, str | os.PathLike[str] | None]"
 
 
 class OperatorCount(NamedTuple):
@@ -86,11 +88,7 @@ class Comparison(NamedTuple):
         return not self.differs and not self.not_read
 
 
-def compare(
-    first: InferenceResult,
-    second: InferenceResult,
-    paths: tuple[str | os.PathLike[str] | None, str | os.PathLike[str] | None] = (None, None),
-) -> Comparison:
+def compare(first: Inferred, second: Inferred, paths: Paths = (None, None)) -> Comparison:
     """Compare two results, for example those of two exports of one model.
 
     `paths`: where the models lie, for their external data. Without it, models with external data are never equal.
@@ -109,7 +107,7 @@ def compare(
 
 
 class _Comparison:
-    def __init__(self, first: InferenceResult, second: InferenceResult, paths: tuple[Any, Any]) -> None:
+    def __init__(self, first: Inferred, second: Inferred, paths: Paths) -> None:
         self.results = first, second
         self._types = Types(first, second)
         self._models = [result._message() for result in self.results]
@@ -130,6 +128,7 @@ class _Comparison:
         inner = [(a.name, b.name) for a, b in matched if (a.name, b.name) not in ends]
         self._types.rename([*outputs, *inner], data_dependent=True)
         types = [self._types.differences(pairs) for pairs in (inputs, outputs, inner)]
+        types_of_inputs, types_of_outputs, types_of_values = with_causes(types, [a for a, _ in matched])
         names = {b: a for a, b in (*inputs, *outputs, *inner) if a is not None and b is not None}
         titles = sorted(self._counts[0] | self._counts[1])
         counts = [OperatorCount(title, *(count[title] for count in self._counts)) for title in titles]
@@ -140,7 +139,9 @@ class _Comparison:
             sum(a != b for a, b in inner),
             found.not_read,
             self._model,
-            *with_causes(types, [a for a, _ in matched]),
+            types_of_inputs,
+            types_of_outputs,
+            types_of_values,
             found.nodes,
             found.constants,
             *found.only,
@@ -184,13 +185,12 @@ class _Comparison:
             for what in ("attribute", "attribute_proto"):
                 if sorted(map(_bytes, getattr(first, what))) != sorted(map(_bytes, getattr(second, what))):
                     self._model.append(f"{place}: other attributes")
-            sides = []
             for what in ("input", "output"):
-                names = [texts(getattr(function, what)) for function in pair]
-                sides.append(list(zip(*names, strict=False)))
-                if len(names[0]) != len(names[1]):
-                    self._model.append(f"{place}: {len(names[0])} -> {len(names[1])} {what}s")
-            self._graphs([first, second], *sides, place)
+                counts = [len(getattr(function, what)) for function in pair]
+                if counts[0] != counts[1]:
+                    self._model.append(f"{place}: {counts[0]} -> {counts[1]} {what}s")
+            inputs = zip(texts(first.input), texts(second.input), strict=False)
+            self._graphs([first, second], inputs, zip(texts(first.output), texts(second.output), strict=False), place)
 
     def _graphs(
         self, protos: list[Any], inputs: Iterable[Pair], outputs: Iterable[Pair], place: str = ""

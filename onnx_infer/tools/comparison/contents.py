@@ -131,7 +131,8 @@ def _blocks(path: str, offset: int, length: int) -> Iterator[bytes]:
 
 
 def _bytes_of(tensor: TensorProto) -> int:
-    return -(-prod(tensor.dims) * dt.BITS.get(tensor.data_type, 8) // 8)
+    bits: int = prod(tensor.dims) * dt.BITS.get(tensor.data_type, 8)
+    return -(-bits // 8)
 
 
 def _parts(data: bytes) -> Iterator[bytes]:

@@ -51,7 +51,7 @@ class Differences:
         self._told: set[tuple[str, str]] = set()
 
     def __len__(self) -> int:
-        return sum(map(len, (self.nodes, self.constants, *self.only, self.not_read)))
+        return len(self.nodes) + len(self.constants) + len(self.not_read) + sum(map(len, self.only))
 
     def walk(self, first: ValueGraph, second: ValueGraph, pairs: Pairs, ends: Ends) -> Ends:
         """Match two graphs and say what differs; returns the matched values. `ends`: their outputs in pairs."""

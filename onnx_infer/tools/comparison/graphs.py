@@ -210,8 +210,9 @@ def _plain(attribute: AttributeProto, contents: Contents) -> PlainAttribute:
         field, read = _WITH_DATA[kind]
         found = getattr(attribute, field)
         constants = [read(contents, part) for part in (found if field.endswith("s") else [found])]
-        not_read = next(filter(None, (c.not_read for c in constants)), "")
-        return PlainAttribute((kind, tuple(c.key for c in constants)), ", ".join(map(str, constants)), not_read)
+        key = kind, tuple(constant.key for constant in constants)  # this reads the data
+        not_read = next(filter(None, (constant.not_read for constant in constants)), "")
+        return PlainAttribute(key, ", ".join(map(str, constants)), not_read)
     value = value_type(attribute.tp, _number) if kind == AttributeProto.TYPE_PROTO else attribute_value(attribute)
     shown = str(list(value)) if isinstance(value, tuple) else repr(value) if isinstance(value, str) else str(value)
     return PlainAttribute((kind, _exact(kind, value)), shown if len(shown) <= 60 else f"{shown[:57]}...")

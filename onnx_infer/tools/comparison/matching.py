@@ -7,6 +7,7 @@ names mean something, and backwards from the outputs.
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING
 
 from onnx_infer.tools.comparison.graphs import GraphNode, GraphValue, ValueGraph
@@ -52,14 +53,22 @@ class Pairs:
 def match(first: ValueGraph, second: ValueGraph, pairs: Pairs, ends: Ends) -> None:
     """Pair the nodes of two graphs. `ends`: their outputs in pairs."""
     for numbers in (pairs.same, pairs.alike):
-        _by_key(first, second, pairs, lambda node, side, of=numbers: (of[side][node], _name(node)))
-        _by_key(first, second, pairs, lambda node, side, of=numbers: of[side][node])
+        _by_key(first, second, pairs, partial(_number_and_name, numbers))
+        _by_key(first, second, pairs, partial(_number, numbers))
     mean_something = _names_mean_something(first, second)
     if mean_something:
         _by_key(first, second, pairs, lambda node, _: (node.operator, _name(node)))
     _backwards(first, pairs, ends)
     if mean_something:
         _by_key(first, second, pairs, lambda node, _: _name(node))
+
+
+def _number_and_name(numbers: tuple[Numbers, Numbers], node: GraphNode, side: int) -> object:
+    return numbers[side][node], _name(node)
+
+
+def _number(numbers: tuple[Numbers, Numbers], node: GraphNode, side: int) -> object:
+    return numbers[side][node]
 
 
 def _name(node: GraphNode) -> str:
