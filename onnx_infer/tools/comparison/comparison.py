@@ -12,7 +12,6 @@ prover proves it.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -23,7 +22,7 @@ from onnx_infer.tools.comparison.differences import ConstantDifference, Differen
 from onnx_infer.tools.comparison.graphs import GraphNode, GraphValue, parts_first, read_graph
 from onnx_infer.tools.comparison.matching import Pairs
 from onnx_infer.tools.comparison.numbering import Numbering
-from onnx_infer.tools.comparison.types import Pair, TypeDifference, Types, with_causes
+from onnx_infer.tools.comparison.types import Pair, TypeDifference, Types, with_causes, with_names
 from onnx_infer.values.text import texts
 
 if TYPE_CHECKING:
@@ -115,6 +114,7 @@ class _Comparison:
         self._found = Differences()
         self._counts: list[Counter[str]] = [Counter(), Counter()]
         self._model: list[str] = []
+        self._unsure: list[str] = []
 
     def result(self) -> Comparison:
         first, second = self.results
@@ -127,9 +127,11 @@ class _Comparison:
         ends = {*inputs, *outputs}
         inner = [(a.name, b.name) for a, b in matched if (a.name, b.name) not in ends]
         self._types.rename([*outputs, *inner], data_dependent=True)
+        names = {b: a for a, b in (*inputs, *outputs) if a is not None and b is not None}
+        names = {**self._found.names, **names}
+        self._types.rename_by(names)
         types = [self._types.differences(pairs) for pairs in (inputs, outputs, inner)]
         types_of_inputs, types_of_outputs, types_of_values = with_causes(types, [a for a, _ in matched])
-        names = {b: a for a, b in (*inputs, *outputs, *inner) if a is not None and b is not None}
         titles = sorted(self._counts[0] | self._counts[1])
         counts = [OperatorCount(title, *(count[title] for count in self._counts)) for title in titles]
         found = self._found
@@ -137,7 +139,7 @@ class _Comparison:
             self._types.names,
             {b: a for a, b in (*inputs, *outputs) if a is not None and b is not None and a != b},
             sum(a != b for a, b in inner),
-            found.not_read,
+            list(dict.fromkeys(reason for contents in self._contents for reason in contents.not_read)) + self._unsure,
             self._model,
             types_of_inputs,
             types_of_outputs,
@@ -221,7 +223,7 @@ class _Comparison:
                 self._model.append(f"{place and place + ': '}output {a.name!r} is another value")
         is_proved = numbers[0][0][first] == numbers[0][1][second]
         if not is_proved and len(self._found) == before and not self._model:
-            self._found.not_read.append(f"{place or 'the graph'}: what random nodes or nodes in a cycle give")
+            self._unsure.append(f"{place or 'the graph'}: what random nodes or nodes in a cycle give")
         return matched
 
     def _default(self, ours: GraphValue, theirs: GraphValue) -> None:
@@ -233,11 +235,11 @@ class _Comparison:
 
     def _diagnostics(self, names: Mapping[str, str]) -> tuple[list[Diagnostic], list[Diagnostic]]:
         """The errors and warnings that the other result does not have. Their texts may name values and symbols."""
-        names = {**names, **self._found.names, **self._types.names}
+        names = {**names, **self._types.names}
 
         def key(found: Diagnostic, names: Mapping[str, str]) -> tuple[str, ...]:
             texts = (found.severity, found.operator, found.node, found.message, str(found.inputs))
-            return tuple(_WORD.sub(lambda word: names.get(word[0], word[0]), text) for text in texts)
+            return tuple(with_names(text, names) for text in texts)
 
         ours = [(key(found, {}), found) for found in self.results[0].diagnostics]
         theirs = [(key(found, names), found) for found in self.results[1].diagnostics]
@@ -254,10 +256,6 @@ def _paired(first: list[str], second: list[str]) -> Iterator[Pair]:
     for name in first:
         yield name, name if name in both else rest.pop(0) if rest else None
     yield from ((None, name) for name in rest)
-
-
-_WORD = re.compile(r"[^\s'\",;()\[\]{}*+=<>]+")
-"""A name in a message."""
 
 
 def _bytes(message: Any) -> bytes:

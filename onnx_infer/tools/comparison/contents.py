@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import Counter
 from functools import cached_property
 from hashlib import sha256
 from itertools import zip_longest
@@ -44,26 +45,31 @@ class NotReadError(Exception):
 class Content:
     """A constant: its element type, its sizes, and a function that reads its bytes, as `raw_data` has them.
 
-    `strings` are the elements of a constant of strings instead.
+    `strings` are the elements of a constant of strings instead. `place` is where external data are.
     """
 
     def __init__(
-        self, kind: int, dims: tuple[int, ...], blocks: Callable[[], Iterator[bytes]], strings: tuple[bytes, ...] = ()
+        self,
+        kind: int,
+        dims: tuple[int, ...],
+        blocks: Callable[[], Iterator[bytes]],
+        strings: tuple[bytes, ...] = (),
+        place: tuple[str, ...] = (),
     ) -> None:
-        self.kind, self.dims, self.blocks, self.strings = kind, dims, blocks, strings
+        self.kind, self.dims, self.blocks, self.strings, self.place = kind, dims, blocks, strings, place
         self.not_read = ""
         """Why the data could not be read; known after `key`."""
 
     @cached_property
     def key(self) -> tuple[Any, ...]:
-        """What equal constants have in common. One that cannot be read has a key of its own."""
+        """What equal constants have in common. What cannot be read is matched by its place, and never equal for sure."""
         found = sha256()
         try:
             for block in self.blocks():
                 found.update(block)
         except NotReadError as error:
             self.not_read = str(error)
-            return ("not read", id(self))
+            return "not read", self.kind, self.dims, self.place
         return self.kind, self.dims, found.digest()
 
     def __str__(self) -> str:
@@ -75,12 +81,25 @@ class Contents:
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
         self._path = None if path is None else Path(path)
+        self._external: list[Content] = []
+
+    @property
+    def not_read(self) -> list[str]:
+        """What could not be read of what was asked for, a line for each reason."""
+        reasons = Counter(content.not_read for content in self._external if content.not_read)
+        return [
+            f"{count} constants: {reason}" if count > 1 else f"a constant: {reason}"
+            for reason, count in reasons.items()
+        ]
 
     def of(self, tensor: TensorProto) -> Content:
         """The content of a tensor. Nothing is read before it is asked for."""
         kind, dims = tensor.data_type, tuple(tensor.dims)
         if tensor.data_location == TensorProto.EXTERNAL:
-            return Content(kind, dims, lambda: self._external(tensor))
+            entries = {text(entry.key): text(entry.value) for entry in tensor.external_data}
+            place = tuple(entries.get(key, "") for key in ("location", "offset", "length"))
+            self._external.append(Content(kind, dims, lambda: self._read(tensor, *place), place=place))
+            return self._external[-1]
         if kind == dt.STRING:
             return of_strings(dims, tuple(tensor.string_data))
         return Content(kind, dims, lambda: _parts(tensor.raw_data or _packed(tensor)))
@@ -91,27 +110,26 @@ class Contents:
 
         def blocks() -> Iterator[bytes]:
             for part in parts:
-                yield f"sparse {part} ".encode()
-                yield from part.blocks()
+                yield repr(("sparse", part.key)).encode()
+                if part.not_read:
+                    raise NotReadError(part.not_read)
 
-        return Content(sparse.values.data_type, tuple(sparse.dims), blocks)
+        return Content(sparse.values.data_type, tuple(sparse.dims), blocks, place=parts[0].place + parts[1].place)
 
-    def _external(self, tensor: TensorProto) -> Iterator[bytes]:
-        entries = {text(entry.key): text(entry.value) for entry in tensor.external_data}
-        location = entries.get("location", "")
+    def _read(self, tensor: TensorProto, location: str, offset: str, length: str) -> Iterator[bytes]:
         if self._path is None:
-            raise NotReadError(f"nobody knows the folder of its file {location!r}")
+            raise NotReadError(f"the folder of the file {location!r} was not given")
         path = os.path.join(os.path.realpath(self._path.parent), location)
         if not is_in_reach(path, self._path):
-            raise NotReadError(f"its file {location!r} is outside of the model's folder")
+            raise NotReadError(f"the file {location!r} is outside of the model's folder")
         try:
-            offset, length = int(entries.get("offset") or 0), int(entries.get("length") or 0)
+            start, count = int(offset or 0), int(length or 0) or _bytes_of(tensor)
         except ValueError:
-            raise NotReadError(f"its offset or length in {location!r} is no number") from None
+            raise NotReadError(f"an offset or length in the file {location!r} is no number") from None
         try:
-            yield from _blocks(path, offset, length or _bytes_of(tensor))
+            yield from _blocks(path, start, count)
         except (OSError, ValueError) as error:
-            raise NotReadError(f"its file {location!r}: {getattr(error, 'strerror', None) or error}") from None
+            raise NotReadError(f"the file {location!r}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _blocks(path: str, offset: int, length: int) -> Iterator[bytes]:

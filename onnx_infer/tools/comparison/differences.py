@@ -40,18 +40,17 @@ class ConstantDifference(NamedTuple):
 
 
 class Differences:
-    """What differs in the graphs that were walked. `names`: the name of a node in the second model -> in the first."""
+    """What differs in the graphs that were walked. `names`: those of nodes and values of the second model -> the first."""
 
     def __init__(self) -> None:
         self.nodes: list[NodeDifference] = []
         self.constants: list[ConstantDifference] = []
         self.only: tuple[list[str], list[str]] = [], []
-        self.not_read: list[str] = []
         self.names: dict[str, str] = {}
         self._told: set[tuple[str, str]] = set()
 
     def __len__(self) -> int:
-        return len(self.nodes) + len(self.constants) + len(self.not_read) + sum(map(len, self.only))
+        return len(self.nodes) + len(self.constants) + sum(map(len, self.only))
 
     def walk(self, first: ValueGraph, second: ValueGraph, pairs: Pairs, ends: Ends) -> Ends:
         """Match two graphs and say what differs; returns the matched values. `ends`: their outputs in pairs."""
@@ -65,7 +64,7 @@ class Differences:
         return [(value, other) for value in values if isinstance(other := pairs.of.get(value), GraphValue)]
 
     def _compare(self, first: ValueGraph, second: ValueGraph) -> list[tuple[ValueGraph, ValueGraph]]:
-        """Compare matched nodes; returns the bodies in them that are not the same."""
+        """Compare matched nodes; returns the bodies in them."""
         inner = []
         for node in first.nodes:
             other = self.pairs.of.get(node)
@@ -73,9 +72,10 @@ class Differences:
                 self.only[0].extend(_values(first, node))
                 continue
             self.names[other.name] = node.name
+            self.names.update((b.name, a.name) for a, b in zip(node.values, other.values, strict=False) if a and b)
             if self.pairs.same[0][node] != self.pairs.same[1][other]:
                 self._node(first.place, node, other)
-                inner += self._bodies(first.place, node, other)
+            inner += self._bodies(first.place, node, other)
         for node in second.nodes:
             if node not in self.pairs.taken:
                 self.only[1].extend(_values(second, node))
@@ -89,9 +89,9 @@ class Differences:
             tell("operator", f"{node.operator} -> {other.operator}")
         for name in sorted(node.attributes.keys() | other.attributes.keys()):
             ours, theirs = node.attributes.get(name), other.attributes.get(name)
-            if ours is not None and theirs is not None and (reason := ours.not_read or theirs.not_read):
-                self.not_read.append(f"attribute {name} of {node.title}: {reason}")
-            elif ours is None or theirs is None or ours.key != theirs.key:
+            if ours is not None and theirs is not None and (ours.is_not_read or theirs.is_not_read):
+                continue  # that is told of its file
+            if ours is None or theirs is None or ours.key != theirs.key:
                 tell("attribute", f"attribute {name}: {_shown(ours)} -> {_shown(theirs)}")
         for i in range(max(len(node.reads), len(other.reads))):
             self._operand(i, node, other, tell)
@@ -118,9 +118,7 @@ class Differences:
         if ours.constant.key == theirs.constant.key or (ours.name, theirs.name) in self._told:
             return True
         self._told.add((ours.name, theirs.name))
-        if reason := ours.constant.not_read or theirs.constant.not_read:
-            self.not_read.append(f"{ours.name}: {reason}")
-        else:
+        if not (ours.constant.not_read or theirs.constant.not_read):  # else that is told of its file
             what = differing(ours.constant, theirs.constant)
             self.constants.append(ConstantDifference(ours.name, theirs.name, what))
         return True
@@ -136,14 +134,13 @@ class Differences:
                 what = f"the body {name} has other numbers of inputs or outputs"
             elif ours.types != theirs.types:
                 what = f"the body {name} declares other types: {_changes(ours.types, theirs.types)}"
-            elif self.pairs.same[0][ours] == self.pairs.same[1][theirs]:
-                continue
             if what:
                 self.nodes.append(NodeDifference(place, node.operator, node.name, other.name, "body", what))
             if ours is None or theirs is None:
                 continue
             for a, b in zip(ours.inputs, theirs.inputs, strict=False):
                 self.pairs.add(a, b)
+                self.names[b.name] = a.name
             ends = list(zip(ours.outputs, theirs.outputs, strict=False))
             match(ours, theirs, self.pairs, ends)
             inner.append((ours, theirs))
@@ -170,7 +167,9 @@ def _constant_names(graph: ValueGraph) -> set[str]:
 def _named(value: GraphValue | None) -> str:
     if value is None:
         return "nothing"
-    return repr(value.name) if value.constant is None else f"the constant {value.name!r}, {value.constant}"
+    if value.constant is not None:
+        return f"the constant {value.name!r}, {value.constant}"
+    return repr(value.name) if value.node is None else f"{value.name!r} ({value.node.operator})"
 
 
 def _shown(attribute: PlainAttribute | None) -> str:

@@ -36,11 +36,11 @@ class GraphValue:
 
 
 class PlainAttribute(NamedTuple):
-    """An attribute: what equal ones have in common, a short text, and why its tensor was not read, if it was not."""
+    """An attribute: what equal ones have in common, a short text, and whether its tensor could not be read."""
 
     key: Any
     shown: str
-    not_read: str = ""
+    is_not_read: bool = False
 
 
 class GraphNode:
@@ -52,7 +52,7 @@ class GraphNode:
         domain, op_type, overload = normal_domain(text(proto.domain)), text(proto.op_type), text(proto.overload)
         self.operator = "::".join(filter(None, (domain, op_type))) + (f":{overload}" if overload else "")
         known = operators[domain, op_type]
-        self.is_random = known is None or domain not in ("", "ai.onnx.ml") or known.rule.facets.random
+        self.is_random = known is None or domain not in _WELL_KNOWN or known.rule.facets.random
         self.name = text(proto.name) or next(filter(None, texts(proto.output)), "")
         self.reads: list[GraphValue | None] = []
         self.values: list[GraphValue | None] = []
@@ -71,6 +71,10 @@ class GraphNode:
     def title(self) -> str:
         """The operator and the node's name."""
         return f"{self.operator} {self.name!r}"
+
+
+_WELL_KNOWN = ("", "ai.onnx.ml", "com.microsoft")
+"""The domains whose random operators are all known as such."""
 
 
 class ValueGraph:
@@ -211,8 +215,7 @@ def _plain(attribute: AttributeProto, contents: Contents) -> PlainAttribute:
         found = getattr(attribute, field)
         constants = [read(contents, part) for part in (found if field.endswith("s") else [found])]
         key = kind, tuple(constant.key for constant in constants)  # this reads the data
-        not_read = next(filter(None, (constant.not_read for constant in constants)), "")
-        return PlainAttribute(key, ", ".join(map(str, constants)), not_read)
+        return PlainAttribute(key, ", ".join(map(str, constants)), any(constant.not_read for constant in constants))
     value = value_type(attribute.tp, _number) if kind == AttributeProto.TYPE_PROTO else attribute_value(attribute)
     shown = str(list(value)) if isinstance(value, tuple) else repr(value) if isinstance(value, str) else str(value)
     return PlainAttribute((kind, _exact(kind, value)), shown if len(shown) <= 60 else f"{shown[:57]}...")

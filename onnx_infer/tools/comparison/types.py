@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from onnx_infer.types.join import variables_in
 from onnx_infer.types.merge import size_pairs
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Optional, Sequence, Value, substitute
 from symdim import Var, equal
@@ -65,6 +67,27 @@ class Types:
                     self.renamed[theirs] = ours
                     self._taken.add(ours)
 
+    def rename_by(self, names: Mapping[str, str]) -> None:
+        """Rename what is left: symbols that have the name of a value in theirs, and fresh ones, in order."""
+        ours, theirs = (self._left(side) for side in (0, 1))
+        known = {v.name: v for v in ours}
+        for v in theirs:
+            if (to := known.get(with_names(v.name, names))) is not None and to not in self._taken:
+                self.renamed[v] = to
+                self._taken.add(to)
+        for side_a, side_b in zip(
+            [v for v in ours if v not in self._taken], [v for v in theirs if v not in self.renamed], strict=False
+        ):
+            if is_data_dependent(side_a.origin) and is_data_dependent(side_b.origin):
+                self.renamed[side_b] = side_a
+
+    def _left(self, side: int) -> list[Var]:
+        """The symbols of a result that have no partner yet, in the order of its values and guards."""
+        result = self.results[side]
+        found = dict.fromkeys(v for value in result.types.values() for v in variables_in(value))
+        found.update(dict.fromkeys(v for g in (*result.guards, *result.data_guards) for v in g.variables()))
+        return [v for v in found if v not in (self.renamed if side else self._taken)]
+
     def _type(self, side: int, name: str | None) -> Value | None:
         return None if name is None else self.results[side].types.get(name)
 
@@ -90,6 +113,15 @@ class Types:
         if (a, b) not in self._equal:
             self._equal[a, b] = equal(a, b) is True
         return self._equal[a, b]
+
+
+_WORD = re.compile(r"[^\s'\"`,;()\[\]{}*+=<>]+")
+"""A name in a message."""
+
+
+def with_names(text: str, names: Mapping[str, str]) -> str:
+    """The text with other names in place of those in it."""
+    return _WORD.sub(lambda word: names.get(word[0], word[0]), text)
 
 
 def _kind(value: Value) -> tuple[object, ...]:
