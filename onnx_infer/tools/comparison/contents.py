@@ -62,7 +62,7 @@ class Content:
 
     @cached_property
     def key(self) -> tuple[Any, ...]:
-        """What equal constants have in common. What cannot be read is matched by its place, and never equal for sure."""
+        """What equal constants have in common. What cannot be read is matched by its place."""
         found = sha256()
         try:
             for block in self.blocks():
@@ -87,10 +87,7 @@ class Contents:
     def not_read(self) -> list[str]:
         """What could not be read of what was asked for, a line for each reason."""
         reasons = Counter(content.not_read for content in self._external if content.not_read)
-        return [
-            f"{count} constants: {reason}" if count > 1 else f"a constant: {reason}"
-            for reason, count in reasons.items()
-        ]
+        return [f"{count} constant{'s' * (count > 1)}: {reason}" for reason, count in reasons.items()]
 
     def of(self, tensor: TensorProto) -> Content:
         """The content of a tensor. Nothing is read before it is asked for."""

@@ -40,7 +40,7 @@ class ConstantDifference(NamedTuple):
 
 
 class Differences:
-    """What differs in the graphs that were walked. `names`: those of nodes and values of the second model -> the first."""
+    """What differs in the graphs that were walked. `names`: of nodes and values of the second model -> of the first."""
 
     def __init__(self) -> None:
         self.nodes: list[NodeDifference] = []

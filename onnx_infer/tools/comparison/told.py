@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.tools.report.layout import limited, text_of
 from onnx_infer.tools.report.plain_data import diagnostic_json, guard_json, head_json, type_json
 from onnx_infer.tools.report.table import guard_parts
+from onnx_infer.values.text import bounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from onnx_infer.tools.comparison.differences import ConstantDifference, NodeDifference
     from onnx_infer.tools.comparison.types import TypeDifference
 
-_MOST_OF_A_KIND = 12
+_MOST_OF_A_KIND = 8
 """The most lines of a section, unless all are asked for. What differs is read from its beginning."""
 
 _MOST_NODES = 3
@@ -84,7 +85,7 @@ def _told(sign: str, diagnostics: Iterable[Diagnostic]) -> list[str]:
 
 
 def _guards(sign: str, guards: list[Guard]) -> list[str]:
-    return [f"{sign}{''.join(guard_parts(guard))[1:]}" for guard in guards]
+    return [f"{sign} {bounded(''.join(guard_parts(guard)).strip())}" for guard in guards]
 
 
 def _types(differences: list[TypeDifference]) -> list[str]:

@@ -75,11 +75,10 @@ class Types:
             if (to := known.get(with_names(v.name, names))) is not None and to not in self._taken:
                 self.renamed[v] = to
                 self._taken.add(to)
-        for side_a, side_b in zip(
-            [v for v in ours if v not in self._taken], [v for v in theirs if v not in self.renamed], strict=False
-        ):
-            if is_data_dependent(side_a.origin) and is_data_dependent(side_b.origin):
-                self.renamed[side_b] = side_a
+        rest = [v for v in ours if v not in self._taken], [v for v in theirs if v not in self.renamed]
+        for to, v in zip(*rest, strict=False):
+            if is_data_dependent(to.origin) and is_data_dependent(v.origin):
+                self.renamed[v] = to
 
     def _left(self, side: int) -> list[Var]:
         """The symbols of a result that have no partner yet, in the order of its values and guards."""
