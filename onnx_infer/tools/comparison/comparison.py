@@ -184,9 +184,9 @@ class _Comparison:
                 continue
             pair = first, second = ours[key], theirs[key]
             self._opsets(f"{place}: ", *(opset_imports(function) for function in pair))
-            for what in ("attribute", "attribute_proto"):
-                if sorted(map(_bytes, getattr(first, what))) != sorted(map(_bytes, getattr(second, what))):
-                    self._model.append(f"{place}: other attributes")
+            declared = [(sorted(texts(f.attribute)), sorted(map(_bytes, f.attribute_proto))) for f in pair]
+            if declared[0] != declared[1]:
+                self._model.append(f"{place}: other attributes")
             for what in ("input", "output"):
                 counts = [len(getattr(function, what)) for function in pair]
                 if counts[0] != counts[1]:
@@ -218,9 +218,10 @@ class _Comparison:
             self._default(a, b)
         ends = list(_found(outputs, first.outputs, second.outputs))
         matched = self._found.walk(first, second, pairs, ends)
-        for a, b in ends:
-            if not pairs.are_same(a, b) and not self._found.constant(a, b):
-                self._model.append(f"{place and place + ': '}output {a.name!r} is another value")
+        others = [a.name for a, b in ends if not pairs.are_same(a, b) and not self._found.constant(a, b)]
+        if others:
+            are = "are other values" if len(others) > 1 else "is another value"
+            self._model.append(f"{place and place + ': '}{', '.join(others)} of the outputs {are}")
         is_proved = numbers[0][0][first] == numbers[0][1][second]
         if not is_proved and len(self._found) == before and not self._model:
             self._unsure.append(f"{place or 'the graph'}: what random nodes or nodes in a cycle give")

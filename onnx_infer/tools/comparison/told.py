@@ -33,25 +33,23 @@ def differences_text(found: Comparison, limit: int | None, width: int | None) ->
     if found.differs:
         verdict = "the two models differ"
     elif found.not_read:
-        verdict = "it is not known whether the two models are equal: nothing differs in what could be compared"
+        verdict = "it is not known whether they are equal: nothing differs in what could be compared"
     else:
         verdict = f"the two models are equal{renamed}"
     causes = [d for d in found.values if not d.follows]
-    more = len(found.values) - len(causes)
+    follow = len(found.values) - len(causes)
+    inner = f"inner values ({follow} more follow from what differs before them):" if follow else "inner values:"
+    ends = [f"  {theirs} is {ours}" for theirs, ours in found.renamed.items()]
     sections = [
         ("not compared:", [f"  {line}" for line in found.not_read]),
         ("symbols of the second model:", [f"  {theirs} is {ours}" for theirs, ours in found.symbols.items()]),
-        (
-            "inputs and outputs of the second model:",
-            [f"  {theirs} is {ours}" for theirs, ours in found.renamed.items()],
-        ),
+        ("inputs and outputs of the second model:", ends),
         ("model:", [f"  {line}" for line in found.model]),
-        ("inputs:", _types(found.inputs)),
-        ("outputs:", _types(found.outputs)),
         ("nodes:", _nodes(found.nodes)),
         ("constants:", _constants(found.initializers)),
-        ("inner values:", _types(causes)),
-        (f"{more} more inner values differ as a consequence", [" "] if more else []),
+        ("inputs:", _types(found.inputs)),
+        ("outputs:", _types(found.outputs)),
+        (inner, _types(causes)),
         ("operators:", [f"  {op}: {first} -> {second}" for op, first, second in found.operators]),
         (f"{len(found.only_first)} values of the first model alone:", [f"- {name}" for name in found.only_first]),
         (f"{len(found.only_second)} values of the second model alone:", [f"+ {name}" for name in found.only_second]),
