@@ -232,12 +232,6 @@ def test_the_layer_in_the_metadata_of_a_node() -> None:
         (["--arena", "--explain", "y"], "argument --explain: not together with --arena, which prints something else"),
         (["--align", "16"], "argument --align: needs --arena or --annotate-arena"),
         (["--annotate-arena"], "argument --annotate-arena: needs -o or --in-place"),
-        (["--jobs", "2"], "argument --jobs: needs a folder, several models or --json-lines"),
-        (["--timeout", "9"], "argument --timeout: needs a folder, several models or --json-lines"),
-        (
-            ["--max-worker-memory", "1GB"],
-            "argument --max-worker-memory: needs a folder, several models or --json-lines",
-        ),
     ],
 )
 def test_options_that_do_not_go_together(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -195,30 +195,26 @@ _ONE_MODEL = (
 )
 """The options that say something of one model."""
 
-_OF_FLEETS = ("jobs", "timeout", "max_worker_memory")
+_OF_FLEETS = ("json_lines", "jobs", "timeout", "max_worker_memory")
+"""The options of which each makes a call one for many models, as a folder does."""
 
 
 def _check_models(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Let `model` be the one model of the call, None for the demo or many models, which `is_fleet` tells."""
-    folder = next((path for path in options.models if os.path.isdir(path)), None)
-    options.is_fleet = options.json_lines is not None or len(options.models) > 1 or folder is not None
+    of_fleets = any(getattr(options, name) is not None for name in _OF_FLEETS)
+    options.is_fleet = of_fleets or len(options.models) > 1 or any(map(os.path.isdir, options.models))
     options.model = options.models[0] if options.models and not options.is_fleet else None
+    if options.force and options.json_lines is None:
+        parser.error("argument --force: needs --json-lines")
     if not options.is_fleet:
         if not (options.models or options.demo):
             parser.error("one of the arguments FILE --demo is required")
-        for name in _OF_FLEETS:
-            if getattr(options, name) is not None:
-                parser.error(f"argument {_option(name)}: needs a folder, several models or --json-lines")
-        if options.force:
-            parser.error("argument --force: needs --json-lines")
         return
     options.jobs, options.timeout = options.jobs or 1, options.timeout or 300
     if options.demo or STANDARD in options.models or not options.models:
-        parser.error("argument --json-lines: needs files or folders")
+        parser.error("argument FILE: many models are files and folders, not --demo or standard input")
     if options.json_lines == STANDARD:
         parser.error("argument --json-lines: needs a file, which a second start can read")
-    if options.force and options.json_lines is None:
-        parser.error("argument --force: needs --json-lines")
     for name in _ONE_MODEL:
         if getattr(options, name) not in (None, False, []):
             parser.error(f"argument {_option(name)}: is for one model, not for a folder or several models")
