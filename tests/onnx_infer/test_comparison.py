@@ -10,7 +10,7 @@ import onnx
 import onnx.parser
 import pytest
 
-from onnx_infer import infer
+from onnx_infer import infer, infer_shapes
 from onnx_infer.__main__ import main
 from onnx_infer.protobuf.nodes import graphs_of
 from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK
@@ -101,7 +101,7 @@ ALL = """<ir_version: 10, opset_import: ["": 20, "local": 1]>
 g (float[N, 4] x, float[N, 4] z, bool c) => (y, k, s)
 <float[4] w = {1, 2, 3, 4}, float[4] v = {5, 6, 7, 8}, int64[2] p = {1, 0}> {
     a = Add(x, w) b = Mul(a, v) d = Sub(b, z) e = Softmax<axis = 1>(d)
-    f = If(c) <then_branch = t () => (q) { q = Relu(e) }, else_branch = o () => (r) { m = Neg(e) r = Abs(m) }>
+    f = If(c) <then_branch = t () => (float[Q, 4] q) { q = Relu(e) }, else_branch = o () => (float[R, 4] r) { m = Neg(e) r = Abs(m) }>
     h = local.scaled<alpha = 2.0>(f) y = Transpose<perm = [1, 0]>(h) k = NonZero(e) s = Clip(b, , )
 }
 <domain: "local", opset_import: ["": 20]> scaled <alpha> (u) => (n)
@@ -121,6 +121,7 @@ g (float[N, 4] x, float[N, 4] z, bool c) => (y, k, s)
         ("w = {1, 2, 3, 4}", "w = {1, 2, 5, 0}", "w: f32[4]: 2 of 4 elements differ"),
         ("w = {1, 2, 3, 4}", "w = {1, 2, 3, -0.0}", "w: f32[4]: 1 of 4 elements differ"),
         ("q = Relu(e)", "q = Neg(e)", "Relu 'q' in then_branch of If 'f': Relu -> Neg"),
+        ("[Q, 4] q", "[Q, 5] q", "If 'f': the body then_branch declares other types: "),
         ("m = Neg(e) r = Abs(m)", "r = Abs(e)", "Abs 'r' in else_branch of If 'f': input 0: 'm' (Neg) -> 'e'"),
         ("n = Exp(l)", "n = Exp(u)", "Exp 'n' in function local::scaled: input 0: 'l' (Mul) -> 'u'"),
         ("(y, k, s)", "(k, y, s)", "the outputs are in another order: y, k, s -> k, y, s"),

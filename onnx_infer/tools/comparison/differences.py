@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from onnx_infer.tools.comparison.contents import differing
 from onnx_infer.tools.comparison.graphs import GraphNode, GraphValue, ValueGraph
 from onnx_infer.tools.comparison.matching import match
+from onnx_infer.tools.comparison.types import agree
 from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -132,8 +133,8 @@ class Differences:
                 what = f"the body {name} is {'new' if ours is None else 'left out'}"
             elif len(ours.inputs) != len(theirs.inputs) or len(ours.outputs) != len(theirs.outputs):
                 what = f"the body {name} has other numbers of inputs or outputs"
-            elif ours.types != theirs.types:
-                what = f"the body {name} declares other types: {_changes(ours.types, theirs.types)}"
+            elif others := [f"{a} -> {b}" for a, b in zip(ours.types, theirs.types, strict=True) if not agree(a, b)]:
+                what = f"the body {name} declares other types: {', '.join(others)}"
             if what:
                 self.nodes.append(NodeDifference(place, node.operator, node.name, other.name, "body", what))
             if ours is None or theirs is None:
@@ -174,7 +175,3 @@ def _named(value: GraphValue | None) -> str:
 
 def _shown(attribute: PlainAttribute | None) -> str:
     return "the default" if attribute is None else attribute.shown
-
-
-def _changes(ours: tuple[str, ...], theirs: tuple[str, ...]) -> str:
-    return ", ".join(f"{a} -> {b}" for a, b in zip(ours, theirs, strict=True) if a != b)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from onnx_infer.operators.lookup import Operators
     from onnx_infer.tools.comparison.contents import Content
+    from onnx_infer.values.tensor import Value
 
 
 class GraphValue:
@@ -87,7 +88,7 @@ class ValueGraph:
         self.inputs: list[GraphValue] = []
         self.outputs: list[GraphValue] = []
         self.nodes: list[GraphNode] = []
-        self.types: tuple[str, ...] = ()
+        self.types: tuple[Value | None, ...] = ()
         """Of a body, the declared types of inputs and outputs, without names of sizes."""
 
 
@@ -139,7 +140,7 @@ def read_graph(
                 pending.append((body, view.bodies[label], _Scope(scope, view)))
         graph.outputs = [scope.find(name) for name in _names(proto.output, is_function) if name]
         if graph.depth:
-            graph.types = tuple(str(value_type(info.type, _number)) for info in (*proto.input, *proto.output))
+            graph.types = tuple(value_type(info.type, _number) for info in (*proto.input, *proto.output))
     return found
 
 

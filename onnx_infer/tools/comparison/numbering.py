@@ -36,7 +36,6 @@ class Numbering:
             if isinstance(part, ValueGraph):
                 found[part] = self._number(
                     "graph",
-                    part.types,
                     len(part.inputs),
                     tuple(self._of(value, found) for value in part.outputs),
                     tuple(sorted(found[node] for node in part.nodes)),

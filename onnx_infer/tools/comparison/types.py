@@ -133,6 +133,16 @@ def _kind(value: Value) -> tuple[object, ...]:
     return *kinds, getattr(value, "dtype", None), None if shape is None else len(shape)
 
 
+def agree(ours: Value | None, theirs: Value | None) -> bool:
+    """Whether two declared types can both be true. Names of sizes are not compared."""
+    if ours is None or theirs is None:
+        return True
+    kinds, sizes = zip(_kind(ours), _kind(theirs), strict=False), size_pairs(ours, theirs)
+    return all(a == b or None in (a, b) for a, b in kinds) and all(
+        a == b for a, b in sizes if isinstance(a, int) and isinstance(b, int)
+    )
+
+
 def _renamed(guard: Guard, symbols: Mapping[Var, Dim]) -> Guard:
     return guard._replace(condition=guard.condition.substitute(symbols))
 
