@@ -101,7 +101,8 @@ ALL = """<ir_version: 10, opset_import: ["": 20, "local": 1]>
 g (float[N, 4] x, float[N, 4] z, bool c) => (y, k, s)
 <float[4] w = {1, 2, 3, 4}, float[4] v = {5, 6, 7, 8}, int64[2] p = {1, 0}> {
     a = Add(x, w) b = Mul(a, v) d = Sub(b, z) e = Softmax<axis = 1>(d)
-    f = If(c) <then_branch = t () => (float[Q, 4] q) { q = Relu(e) }, else_branch = o () => (float[R, 4] r) { m = Neg(e) r = Abs(m) }>
+    f = If(c) <then_branch = t () => (float[Q, 4] q) { q = Relu(e) },
+        else_branch = o () => (float[R, 4] r) { m = Neg(e) r = Abs(m) }>
     h = local.scaled<alpha = 2.0>(f) y = Transpose<perm = [1, 0]>(h) k = NonZero(e) s = Clip(b, , )
 }
 <domain: "local", opset_import: ["": 20]> scaled <alpha> (u) => (n)
@@ -198,6 +199,11 @@ def typed_fields(model: onnx.ModelProto) -> onnx.ModelProto:
         copy.graph.node.insert(0, onnx.helper.make_node("Constant", [], [tensor.name], value=new))
     del copy.graph.initializer[:]
     return copy
+
+
+def annotated(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model with what was inferred, also in bodies."""
+    return infer_shapes(model)
 
 
 @pytest.mark.parametrize(
