@@ -207,7 +207,7 @@ def annotated(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 @pytest.mark.parametrize(
-    "change", [renamed, resorted, typed_fields, lambda model: renamed(resorted(typed_fields(model)))]
+    "change", [renamed, resorted, typed_fields, annotated, lambda model: renamed(resorted(typed_fields(model)))]
 )
 def test_what_no_run_can_tell_apart(change: Callable[[onnx.ModelProto], onnx.ModelProto]) -> None:
     model = onnx.parser.parse_model(ALL)
