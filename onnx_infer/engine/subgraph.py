@@ -102,7 +102,7 @@ class Subgraph:
             if reached is False:
                 self.forget()
             self._note_broken_laws(certain=reached is True)
-            self._stated = record.uncertain
+            self._stated = record.statements.uncertain
         finally:
             record.nesting.within.pop()
             record.nesting.certain, record.statements.uncertain = certain, uncertain
@@ -226,7 +226,7 @@ class Subgraph:
         """What each run of the last walk demands of the values outside, if it need not run itself."""
         record = self._record
         stated = [pair for pair in self._stated if pair[0].kind == "required" and pair[0].relation != "undecided"]
-        unsure = dependent_values(record, (*record.within, self.graph)) if stated else None
+        unsure = dependent_values(record, (*record.nesting.within, self.graph)) if stated else None
         if unsure is None:
             return []
         self._stated = [(statement, node) for statement, node in stated if not reads(record, node, unsure)]

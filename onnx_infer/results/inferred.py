@@ -50,6 +50,10 @@ class Inferred:
         take_own_sizes(self._run.record)
         return self._run.record
 
+    def _message(self) -> Any:
+        """The ModelProto that was inferred."""
+        return self._run.record.model.handle
+
     @cached_property
     def types(self) -> Mapping[str, Value]:
         """Every value of the main graph that a node reads or gives, by name."""

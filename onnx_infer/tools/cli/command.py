@@ -33,7 +33,7 @@ _MOST_ROWS = 40
 
 def run(options: Namespace) -> int:
     """Execute the call; returns the exit code. Raises WrongCall."""
-    if options.json_lines is not None:
+    if options.is_fleet:
         from onnx_infer.tools.cli import fleet
 
         return fleet.run(options)
@@ -70,9 +70,11 @@ def run(options: Namespace) -> int:
 
             write_text(page(result, options.model), options.html, model, options.model)
     failures = _failures(result, options.fail_on)
-    _show("\n\n".join([text, *([] if options.json else failures)]), options, target)
-    has_errors = any(d.severity != "warning" for d in result.diagnostics)
-    return MODEL_ERRORS if differs or failures or has_errors else OK
+    errors = [str(d) for d in result.diagnostics if d.severity != "warning"] if options.diff is None else []
+    if options.quiet and not differs and not options.json:
+        text = "\n".join(errors)
+    parts = [text, *([] if options.json else failures)]
+    return _end("\n\n".join(filter(None, parts)), options, target, is_well=not (differs or failures or errors))
 
 
 def _fold(model: ModelProto, result: InferenceResult, options: Namespace, target: str) -> tuple[list[str], bool]:
@@ -112,6 +114,13 @@ def _failures(result: InferenceResult, fail_on: list[str]) -> list[str]:
     return found
 
 
+def _end(text: str, options: Namespace, target: str | None, is_well: bool) -> int:
+    """Show what the call found, with --quiet only if not all is well; returns the exit code."""
+    if not (options.quiet and is_well):
+        _show(text, options, target)
+    return OK if is_well else MODEL_ERRORS
+
+
 def _show(text: str, options: Namespace, target: str | None) -> None:
     written = [path for path in (target, options.html) if path not in (None, STANDARD)]
     if (
@@ -120,7 +129,7 @@ def _show(text: str, options: Namespace, target: str | None) -> None:
         and same_path(options.output, options.model)
     ):
         written[0] += " (the model that was read)"
-    if written and not options.json and options.emit is None:
+    if written and not options.json and options.emit is None and not options.quiet:
         text += f"\n\nwritten: {', '.join(written)}"
     show(text, sys.stderr if STANDARD in (target, options.html) else sys.stdout)
 
@@ -140,8 +149,7 @@ def _free(model: ModelProto, options: Namespace, target: str | None) -> int:
 
         result = made.result if not options.later else _infer(_changed(made.model, "bind", options.later), options)
         text = f"{text}\n\n{plan(result, options, *_limits(options))}"
-    _show(text, options, target)
-    return OK if is_done(made, options) else MODEL_ERRORS
+    return _end(text, options, target, is_done(made, options))
 
 
 def _lint(model: ModelProto, options: Namespace) -> int:
@@ -153,10 +161,10 @@ def _lint(model: ModelProto, options: Namespace) -> int:
     found = lint(model, path)
     if options.json:
         fields = [{**f._asdict(), "problem": f.problem, "cure": f.cure} for f in found]
-        show(json.dumps({**head_json(), "findings": fields}, indent=1), sys.stdout)
+        text = json.dumps({**head_json(), "findings": fields}, indent=1)
     else:
-        show("\n".join(map(str, found)) or "nothing found that onnx or onnxruntime refuses", sys.stdout)
-    return MODEL_ERRORS if found else OK
+        text = "\n".join(map(str, found)) or "nothing found that onnx or onnxruntime refuses"
+    return _end(text, options, None, not found)
 
 
 def _has_plans(options: Namespace) -> bool:
