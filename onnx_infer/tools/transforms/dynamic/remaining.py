@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from onnx_infer.engine.calls import resolve
+from onnx_infer.engine.scope import captured
 from onnx_infer.model.graph import Node, first_output, label_of, title_of
 from onnx_infer.tools.transforms.dynamic.patterns import pattern
 from onnx_infer.tools.transforms.dynamic.pinned import Pin, Tracer
@@ -100,6 +101,7 @@ class _Remaining:
                 if is_inside:
                     self._equated(given)
                 self._numbers(given)
+                self._taken(given)
                 self._indices(given, scope)
                 self._constants(given, scope)
             elif node[4].has_graphs:
@@ -150,7 +152,9 @@ class _Remaining:
         if facets.view == "whole" or facets.reads == "nothing":
             return  # its sizes have to fit the number of elements; a Shape has numbers of axes
         for number in given.numbers():
-            for effect in given.effects(number) if 0 < number.value < _FARTHEST else ():
+            larger = (1, number.value) if number.value in self._symbols else (1,)
+            reaching = (given.effects(number, by) for by in larger if 0 < number.value < _FARTHEST)
+            for effect in next(filter(None, reaching), ()):
                 size = aligned(given, effect)
                 beside = [size] if size is not None else _lost(given, effect)
                 free = [each for each in beside if self._is_free(each)]
@@ -180,13 +184,25 @@ class _Remaining:
         return None if before is None or after is None else after - before
 
     def _apart(self, given: Trial, number: Number, effect: Effect, size: Dim | None) -> None:
-        """A number that equals a traced size, on an axis that is not free."""
-        is_drawn = given.operator.rule.facets.random and is_size(number, effect)
-        if number.value not in self._symbols or not (is_data(given, number) or is_drawn):
-            return
-        is_new = size in (None, 1) and is_size(number, effect)
-        if is_drawn or number.value > (1 if is_new else _USUAL):
+        """A number that equals a traced size, on an axis that is not free, or that is new."""
+        is_drawn = is_size(number, effect) and given.operator.rule.facets.random
+        is_usual = number.value <= (1 if size in (None, 1) else _USUAL)
+        if number.value in self._symbols and (is_drawn or (not is_usual and is_data(given, number))):
             self._of_symbol(number.name, number.value)
+
+    def _taken(self, given: Trial) -> None:
+        """Sizes of other operands that a result has in place of a free size, as that of the grid of a GridSample."""
+        data, result, facets = _dims(given.values[0] if given.values else None), given.shape(0) or (), given.operator.rule.facets
+        if facets.indices or facets.cost is not None or len(data) != len(result):
+            return  # a product adds along the axis that it loses
+        axes = [a for a, size in enumerate(data) if self._is_free(size) and isinstance(result[a], int) and result[a] > 1]
+        for i, value in enumerate(given.values[1:] if axes else (), 1):
+            for at, size in enumerate(_dims(value)):
+                if any(size == result[a] for a in axes):
+                    for effect in given.effects_of_size(i, at):
+                        if effect.axis in axes:
+                            what = f"size {size} of '{self._node[2][i]}' on axis {effect.axis} of size"
+                            self._doubt(f"{what} {data[effect.axis]}")
 
     def _indices(self, given: Trial, scope: Scope) -> None:
         """Indices that are constants, on free axes and equal to a traced size on others."""
@@ -212,9 +228,9 @@ class _Remaining:
         facets = given.operator.rule.facets
         for i, value in enumerate(given.values if facets.view != "whole" else ()):
             name, dims = self._node[2][i], _dims(value)
-            if not any(size in self._symbols and size != 1 for size in dims) or (facets.packs and i > 0):
+            if not any(size in self._symbols and size != 1 for size in dims) or (facets.cost is not None and i > 0):  # a weight
                 continue
-            is_shape = len(dims) == 1 and dims[0] <= _MOST_AXES and value is not None and value.dtype in INTEGER_RANGE
+            is_shape = len(dims) == 1 and not facets.indices and dims[0] <= _MOST_AXES and value is not None and value.dtype in INTEGER_RANGE
             if is_shape or name not in self._tracer.constants or scope.holder(name) is not self._record.scope:
                 continue
             array = self._tracer.array(name)
@@ -242,8 +258,14 @@ class _Remaining:
 
 
 def _nodes(record: Record) -> Iterator[tuple[Node, Scope]]:
-    """All nodes of the main graph, of bodies, and of each call of the model's functions, with their scopes."""
-    yield from ((node, record.scope) for node in record.main_nodes)
+    """The nodes that outputs need, and those of bodies, and of each call of the model's functions, with their scopes."""
+    needed = set(record.model.graph.outputs)
+    nodes = []
+    for node in reversed(record.main_nodes):
+        if not needed.isdisjoint(node[3]):
+            needed.update(node[2], captured(record.view, node))
+            nodes.append(node)
+    yield from ((node, record.scope) for node in reversed(nodes))
     own = {id(function.handle) for function in record.model.functions.values()}
     pending, walked = [record.seen], set()
     while pending:

@@ -102,9 +102,9 @@ class Trial:
                 if name not in _PLACES:
                     yield from (Number(name, None, at, x) for at, x in enumerate(elements) if type(x) is int)
 
-    def effects(self, number: Number) -> list[Effect]:
-        """The sizes of results that depend on a number; none if the node does not run with another one."""
-        at, name, larger = number.at, number.name, number.value + 1
+    def effects(self, number: Number, by: int = 1) -> list[Effect]:
+        """The sizes of results that depend on a number; none if the node does not run with one that is larger `by`."""
+        at, name, larger = number.at, number.name, number.value + by
         if number.operand is None:
             given = self.attributes.values[name]
             changed = (*given[:at], larger, *given[at + 1 :]) if isinstance(given, tuple) else larger
