@@ -15,10 +15,9 @@ from onnx import GraphProto
 
 from onnx_infer.api import infer
 from onnx_infer.errors import ArgumentError
-from onnx_infer.model.attributes import constant
 from onnx_infer.options import no_model
 from onnx_infer.protobuf.declarations import innermost_dims
-from onnx_infer.protobuf.nodes import graphs_of, subgraphs
+from onnx_infer.protobuf.nodes import graphs_of
 from onnx_infer.protobuf.specialize import drop_inferred
 from onnx_infer.protobuf.wire import dim_param
 from onnx_infer.tools.transforms.dynamic.pinned import Change, Pin, Tracer
@@ -26,7 +25,6 @@ from onnx_infer.tools.transforms.dynamic.proposals import Left, Proposals
 from onnx_infer.tools.transforms.dynamic.remaining import Doubt, remaining
 from onnx_infer.tools.transforms.dynamic.walking import FreedWalk
 from onnx_infer.tools.transforms.dynamic.writing import Writer
-from onnx_infer.tools.transforms.refusals import label_of
 from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
@@ -112,7 +110,7 @@ def make_dynamic(
     made_by_changes = {text(name) for node in changed.graph.node[:before] for name in node.output}
     left_over, doubts = remaining(result, traced, made_by_changes)
     known = {(pin.operator, pin.node) for pin in pins}
-    pins += [pin for pin in _pinning_guards(result, traced, known)]
+    pins += _pinning_guards(result, traced, known) if apply or not pins else ()
     known.update((pin.operator, pin.node) for pin in pins)
     pins += [pin for pin in left_over if (pin.operator, pin.node) not in known]
     applied = apply and (unfinished or not (pins or doubts))

@@ -303,7 +303,8 @@ class Tracer:
 
 
 _RULES: Mapping[str, tuple[Callable[[Tracer, Node, int, Dim], Change | Way | None], int]] = {
-    "Expand": (Tracer._expand, 2), "Slice": (Tracer._slice, 3), "Tile": (Tracer._tile, 2), "Concat": (Tracer._concat, 1),
+    "Expand": (Tracer._expand, 2), "Slice": (Tracer._slice, 3),
+    "Tile": (Tracer._tile, 2), "Concat": (Tracer._concat, 1),
 }  # fmt: skip
 """Operators whose result has a size by several operands, with the least number of inputs. Of others the rule is asked
 (`trials.py`)."""

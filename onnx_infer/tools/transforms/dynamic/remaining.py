@@ -173,10 +173,10 @@ class _Remaining:
                 self._doubt(what)
         elif alone and number.value == traced:
             self._pin(what, f"it should be {size}")
-        elif alone or number.value == traced or (by == 1 and self._is_free(effect.before)):
-            self._doubt(what)
-        elif (by is None or abs(by) <= 1) and (traced is None or number.value > 1 or traced <= _FEW):
-            self._doubt(what)
+        else:  # a size in place of the free one, what is added to it, or an end; steps and factors change more
+            is_end = (by is None or abs(by) <= 1) and (number.value > 1 or traced is None or traced <= _FEW)
+            if alone or is_end or number.value == traced or (by == 1 and self._is_free(effect.before)):
+                self._doubt(what)
 
     def _reach(self, effect: Effect) -> int | None:
         """By how much a size changes where the free sizes are large; None if it is not known."""
@@ -192,10 +192,16 @@ class _Remaining:
 
     def _taken(self, given: Trial) -> None:
         """Sizes of other operands that a result has in place of a free size, as that of the grid of a GridSample."""
-        data, result, facets = _dims(given.values[0] if given.values else None), given.shape(0) or (), given.operator.rule.facets
+        data, result, facets = (
+            _dims(given.values[0] if given.values else None),
+            given.shape(0) or (),
+            given.operator.rule.facets,
+        )
         if facets.indices or facets.cost is not None or len(data) != len(result):
             return  # a product adds along the axis that it loses
-        axes = [a for a, size in enumerate(data) if self._is_free(size) and isinstance(result[a], int) and result[a] > 1]
+        axes = [
+            a for a, size in enumerate(data) if self._is_free(size) and isinstance(result[a], int) and result[a] > 1
+        ]
         for i, value in enumerate(given.values[1:] if axes else (), 1):
             for at, size in enumerate(_dims(value)):
                 if any(size == result[a] for a in axes):
@@ -226,18 +232,17 @@ class _Remaining:
     def _constants(self, given: Trial, scope: Scope) -> None:
         """Constants of a traced size that a program may have made: zeros, ones, or 0, 1, 2, ..."""
         facets = given.operator.rule.facets
-        for i, value in enumerate(given.values if facets.view != "whole" else ()):
-            name, dims = self._node[2][i], _dims(value)
-            if not any(size in self._symbols and size != 1 for size in dims) or (facets.cost is not None and i > 0):  # a weight
+        operands = self._node[2] if facets.view != "whole" else ()
+        for i, name in enumerate(operands if facets.cost is None else operands[:1]):  # the others are weights
+            value = given.values[i]
+            if not isinstance(value, SymTensor) or scope.holder(name) is not self._record.scope:
                 continue
-            is_shape = len(dims) == 1 and not facets.indices and dims[0] <= _MOST_AXES and value is not None and value.dtype in INTEGER_RANGE
-            if is_shape or name not in self._tracer.constants or scope.holder(name) is not self._record.scope:
-                continue
-            array = self._tracer.array(name)
-            for axis, size in enumerate(dims):
-                if size == 1 or size not in self._symbols or array is None or not given.effects_of_size(i, axis):
-                    continue
-                if pattern(array, axis, ()) is not None:
+            axes = [axis for axis, size in enumerate(value.shape or ()) if size != 1 and size in self._symbols]
+            is_shape = len(axes) == value.rank == 1 and value.dtype in INTEGER_RANGE and not facets.indices
+            array = self._tracer.array(name) if axes and not (is_shape and value.dims[0] <= _MOST_AXES) else None
+            for axis in axes:
+                if array is not None and pattern(array, axis, ()) is not None and given.effects_of_size(i, axis):
+                    size = array.shape[axis]
                     self._doubt(f"constant '{name}' has {size} at axis {axis}, as {self._symbols[size]} was")
 
     def _counts(self, node: Node, scope: Scope) -> None:
@@ -253,12 +258,13 @@ class _Remaining:
                     self._of_symbol(p.name, data[0])
 
     def _unknown(self, node: Node, scope: Scope) -> None:
+        """A node of which nothing is known."""
         if scope.operators[node[1], node[0]] is None and not any(scope.knows(n) and _shape(scope, n) for n in node[3]):
             self._pin("no rule for this operator, and an operand has a free size", "register one: onnx_infer.rules.op")
 
 
 def _nodes(record: Record) -> Iterator[tuple[Node, Scope]]:
-    """The nodes that outputs need, and those of bodies, and of each call of the model's functions, with their scopes."""
+    """The nodes that outputs need, those of bodies, and of each call of the model's functions, with their scopes."""
     needed = set(record.model.graph.outputs)
     nodes = []
     for node in reversed(record.main_nodes):

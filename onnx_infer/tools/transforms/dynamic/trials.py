@@ -115,9 +115,7 @@ class Trial:
         data = list(value.data or ())
         data[at] = larger
         operand = SymTensor(value.dtype, value.shape, data)
-        return self._changed(
-            self._replaced([operand if i == number.operand else x for i, x in enumerate(self.values)])
-        )
+        return self._changed(self._replaced([operand if i == number.operand else x for i, x in enumerate(self.values)]))
 
     def effects_of_size(self, operand: int, axis: int) -> list[Effect]:
         """The sizes of results that depend on the size of an operand, which is a number."""

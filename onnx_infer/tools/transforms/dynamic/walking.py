@@ -160,8 +160,7 @@ class FreedWalk:
     def _find_changes(self, node: Node, operands: Sequence[str]) -> None:
         """Note the changes of sizes that a node reads. `operands` are its operands as they are changed so far."""
         op_type, domain = node[:2]
-        if domain not in ("", "ai.onnx") or op_type not in ("Reshape", "Expand", "Slice"):
-            self._sizes(node, operands)
+        self._sizes(node, operands)
         if domain not in ("", "ai.onnx") or len(node[2]) < 2:
             return
         shape, target = self._shape(operands[0]), self._vector(node[2][1])
@@ -188,7 +187,9 @@ class FreedWalk:
         if not any(isinstance(size, Expr) for size in shape or ()):
             return
         given = trial((*node[:2], list(operands), *node[3:]), self.engine.scope)
-        for number, effect in given.sizes_read() if given is not None else ():
+        if given is None:
+            return
+        for number, effect in given.sizes_read():
             size = aligned(given, effect)
             if number.operand is not None and isinstance(size, Expr) and self._value(size) == number.value:
                 self._note([self.tracer.change(node, number.operand, number.at, number.value, size)])
