@@ -109,18 +109,21 @@ def test_wrong_calls(options: list[str]) -> None:
 
 def test_numbers_of_one_loop_are_one_line(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A loop over an axis that a trace unrolled; numbers of another axis or kind stand apart."""
-    picks = " ".join(f"x{i} = Gather<axis=1>(x, i{i})" for i in (1, 2, 3, 4, 7, 9))
-    rows = "one = Gather<axis=0>(x, i1) part = Slice(x, i3, i7, i1)"
-    numbers = ", ".join(f"int64[1] i{i} = {{{i}}}" for i in (1, 2, 3, 4, 7, 9))
-    text = f'<ir_version: 8, opset_import: ["": 17]> g (float[13, 13] x) => (part) <{numbers}> {{ {picks} {rows} }}'
+    picks = " ".join(f"x{i} = Gather<axis=1>(x, i{i})" for i in (1, 2, 3, 4, 7, 9, 11))
+    rows = "one = Gather<axis=0>(x, i2) part = Slice(x, i3, i7, i1)"
+    outputs = "x1, x2, x3, x4, x7, x9, x11, one, part"
+    numbers = ", ".join(f"int64[1] i{i} = {{{i}}}" for i in (1, 2, 3, 4, 7, 9, 11))
+    text = (
+        f'<ir_version: 8, opset_import: ["": 17]> g (float[13, 13] x) => ({outputs}) <{numbers}> {{ {picks} {rows} }}'
+    )
     onnx.save(onnx.parser.parse_model(text), path)
     assert main([path, "--dynamic", "x:0=N", "--dynamic", "x:1=S"]) == MODEL_ERRORS
     lines = capsys.readouterr().out.splitlines()
     at = lines.index("check these numbers: they may come from the example input:")
     assert lines[at + 1 : at + 6] == [
-        "  Gather 'x1' and 5 others: index 1, 2, 3, 4, ..., 9 on axis 1 of size S",
-        "  Gather 'one': index 1 on axis 0 of size N",
-        "  Slice 'part': start 3 on axis 1 of size S",
-        "  Slice 'part': end 7 on axis 1 of size S",
+        "  Gather 'x2' and 5 others: index 2, 3, 4, 7, ..., 11 on axis 1 of size S",
+        "  Gather 'one': index 2 on axis 0 of size N",
+        "  Slice 'part': starts 3 on axis 1 of size S",
+        "  Slice 'part': ends 7 on axis 1 of size S",
         "",
     ]

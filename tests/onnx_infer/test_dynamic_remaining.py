@@ -43,7 +43,7 @@ def test_a_size_as_data_becomes_free(name: str) -> None:
 
 BODIES = {
     "a function": """(float[1, 8] x) => (y) { y = t.f (x) }
-        <domain: "t", opset_import: ["": 20]> f (v) => (r) { s = Constant <value_ints = [1, 2, 4]> () 
+        <domain: "t", opset_import: ["": 20]> f (v) => (r) { s = Constant <value_ints = [1, 2, 4]> ()
         r = Reshape (v, s) }""",
     "a function that reads sizes": """(float[1, 8] x) => (y) { y = t.f (x) } <domain: "t", opset_import: ["": 20]>
         f (v) => (r) { s = Constant <value_ints = [1, 4]> ()  r = CenterCropPad (v, s) }""",

@@ -229,7 +229,7 @@ PINS = {
     ),
     "an index at a batch of 1": (indices(1, 8), {0: "batch", 1: "S"}, "constant indices ['1', 'S'] go over an axis"),
     "an operator that is not followed": (
-        "g (float[1, 3] x, float[1, 5] q) => (y) <bool[3] c = {1, 1, 1}> { t = Compress<axis = 1>(q, c) y = Add(x, t) }",
+        "g (float[1, 3] x, float[1, 5] q) => (y) <bool[3] c = {1, 1, 1}> { t = Compress<axis=1>(q, c) y = Add(x, t) }",
         {1: "S"},
         "it should be S",
     ),
