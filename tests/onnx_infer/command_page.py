@@ -53,6 +53,7 @@ EXAMPLES = {
     "--fits": "onnx-infer model.onnx --fits 64MB --bounds batch=1..8 --bounds seq=1..512",
     "--dynamic": "onnx-infer model.onnx --dynamic images:0=batch",
     "--apply": "onnx-infer model.onnx --dynamic images:0=batch --apply -o out.onnx",
+    "--unfinished": "onnx-infer model.onnx --dynamic images:0=batch --apply --unfinished -o out.onnx",
     "--json-lines": "onnx-infer models/ --json-lines out.jsonl",
     "--force": "onnx-infer models/ --json-lines out.jsonl --force",
     "--jobs": "onnx-infer models/ --jobs 4",

@@ -104,7 +104,7 @@ ARENA_OPTIONS = ("align", "order", "caller_owned", "at")
 """The options of an arena plan."""
 
 _NEEDS = (
-    ("apply", ("dynamic",), "--dynamic"),
+    *((name, ("dynamic",), "--dynamic") for name in ("apply", "unfinished")),
     ("copy_data", ("output", "in_place"), "-o or --in-place"),
     ("keep_guards", ("fold",), "--fold"),
     ("contract", ("output", "in_place"), "-o or --in-place"),
@@ -226,6 +226,9 @@ def _add_dynamic(group: argparse._ArgumentGroup) -> None:
         help="free a size of an input, and say what pins it; *:0=batch frees all inputs of one size there; repeatable",
     )  # fmt: skip
     group.add_argument("--apply", action="store_true", help="make the changes that are certain")
+    group.add_argument(
+        "--unfinished", action="store_true", help="make the changes and write the model, though it is not free"
+    )
 
 
 def _add_fleets(group: argparse._ArgumentGroup) -> None:

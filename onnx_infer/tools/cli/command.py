@@ -139,7 +139,9 @@ def _free(model: ModelProto, options: Namespace, target: str | None) -> int:
     from onnx_infer.tools.cli.dynamic import freed, is_done, report
 
     made = freed(model, options)
-    if target is not None:
+    done = is_done(made)
+    writes = target is not None and (done or options.unfinished)
+    if target is not None and writes:
         if options.annotate_arena:
             _applied(made.result, made.model, options)
         write(made.model, options.model, target, options.copy_data)
@@ -149,7 +151,11 @@ def _free(model: ModelProto, options: Namespace, target: str | None) -> int:
 
         result = made.result if not options.later else _infer(_changed(made.model, "bind", options.later), options)
         text = f"{text}\n\n{plan(result, options, *_limits(options))}"
-    return _end(text, options, target, is_done(made, options))
+    if target is None or writes:
+        return _end(text, options, target, done)
+    show(text, sys.stderr if target == STANDARD else sys.stdout)
+    show(f"not written: {target}: the model is not free; --unfinished writes it as it is", sys.stderr)
+    return MODEL_ERRORS
 
 
 def _lint(model: ModelProto, options: Namespace) -> int:
