@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from onnx_infer.diagnostics import Diagnostic
+    from onnx_infer.engine.graph_index import GraphIndex
     from onnx_infer.engine.record import Record
     from onnx_infer.model.graph import Node
     from onnx_infer.model.size_texts import Size
@@ -48,6 +49,13 @@ class Inferred:
         """The engine after its walk, with sizes that only this result has. Writing a model does not need these."""
         take_own_sizes(self._walked)
         return self._walked
+
+    @cached_property
+    def _index(self) -> GraphIndex:
+        """The index of the main graph: its nodes in order, what they run, and the types there."""
+        from onnx_infer.engine.graph_index import GraphIndex  # few callers ask for it
+
+        return GraphIndex.of(self._engine)
 
     @cached_property
     def types(self) -> Mapping[str, Value]:
@@ -168,29 +176,6 @@ def nameable(result: Inferred) -> dict[str, Var]:
     return {**result._engine.symbols.known(), **{v.name: v for v in found}}
 
 
-def schedule(result: Inferred) -> list[Node]:
-    """The nodes of the main graph in the model's order. They are sorted only if one reads a value before it is made.
-
-    Nodes that are constants are left out: their values count as initializers.
-    """
-    engine = result._engine
-    graph = engine.model.graph
-    nodes = list(graph.nodes())
-    made = {name for node in nodes for name in node[3]}
-    seen: set[str] = set()
-    for node in nodes:
-        if any(name in made and name not in seen for name in reads_of(result, node) if name):
-            from onnx_infer.engine.scope import sort_nodes  # few models need it
-
-            return list(sort_nodes(graph, engine.scope, lambda _: None, engine.view))
-        seen.update(node[3])
-    return nodes
-
-
-def reads_of(result: Inferred, node: Node) -> Sequence[str]:
-    """The names that a node reads, and those that the graphs in it read from around them."""
-    if not node[4].has_graphs:
-        return node[2]
-    from onnx_infer.engine.scope import captured
-
-    return [*node[2], *captured(result._engine.view, node)]
+def schedule(result: Inferred) -> Sequence[Node]:
+    """The nodes of the main graph in order; those that are constants are left out."""
+    return result._index.nodes
