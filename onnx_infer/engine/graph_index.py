@@ -157,7 +157,7 @@ class _Inside:
             if id(bodies) not in seen:
                 seen.add(id(bodies))
                 calls.update(map(id, bodies.calls))
-                walks.update(bodies.graphs)
+                walks.update(list(bodies.graphs))
                 pending += bodies.calls
         found: dict[int, tuple[Graph, Scope]] = {}
         pending = [root]

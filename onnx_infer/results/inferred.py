@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from onnx_infer.engine.substitution import take_own_sizes
 from onnx_infer.errors import UnknownSymbol
 from onnx_infer.types.join import variables_in
-from onnx_infer.values.tensor import Shape, SymTensor, Value
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Shape, SymTensor, Value
 from symdim import UnboundName, Var
 from symdim.algebra.dims import variables_of
 from symdim.algebra.evaluate import checked_size
@@ -91,6 +91,15 @@ class Inferred:
         return {v.name: v for v in found}
 
     @cached_property
+    def _input_symbols(self) -> tuple[Var, ...]:
+        """The symbols in the sizes of the inputs, in order, also of the tensors in sequences and optionals."""
+        from onnx_infer.results.exactness import variables  # few callers ask for it
+
+        found = dict.fromkeys(v for name in self.inputs for v in variables(self.types[name]))
+        found.pop(UNKNOWN_SIZE, None)  # of a sequence whose elements differ in a size
+        return tuple(found)
+
+    @cached_property
     def sources(self) -> Sources:
         """Where the symbols of the input sizes can be read: the axes of the inputs."""
         from onnx_infer.results.sources import Sources  # few callers ask for guards
@@ -116,10 +125,10 @@ class Inferred:
     def _guards(self) -> tuple[list[Guard], list[Guard]]:
         from onnx_infer.results.sources import element_of
 
-        inputs = frozenset(self.inputs)
+        inputs, symbols = frozenset(self.inputs), frozenset(self._input_symbols)
         parted: tuple[list[Guard], list[Guard]] = ([], [])
         for guard in (*self._judged.own, *self._judged.stated):
-            known = all(v in self.sources.symbols or element_of(v, inputs) for v in guard.variables())
+            known = all(v in symbols or element_of(v, inputs) for v in guard.variables())
             parted[not known].append(guard)
         return parted
 
@@ -172,7 +181,7 @@ def nameable(result: Inferred) -> dict[str, Var]:
         return kept
     found = [v for value in dict.fromkeys(result.types.values()) for v in variables_in(value)]
     found += [v for guard in (*result.guards, *result.data_guards) for v in guard.variables()]
-    found += variables_of(dim for _, dim in result.sources.axes)
+    found += result._input_symbols
     return {**result._engine.symbols.known(), **{v.name: v for v in found}}
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx_infer.results.exactness import input_variables
 from onnx_infer.results.sources import element_of, without_computed
 from onnx_infer.tools.planning.envelope import ZERO, Envelope, Polynomial, envelope
 from onnx_infer.tools.planning.planner import byte_size
@@ -73,7 +72,7 @@ class ByteCounter:
     """Counts bytes of values. `unknown`: those without; `bounded`: those that count with an upper bound."""
 
     def __init__(self, result: Inferred, upper: bool) -> None:
-        self._given, self._inputs = input_variables(result), frozenset(result.inputs)
+        self._given, self._inputs = frozenset(result._input_symbols), frozenset(result.inputs)
         self._bounds = UpperBounds()
         self._upper = upper
         self.unknown: dict[str, None] = {}
