@@ -16,7 +16,7 @@ from onnx_infer.tools.arena.sharing import Sharing
 from onnx_infer.tools.planning.envelope import ZERO, Polynomial
 from onnx_infer.tools.planning.live import Blocks, ByteCounter
 from onnx_infer.tools.planning.samples import mixed_sizes, sample_sizes
-from onnx_infer.tools.planning.scheduled import Schedule, ScheduledNode
+from onnx_infer.tools.planning.scheduled import MOST_STEPS, Schedule, ScheduledNode
 from symdim import ceildiv, maximum
 from symdim.algebra.dims import variables_of
 from symdim.compile import StraightLine, tuple_text
@@ -142,7 +142,7 @@ def _work(result: Inferred, options: Options) -> Work:
 
     The bodies of other nodes are one value each, which the node writes.
     """
-    schedule = Schedule(result._index, inline=True)
+    schedule = Schedule(result._index)
     constants = result._engine.model.graph.constants
     types = {**{name: result.types[name] for name in (*constants, *result.inputs)}, **schedule.types}
     counter = ByteCounter(result, options.upper)
@@ -156,7 +156,7 @@ def _work(result: Inferred, options: Options) -> Work:
     for name in types:
         if name not in sizes:
             outside.setdefault(name, f"its bytes are not known: {types[name]}")
-    sizes |= Blocks(counter, inline=True).sizes(schedule.steps)
+    sizes |= Blocks(counter, MOST_STEPS - schedule.inlined).sizes(schedule.steps)
     for step in schedule.steps:
         if step.block in counter.unknown:
             outside[step.block] = "its bytes are not known"

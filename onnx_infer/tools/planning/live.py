@@ -125,11 +125,11 @@ class ByteCounter:
 class Blocks:
     """The memory of the bodies that steps run: for each step the largest of their peaks.
 
-    A block of which a body is not known has no bytes: it is `unknown` of the counter. So is what a body does not count.
+    At most so many steps of functions stand in place of calls. A block of which a body is not known has no bytes: it is `unknown` of the counter. So is what a body does not count.
     """
 
-    def __init__(self, counter: ByteCounter, inline: bool) -> None:
-        self._counter, self._inline = counter, inline
+    def __init__(self, counter: ByteCounter, most: int) -> None:
+        self._counter, self._most = counter, most
         self._peaks: dict[tuple[GraphIndex, bool], Envelope] = {}  # by graph, and whether it is given states
 
     def sizes(self, steps: Iterable[ScheduledNode]) -> dict[str, Dim]:
@@ -159,7 +159,8 @@ class Blocks:
         """Enter the peaks of a body, after those of the graphs inside it."""
         if (body, False) in self._peaks:
             return
-        graph, schedule = body.graph, Schedule(body, self._inline)
+        graph, schedule = body.graph, Schedule(body, self._most)
+        self._most -= schedule.inlined
         name = f"{text(graph.name)}/"
         sizes = self._counter.sizes(schedule.types, prefix=name)
         given = () if body.scope.parent is None else graph.inputs  # those of a function are the values of its call

@@ -20,7 +20,7 @@ from onnx_infer.results.guards import refuse_failing
 from onnx_infer.results.inferred import Inferred, checked_sizes, nameable
 from onnx_infer.tools.planning.envelope import Envelope, Polynomial, envelope
 from onnx_infer.tools.planning.live import Blocks, ByteCounter, Step, live_sums, steps_of
-from onnx_infer.tools.planning.scheduled import Schedule
+from onnx_infer.tools.planning.scheduled import MOST_STEPS, Schedule
 from symdim import UnboundName, Var
 from symdim.algebra.dims import variables_of
 from symdim.compile import StraightLine, tuple_text
@@ -67,11 +67,11 @@ class MemoryPlan:
     ) -> None:
         model = result._engine.model
         self._known, self._guards = nameable(result), (*result.guards, *result.data_guards)
-        schedule = Schedule(result._index, inline)
+        schedule = Schedule(result._index, MOST_STEPS if inline else 0)
         counter = ByteCounter(result, upper)
         kept = [*(result.inputs if inputs else ()), *(model.graph.constants if initializers else ())]
         types = {**{name: result.types[name] for name in kept}, **schedule.types}
-        self.sizes = counter.sizes(types, schedule.shared) | Blocks(counter, inline).sizes(schedule.steps)
+        self.sizes = counter.sizes(types, schedule.shared) | Blocks(counter, MOST_STEPS - schedule.inlined if inline else 0).sizes(schedule.steps)
         self.unknown, self.bounded = tuple(counter.unknown), tuple(counter.bounded)
         self._undecided = frozenset(v.name for v in self.symbols if not counter.is_given(v))
         self.kept = tuple(name for name in kept if name in self.sizes)

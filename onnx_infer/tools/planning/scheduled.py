@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from onnx_infer.model.graph import Attributes
     from onnx_infer.values.tensor import Value
 
-MOST_STEPS = 1 << 17
-"""After so many steps of functions a call is one step. Functions that call functions twice would double them."""
+MOST_STEPS = 1 << 16
+"""The most steps of functions in a plan; then a call is one step. Functions that call functions twice double them."""
 
 
 class ScheduledNode(NamedTuple):
@@ -55,19 +55,19 @@ class ScheduledNode(NamedTuple):
 
 
 class Schedule:
-    """The steps of a graph. With `inline`, the nodes of a function's body stand in place of its call.
+    """The steps of a graph. The nodes of a function's body stand in place of its call, up to `most` of such steps.
 
-    `types`: those of what the steps write, by its name in the schedule; `given`: those of what else they read.
+    `inlined`: the number of these.     `types`: those of what the steps write, by its name in the schedule; `given`: those of what else they read.
     `shared`: the values whose sizes, where data decide them, no caller can give, because other calls have the same.
     """
 
-    def __init__(self, index: GraphIndex, inline: bool) -> None:
+    def __init__(self, index: GraphIndex, most: int = MOST_STEPS) -> None:
         self.steps: list[ScheduledNode] = []
         self.types: dict[str, Value] = {}
         self.given: dict[str, Value] = {}
         self.shared: set[str] = set()
         self._used: dict[str, int] = {}
-        self._inline = inline
+        self.inlined, self._most = 0, most
         main = _Frame(index, "")
         for name in (*index.scope, *index.graph.constants, *index.graph.outputs):
             self._used[name] = 0
@@ -94,9 +94,10 @@ class Schedule:
                     self.shared.update((name,) if index.is_shared else ())
             reads = tuple(self._reads(frame, place))
             bodies, is_call = index.bodies(place), index.is_call(place)
-            if is_call and self._inline and len(self.steps) < MOST_STEPS and bodies[0] is not None:
+            if is_call and self.inlined < self._most and bodies[0] is not None:
                 frames.append(self._call(node, bodies[0], frame))
                 continue
+            self.inlined += len(frames) > 1
             label = frame.prefix + label_of(node)
             self.steps.append(
                 ScheduledNode(

@@ -15,7 +15,7 @@ from onnx_infer.ops.loop import ENDLESS
 from onnx_infer.results.inferred import checked_sizes
 from onnx_infer.tools.planning.costs import costs
 from onnx_infer.tools.planning.live import ByteCounter
-from onnx_infer.tools.planning.scheduled import Schedule
+from onnx_infer.tools.planning.scheduled import MOST_STEPS, Schedule
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Sequence, SymTensor
 from symdim import Expr, Var, maximum, total
@@ -121,7 +121,7 @@ class _Counter:
         return self._of_steps(self._main)
 
     def _of_steps(self, index: GraphIndex) -> Iterator[tuple[int, Moved]]:
-        schedule = Schedule(index, inline=index is self._main)
+        schedule = Schedule(index, MOST_STEPS if index is self._main else 0)
         sizes = self._sizes.sizes({**schedule.given, **schedule.types})
         for step in schedule.steps:
             yield step.number, self._of_turns(step) if step.bodies else _moved(step, sizes)
