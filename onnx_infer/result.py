@@ -308,7 +308,7 @@ class Wiring(Part):
     The nodes are in the order of the schedule, because sorting them would need their subgraphs.
     """
 
-    def __init__(self, graph: Graph, schedule: list[Node]) -> None:
+    def __init__(self, graph: Graph, schedule: Sequence[Node]) -> None:
         nodes = [(*node[:4], Part(has_graphs=False), Part(name=text(node[5].name or ""))) for node in schedule]
         super().__init__(inputs=graph.inputs, outputs=list(graph.outputs), literals=list(graph.literals), kept=nodes)
 

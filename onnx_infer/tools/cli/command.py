@@ -14,7 +14,6 @@ from onnx_infer.api import infer, rename_symbols
 from onnx_infer.errors import ArgumentError, InputValueError, ShapeInferenceError, UnknownSymbol
 from onnx_infer.protobuf.files import same_path
 from onnx_infer.protobuf.specialize import specialize, with_input_shapes
-from onnx_infer.results.exactness import input_variables
 from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK, STANDARD, WrongCall, inference_options
 from onnx_infer.tools.cli.files import check_target, demo_model, read, write, write_text
 from onnx_infer.tools.cli.terminal import progress, show, width
@@ -233,7 +232,7 @@ def _changed(model: ModelProto, option: str, given: dict[str, Any]) -> ModelProt
         from onnx_infer.tools.cli.dynamic import static_cure
 
         result = infer(model)
-        symbols = [v.name for v in input_variables(result)]
+        symbols = [v.name for v in result._input_symbols]
         cure = "" if symbols else f": {static_cure(result, error.names[0])}"
         raise WrongCall(f"--{UnknownSymbol(option, error.names, symbols)}{cure}") from None
     except (ArgumentError, InputValueError, SymdimError) as error:
