@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[1]
 
 ROOMS = {
     "symdim": [
-        "errors notebook",
+        "errors outputs",
         "algebra",
         "relations",
         "parser parsing",

@@ -16,6 +16,8 @@ from abc import ABC, abstractmethod
 from functools import reduce
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
+from symdim.errors import printable
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -180,7 +182,7 @@ class JavaScript(_Operators):
     def quoted(self, text: str) -> str:
         import json
 
-        return json.dumps(text).replace("<", "\\u003c")
+        return printable(json.dumps(text)).replace("<", "\\u003c")
 
     def assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
         test = " || ".join([f"{operand} === null" for operand in doubtful])

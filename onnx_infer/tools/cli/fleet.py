@@ -11,6 +11,7 @@ from onnx_infer.tools.cli.files import failure
 from onnx_infer.tools.cli.terminal import show
 from onnx_infer.tools.fleets.fleet import LOST, ForeignFileError, Totals, files_of, run_fleet
 from onnx_infer.tools.fleets.worker import Limits
+from symdim.errors import printable
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -54,7 +55,7 @@ def not_ok(target: str, paths: Iterable[str]) -> list[str]:
                 errors = [told["message"] for told in line.get("diagnostics") or () if told["severity"] != "warning"]
                 told = (line.get("message") or next(iter(errors), "")).partition("\n")[0]
                 told = told.removeprefix(f"{line['path']}: ")
-                found.append(f"{line['status']}: {line['path']}{': ' * bool(told)}{told}")
+                found.append(printable(f"{line['status']}: {line['path']}{': ' * bool(told)}{told}"))
     return sorted(found)
 
 

@@ -13,6 +13,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.tools.fleets.worker import DEFAULT_LIMITS, Limits, Worker
+from symdim.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -53,7 +54,7 @@ class Journal:
     def write(self, line: Mapping[str, Any]) -> None:
         """Add a line."""
         self.done[line["path"]] = line["status"]
-        rest = memoryview(f"{json.dumps(line)}\n".encode("ascii"))
+        rest = memoryview(f"{printable(json.dumps(line))}\n".encode("ascii"))
         while rest:
             rest = rest[self._file.write(rest) or 0 :]
 
