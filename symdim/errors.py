@@ -168,7 +168,7 @@ class BroadcastError(SymdimError):
 
 
 class SizeOverflow(SymdimError, OverflowError):  # noqa: N818
-    """A size does not fit into 64 bits."""
+    """A size does not fit into 64 bits, or a number that is computed on the way to it has too many."""
 
 
 class RankError(SymdimError):

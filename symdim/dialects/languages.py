@@ -36,11 +36,13 @@ _EXPONENT = 1 << 62
 class Language(ABC):
     """The parts of statements, made of the texts of their operands. `suffix` is that of its files.
 
-    `has_gaps`: a size may have no value, so operands are asked for one.
+    `has_gaps`: a size may have no value, so operands are asked for one. `nothing` is the text of no value in a language
+    whose integers grow without end; a size that may have huge numbers has no value there.
     """
 
     suffix: str
     has_gaps = True
+    nothing = ""
     comment = "//"
 
     @abstractmethod
@@ -175,6 +177,7 @@ class JavaScript(_Operators):
     """JavaScript of 2020, which has BigInt."""
 
     suffix = "js"
+    nothing = "null"
 
     def number(self, value: int) -> str:
         return f"{literal(value)}n" if value >= 0 else f"(-{literal(-value)}n)"
@@ -193,6 +196,7 @@ class Python(_Operators):
     """Python 3."""
 
     suffix = "py"
+    nothing = "None"
     comment = "#"
 
     def number(self, value: int) -> str:

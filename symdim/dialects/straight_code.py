@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from symdim.algebra.application import Application
 from symdim.algebra.dims import excludes, variables_of
-from symdim.algebra.evaluate import parts_first
+from symdim.algebra.evaluate import MAX_BITS, parts_first, value_bits
 from symdim.algebra.expr import Expr
 from symdim.algebra.floats import FloatFunction, is_float
 from symdim.algebra.order import order
@@ -90,6 +90,7 @@ class StraightCode:
         self._products: dict[tuple[Power, ...], str] = {}
         self._doubtful = {self._held[symbol] for symbol in optional}
         self._count = 0
+        self._bits: dict[Expr, int] = {}
 
     def operand(self, dim: Dim) -> str:
         """The text that stands for a dimension; the statements that it needs are added.
@@ -99,6 +100,9 @@ class StraightCode:
         if isinstance(dim, int):
             return self.language.number(dim)
         if dim not in self._held:
+            if self.language.nothing and value_bits(dim, self._bits) > MAX_BITS:
+                self._held[dim] = self._too_large(dim)
+                return self._held[dim]
             for node, tree in in_order(dim, self._held, self._read):
                 self._held[node] = self._symbol(node, dim) if isinstance(node, Var) else self._computed(tree)
         return self._held[dim]
@@ -110,6 +114,12 @@ class StraightCode:
         write = self.language.float_assignment if as_float else self.language.assignment
         statement = write(name, text, doubtful)
         self.statements.append(statement + self.language.note(note) if note else statement)
+        return name
+
+    def _too_large(self, dim: Expr) -> str:
+        """The name of a size whose numbers may be huge: it has no value."""
+        name = self.assign(self.language.nothing)
+        self._doubtful.add(name)
         return name
 
     def _symbol(self, variable: Var, root: Expr) -> str:

@@ -17,6 +17,7 @@ from onnx_infer.errors import UnknownSymbol
 from onnx_infer.tools.cli.files import demo_model
 from onnx_infer.tools.page.page import MODULES, asset, script
 from symdim import BoundsError
+from symdim.errors import printable
 
 from . import models
 from .texts import parsed
