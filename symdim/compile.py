@@ -10,12 +10,13 @@ from typing import Any, TypeAlias, overload
 
 from symdim.algebra.application import Application, Function
 from symdim.algebra.dims import variables_of
-from symdim.algebra.evaluate import MAX_BITS, applications_in, applied_to_numbers, value_bits
+from symdim.algebra.evaluate import applications_in, applied_to_numbers
 from symdim.algebra.expr import Expr
+from symdim.algebra.magnitude import MAX_BITS
 from symdim.algebra.texts.tree import stored_tree
 from symdim.algebra.variable import Var
 from symdim.dialects.languages import RaisingPython
-from symdim.dialects.straight_code import StraightCode
+from symdim.dialects.straight_code import StraightCode, value_bits
 from symdim.errors import SizeOverflow, SymdimError, UnboundFunction, UnboundName, refuse_text
 from symdim.shape import Dim, Shape
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from symdim.algebra.application import Application, Function
 from symdim.algebra.caches import remembered
 from symdim.algebra.constructors.applications import applied
-from symdim.algebra.constructors.arithmetic import checked, power, product, sum_of
+from symdim.algebra.constructors.arithmetic import checked, product, sum_of
 from symdim.algebra.constructors.extrema import maximum, minimum
 from symdim.algebra.constructors.floordiv import floordiv
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Mul, as_dim
 from symdim.algebra.floats import FloatFunction
 from symdim.algebra.intervals import disjoint
+from symdim.algebra.magnitude import HUGE, in_limits, power_in_limits
 from symdim.algebra.order import dim_order, sorted_units
 from symdim.algebra.polynomials import accumulate, powers_of, terms_of
 from symdim.algebra.variable import Var
-from symdim.errors import BoundsError, DivisionByZero, SizeOverflow, UnboundFunction, UnboundName
+from symdim.errors import BoundsError, DivisionByZero, UnboundFunction, UnboundName
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,10 +25,6 @@ if TYPE_CHECKING:
     from symdim.algebra.expr import Dim, Terms
 
     T = TypeVar("T")
-
-MAX_BITS = 1 << 15
-"""The most bits of a number that is computed. Powers of powers in a short text would have billions."""
-_MOST = 1 << MAX_BITS
 
 
 def children(node: Expr) -> Iterable[Dim]:
@@ -172,27 +169,13 @@ def evaluate(root: Expr, bindings: Mapping[Any, Any]) -> Dim:
         elif type(node) is Mul:
             value = 1
             for atom, exponent in powers_of(node).items():
-                value *= raised(values[atom], exponent)
+                value *= power_in_limits(values[atom], exponent)
         else:
             assert isinstance(node, Application)
             parts = [part if isinstance(part, int) else values[part] for part in node._parts]
             value = applied_to_numbers(node.function, parts, bindings.get(node.function))
-        values[node] = value if -_MOST < value < _MOST else in_limits(value)
+        values[node] = value if -HUGE < value < HUGE else in_limits(value)
     return values[root]
-
-
-def raised(base: int, exponent: int) -> int:
-    """A power of a number. Raises SizeOverflow for one of more than `MAX_BITS` bits, without computing it."""
-    if exponent > 1 and (base.bit_length() - 1) * exponent > MAX_BITS:
-        raise SizeOverflow(f"a number of {base.bit_length()} bits to the power {exponent} is too large")
-    return int(in_limits(base**exponent))
-
-
-def in_limits(number: int) -> int:
-    """The number. Raises SizeOverflow for one of more than `MAX_BITS` bits."""
-    if not -_MOST < number < _MOST:
-        raise SizeOverflow(f"a number of {number.bit_length()} bits is too large")
-    return number
 
 
 def applied_to_numbers(function: Function, parts: Sequence[int], given: Callable[..., int] | None = None) -> int:
@@ -327,51 +310,7 @@ def _rebuilt(
         return (maximum if isinstance(node, Max) else minimum)(*[values.get(part, part) for part in node._parts])
     if isinstance(node, Application):
         return _applied(node.function, [values.get(part, part) for part in node._parts], mapping.get(node.function))
-    return _in_limits(product([_power(values[atom], exponent) for atom, exponent in powers_of(node).items()]))
-
-
-def _power(base: Dim, exponent: int) -> Dim:
-    """A power. Raises SizeOverflow for one with numbers of more than `MAX_BITS` bits, without computing it."""
-    if isinstance(base, int):
-        return raised(base, exponent)
-    if bits(base) * exponent > MAX_BITS:
-        raise SizeOverflow(f"a number in {base!r} to the power {exponent} is too large")
-    return power(base, exponent)
-
-
-def _in_limits(dim: Dim) -> Dim:
-    if isinstance(dim, int):
-        return in_limits(dim)
-    if bits(dim) > MAX_BITS:
-        raise SizeOverflow(f"a number in {dim!r} is too large")
-    return dim
-
-
-def bits(x: Dim) -> int:
-    """floor(log2 |x|), where |x| is the sum of the absolute coefficients of a polynomial.
-
-    No coefficient of p*q exceeds |p|*|q|, so bits add up in products: 0 for N, 1 for N + 1, 3 for 8*N.
-    """
-    if isinstance(x, Expr):
-        return 0 if x._terms is None else (abs(x._const) + sum(map(abs, x._terms.values()))).bit_length() - 1
-    return max(x.bit_length() - 1, 0)
-
-
-def value_bits(root: Expr, known: dict[Expr, int]) -> int:
-    """About the most bits of the values of an expression and its parts, where each variable has one bit.
-
-    `known` has those of the expressions so far. A power has as many as its exponent, and a power of powers the product.
-    """
-    for node, _ in parts_first(root, known, parts_of):
-        if node._terms is not None:
-            terms = [known[unit] + k.bit_length() for unit, k in node._terms.items()]
-            known[node] = max(*terms, node._const.bit_length()) + len(terms).bit_length()
-        elif type(node) is Mul:
-            known[node] = sum([known[atom] * exponent for atom, exponent in powers_of(node).items()])
-        else:
-            parts = children(node)
-            known[node] = max([1, *[part.bit_length() if isinstance(part, int) else known[part] for part in parts]])
-    return known[root]
+    return in_limits(product([power_in_limits(values[atom], exponent) for atom, exponent in powers_of(node).items()]))
 
 
 def _replacement(v: Var, given: Dim) -> Dim:

@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from symdim.algebra.application import Application
 from symdim.algebra.dims import excludes, variables_of
-from symdim.algebra.evaluate import MAX_BITS, parts_first, value_bits
-from symdim.algebra.expr import Expr
+from symdim.algebra.evaluate import children, parts_first
+from symdim.algebra.evaluate import parts_of as parts_inside
+from symdim.algebra.expr import Expr, Mul
 from symdim.algebra.floats import FloatFunction, is_float
+from symdim.algebra.magnitude import MAX_BITS
 from symdim.algebra.order import order
+from symdim.algebra.polynomials import powers_of
 from symdim.algebra.texts.display import tree_of
 from symdim.algebra.texts.tree import Operation, dims_in, terms_in
 from symdim.algebra.variable import Var
@@ -52,6 +55,23 @@ def in_order(dim: Expr, held: Container[Any], read: Callable[[Expr], Tree] = tre
         return seen[node][1]
 
     return ((node, seen[node][0]) for node, _ in parts_first(dim, held, parts_of))
+
+
+def value_bits(root: Expr, known: dict[Expr, int]) -> int:
+    """About the most bits of the values of an expression and its parts, where each variable has one bit.
+
+    `known` has those of the expressions so far. A power has as many as its exponent, and a power of powers the product.
+    """
+    for node, _ in parts_first(root, known, parts_inside):
+        if node._terms is not None:
+            terms = [known[unit] + k.bit_length() for unit, k in node._terms.items()]
+            known[node] = max(*terms, node._const.bit_length()) + len(terms).bit_length()
+        elif type(node) is Mul:
+            known[node] = sum([known[atom] * exponent for atom, exponent in powers_of(node).items()])
+        else:
+            parts = children(node)
+            known[node] = max([1, *[part.bit_length() if isinstance(part, int) else known[part] for part in parts]])
+    return known[root]
 
 
 class StraightCode:

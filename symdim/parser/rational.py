@@ -15,8 +15,8 @@ from symdim.algebra import canonical
 from symdim.algebra.constructors.applications import lowest_terms
 from symdim.algebra.constructors.arithmetic import MAX_PAIRS, MAX_TERMS
 from symdim.algebra.dims import bounds_of, substituted, variables_of
-from symdim.algebra.evaluate import bits
 from symdim.algebra.expr import Expr
+from symdim.algebra.magnitude import bits
 from symdim.errors import SymdimError
 
 Value: TypeAlias = "int | Expr | Rational"
