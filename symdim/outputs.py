@@ -56,13 +56,17 @@ def write_whole(path: Path, save: Callable[[BinaryIO], object]) -> None:
     mode = path.stat().st_mode & 0o7777 if path.exists() else None
     new = path.with_name(f".{token_hex(16)}")
     try:
-        with open(new, "xb", opener=lambda name, flags: os.open(name, flags, 0o666 if mode is None else mode)) as file:
-            if mode is not None and hasattr(os, "fchmod"):
-                os.fchmod(file.fileno(), mode)
-            save(file)
-        os.replace(new, path)
-    except BaseException as error:
-        if isinstance(error, OSError) and error.filename is not None and os.fsdecode(error.filename) == str(new):
+        file = open(new, "xb", opener=lambda name, flags: os.open(name, flags, 0o666 if mode is None else mode))
+        try:
+            with file:
+                if mode is not None and hasattr(os, "fchmod"):
+                    os.fchmod(file.fileno(), mode)
+                save(file)
+            os.replace(new, path)
+        except BaseException:
+            new.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        if error.filename is not None and os.fsdecode(error.filename) == str(new):
             error.filename = str(path)  # nobody knows the other name
-        new.unlink(missing_ok=True)
         raise

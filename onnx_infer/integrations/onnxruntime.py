@@ -11,7 +11,6 @@ import argparse
 import os
 import shutil
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
@@ -22,6 +21,7 @@ import onnx
 from onnx_infer.api import infer
 from onnx_infer.diagnostics import log
 from onnx_infer.errors import OnnxInferError
+from onnx_infer.integrations.replacing import Replacement
 from onnx_infer.protobuf.files import data_files, own_locations, read_model, save_model
 from onnx_infer.protobuf.wire import type_bytes
 from symdim import Dim, Expr
@@ -29,7 +29,8 @@ from symdim.errors import printable_lines
 from symdim.prover.halves import halved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
 
 class SymbolicShapeInference:
@@ -95,14 +96,9 @@ class SymbolicShapeInferenceHelper:
         return None not in shapes and shapes[0] == shapes[1]
 
 
-@contextmanager
-def replaced() -> Iterator[None]:
-    """Let onnxruntime's own tools infer by this package: `with replaced(): quant_pre_process(...)`.
-
-    The pre-processing of its quantization and its transformers optimizer import their inference when they need it. In
-    the block, the modules from which they import it hold the two classes above.
-    """
-    names = {
+def _replace() -> Callable[[], None]:
+    """Put the two classes above into the modules from which onnxruntime's tools import their inference."""
+    names: dict[str, type] = {
         "onnxruntime.tools.symbolic_shape_infer": SymbolicShapeInference,
         "shape_infer_helper": SymbolicShapeInferenceHelper,  # a file that the optimizer has on its own path
     }
@@ -110,13 +106,26 @@ def replaced() -> Iterator[None]:
     for name, new in names.items():
         sys.modules[name] = module = ModuleType(name)
         setattr(module, new.__name__, new)
-    try:
-        yield
-    finally:
+
+    def take_back() -> None:
         for name, old in former.items():
             del sys.modules[name]
             if old is not None:
                 sys.modules[name] = old
+
+    return take_back
+
+
+_replacement = Replacement(_replace)
+
+
+def replaced() -> AbstractContextManager[None]:
+    """Let onnxruntime's own tools infer by this package: `with replaced(): quant_pre_process(...)`.
+
+    The pre-processing of its quantization and its transformers optimizer import their inference when they need it. In
+    the block, the modules from which they import it hold the two classes above.
+    """
+    return _replacement.installed()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
