@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer import needed
 from onnx_infer.tools.cli.arguments import INTERRUPTED, USAGE, WrongCall, is_check, read_arguments
+from symdim.errors import printable_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return run(options)
     except WrongCall as error:
-        print(f"onnx-infer: {error}", file=sys.stderr)
+        print(f"onnx-infer: {printable_lines(str(error))}", file=sys.stderr)
         return USAGE
     except KeyboardInterrupt:
         print("onnx-infer: interrupted", file=sys.stderr)

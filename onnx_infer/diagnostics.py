@@ -34,8 +34,8 @@ class Diagnostic(NamedTuple):
         first = f"{self.operator} '{self.node}': {self.message}" if self.operator else self.message
         operands = [f"{name}: {value}" for name, value in self.inputs if value is not None]
         operands += [f"{name}={value}" for name, value in self.attributes]
-        told = bounded(first)
-        return printable(f"{told}\n  inputs: {bounded(', '.join(operands))}" if operands else told)
+        told = printable(bounded(first))
+        return f"{told}\n  inputs: {printable(bounded(', '.join(operands)))}" if operands else told
 
 
 class Refusal(Diagnostic):
@@ -84,7 +84,7 @@ def check(diagnostics: Sequence[Diagnostic], check_type: bool, strict_mode: bool
     """Raise the errors among the diagnostics that the caller wants to have raised."""
     errors = list(filter(is_raised, diagnostics))
     if errors and (strict_mode or (check_type and any("element type" in d.message for d in errors))):
-        raise StrictModeError("\n".join(map(str, errors)))
+        raise StrictModeError("\n  ".join(map(str, errors)))
 
 
 def log(diagnostics: Sequence[Diagnostic], warn_on_missing: bool) -> None:

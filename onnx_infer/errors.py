@@ -8,7 +8,7 @@ from onnx.shape_inference import InferenceError
 
 from symdim.algebra.expr import Expr
 from symdim.algebra.texts.printing import shortened
-from symdim.errors import UnboundName, nearest
+from symdim.errors import UnboundName, nearest, printable_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,6 +22,9 @@ _MOST_NAMES = 12
 
 class OnnxInferError(ValueError):
     """The base class of the errors that inference raises."""
+
+    def __str__(self) -> str:
+        return printable_lines(super().__str__())
 
 
 class OpUsageError(OnnxInferError):

@@ -6,6 +6,7 @@ far, and `finish` goes on from there as `infer` does: it walks once more only wh
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import onnx
@@ -48,9 +49,10 @@ class StepOptions(TypedDict, total=False):
 
 
 class Checkpoint(NamedTuple):
-    """A state of an `Incremental` to come back to with `rollback`. It can be used again."""
+    """A state of an `Incremental` to come back to with `rollback`. It can be used again, until a rollback to before."""
 
     of: Incremental
+    number: int
     model: GrowingModel
     lengths: tuple[int, ...]
     record: Record | None
@@ -96,6 +98,8 @@ class Incremental:
         self._model.functions += functions
         self._nodes: list[Node | Literal | None] = []  # those of the model, as they were read
         self._record: Record | None = None  # that of the first walk over the model so far; None if it starts anew
+        self._checkpoints: list[int] = []  # the numbers of those that lie before the state now
+        self._count = 0
 
     @classmethod
     def replay(cls, model: onnx.ModelProto, **options: Unpack[StepOptions]) -> Incremental:
@@ -218,15 +222,24 @@ class Incremental:
     def checkpoint(self) -> Checkpoint:
         """The state now, for `rollback`."""
         record = self._record
+        self._count += 1
+        self._checkpoints.append(self._count)
         if record is None:
-            return Checkpoint(self, self._model, self._model.lengths(), None, None, (0, 0))
+            return Checkpoint(self, self._count, self._model, self._model.lengths(), None, None, (0, 0))
         constants = len(record.scope.constants), len(record.model.graph.literals)
-        return Checkpoint(self, self._model, self._model.lengths(), record, record.mark(), constants)
+        return Checkpoint(self, self._count, self._model, self._model.lengths(), record, record.mark(), constants)
 
     def rollback(self, checkpoint: Checkpoint) -> None:
-        """Forget all that came after the checkpoint. All later answers are those of a model that never had it."""
+        """Forget all that came after the checkpoint. All later answers are those of a model that never had it.
+
+        Raises ArgumentError for a checkpoint of another inference, or one that an earlier rollback has forgotten.
+        """
         if checkpoint.of is not self:
             raise ArgumentError("rollback: the checkpoint belongs to another inference")
+        place = bisect_left(self._checkpoints, checkpoint.number)
+        if self._checkpoints[place : place + 1] != [checkpoint.number]:
+            raise ArgumentError("rollback: the checkpoint lies after an earlier rollback, which has forgotten it")
+        del self._checkpoints[place + 1 :]
         if checkpoint.model is self._model:
             self._model.cut(checkpoint.lengths)
             del self._nodes[len(self._model.graph.node) :]

@@ -27,7 +27,7 @@ uses only rooms above it:
     algebra/         expressions in canonical form: simplification is here, where they are built
     relations/       relations of sizes, solved for a variable
     parser/          from text to expressions                 parsing.py        its face: parse, check
-    notebook.py      tables for notebooks
+    outputs.py       tables for notebooks, and files
     shape.py         shapes of known rank                     compile.py        expressions as Python functions
     prover/          three answers to a question              prove.py, facts.py    its faces
     guarantee.py     exact sizes and upper bounds

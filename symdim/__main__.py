@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from symdim import BoundsError, Expr, ParseError, SymdimError, parse
 from symdim.algebra.texts.printing import is_too_long
 from symdim.algebra.texts.written import leaf_count
+from symdim.errors import printable, printable_lines
 from symdim.parser.lexemes import Dialect
 from symdim.vendoring import vendor
 
@@ -45,11 +46,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(str(error))
     for answer in answers:
         if options.json:
-            print(json.dumps(answer))
+            print(printable(json.dumps(answer)))
         elif "message" in answer:
-            print(answer["message"], file=sys.stderr)
+            print(printable_lines(answer["message"]), file=sys.stderr)
         else:
-            print(*filter(None, [answer["canonical"], str(answer.get("value", ""))]), sep="\n")
+            texts = [answer["canonical"], str(answer.get("value", ""))]
+            print(*map(printable, filter(None, texts)), sep="\n")
     return REFUSED if any("message" in answer for answer in answers) else OK
 
 
@@ -83,11 +85,11 @@ def _parser() -> argparse.ArgumentParser:
 def _vendor(options: argparse.Namespace) -> int:
     try:
         files = vendor(options.directory, options.package, prover=options.extra == "prover")
-    except SymdimError as error:
-        print(error, file=sys.stderr)
+    except (SymdimError, OSError) as error:
+        print(printable(str(error)), file=sys.stderr)
         return REFUSED
     lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files if path.suffix == ".py")
-    print(f"{len(files)} files, {lines} lines of Python: {options.directory / options.package}")
+    print(f"{len(files)} files, {lines} lines of Python: {printable(str(options.directory / options.package))}")
     return OK
 
 

@@ -12,11 +12,12 @@ from symdim.algebra.application import Application, Function
 from symdim.algebra.dims import variables_of
 from symdim.algebra.evaluate import applications_in, applied_to_numbers
 from symdim.algebra.expr import Expr
+from symdim.algebra.magnitude import MAX_BITS
 from symdim.algebra.texts.tree import stored_tree
 from symdim.algebra.variable import Var
 from symdim.dialects.languages import RaisingPython
-from symdim.dialects.straight_code import StraightCode
-from symdim.errors import SymdimError, UnboundFunction, UnboundName, refuse_text
+from symdim.dialects.straight_code import StraightCode, value_bits
+from symdim.errors import SizeOverflow, SymdimError, UnboundFunction, UnboundName, refuse_text
 from symdim.shape import Dim, Shape
 
 Functions: TypeAlias = Mapping[Function, Callable[..., int]]
@@ -91,10 +92,11 @@ class StraightLine(StraightCode):
         return variable in self._parameters or variable.name in self._parameters
 
     def unbound(self, dims: Iterable[Dim]) -> tuple[str, ...]:
-        """The names of variables in dimensions that are not among the arguments, and functions that have no values."""
+        """What has no value: variables that are not among the arguments, functions, and sizes with huge numbers."""
         dims = list(dims)
-        functions = (node for node in applications_in(dims) if not self._has_values(node.function))
-        return *[v.name for v in variables_of(dims) if v not in self], *map(repr, functions)
+        functions = [node for node in applications_in(dims) if not self._has_values(node.function)]
+        huge = [dim for dim in dims if isinstance(dim, Expr) and value_bits(dim, self._bits) > MAX_BITS]
+        return *[v.name for v in variables_of(dims) if v not in self], *map(repr, [*functions, *huge])
 
     def _has_values(self, function: Function) -> bool:
         return function.meaning is not None or function in self._given
@@ -115,6 +117,9 @@ class StraightLine(StraightCode):
         name = f"f{len(self.functions)}"
         self.functions[name] = partial(_value_of, function, given)
         return self.assign(f"{name}({', '.join(self._texts(node._parts))})")
+
+    def _too_large(self, dim: Expr) -> str:
+        raise SizeOverflow(f"{dim!r} may have numbers of more than {MAX_BITS} bits")
 
     def _symbol(self, variable: Var, root: Expr) -> str:
         name = self._parameters.get(variable) or self._parameters.get(variable.name)

@@ -1,6 +1,11 @@
-"""Errors of symdim: every one is a `ValueError` and names the values involved."""
+"""Errors of symdim: every one is a `ValueError` and names the values involved.
+
+A name or a text that somebody else has chosen may have any character in it. It is shown as `printable` writes it.
+"""
 
 from __future__ import annotations
+
+import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,9 +15,35 @@ _CONTEXT = 60
 _MOST_NAMES = 12
 _LONGEST_NAME = 64  # the part of a name that is compared with others
 
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters, the other ends of lines, what changes the direction of all text behind it, and bytes that are not
+UTF-8."""
+_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def printable(text: str) -> str:
+    """A text in one line that any terminal, log or file accepts: control characters become escapes, as in JSON.
+
+    >>> print(printable("N\\x1b[2J\\r\\n"), printable("x\\udcff"))
+    N\\u001b[2J\\r\\n x\\udcff
+    """
+    return text if text.isprintable() else _UNPRINTABLE.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    return _ESCAPES.get(found[0]) or f"\\u{ord(found[0]):04x}"
+
+
+def printable_lines(text: str) -> str:
+    """The same for a text of several lines. Those after the first one are set in, so no name can begin a line."""
+    return "\n  ".join(map(printable, text.split("\n  ")))
+
 
 class SymdimError(ValueError):
     """The base of all errors raised by symdim."""
+
+    def __str__(self) -> str:
+        return printable_lines(super().__str__())
 
 
 class ParseError(SymdimError):
@@ -37,7 +68,7 @@ class ParseError(SymdimError):
         after = "..." if stop < len(self.text) else ""
         line = "".join(c if c.isprintable() else " " for c in self.text[start:stop])
         caret = " " * (len(before) + self.position - start) + "^"
-        return f"{self.message} at position {self.position}\n    {before}{line}{after}\n    {caret}"
+        return f"{printable(self.message)} at position {self.position}\n    {before}{line}{after}\n    {caret}"
 
 
 class BoundsError(SymdimError):
@@ -87,7 +118,8 @@ class UnboundFunction(UnboundName):
     def __str__(self) -> str:
         domain, _, name = self.function.rpartition(".")
         function = f"{name!r}, {domain!r}" if domain else repr(name)
-        return f"no value for {self.names[0]}: give the function, as in evaluate({{symdim.function({function}): ...}})"
+        cure = f"give the function, as in evaluate({{symdim.function({function}): ...}})"
+        return f"no value for {printable(self.names[0])}: {cure}"
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
@@ -164,7 +196,7 @@ class BroadcastError(SymdimError):
 
 
 class SizeOverflow(SymdimError, OverflowError):  # noqa: N818
-    """A size does not fit into 64 bits."""
+    """A size does not fit into 64 bits, or a number that is computed on the way to it has too many."""
 
 
 class RankError(SymdimError):
@@ -179,4 +211,4 @@ class UnsupportedDynamicShape(SymdimError):  # noqa: N818
         self.op, self.field, self.observed, self.found = op, field, observed, found
 
     def __str__(self) -> str:
-        return f"{self.op}: {self.field} must be exact, but {self.found}"
+        return printable(f"{self.op}: {self.field} must be exact, but {self.found}")

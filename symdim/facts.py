@@ -63,7 +63,7 @@ class Facts:
         return f"Facts([{', '.join(repr(with_origin(fact)) for fact in self)}])"
 
     def _repr_html_(self) -> str:
-        from symdim.notebook import html_table
+        from symdim.outputs import html_table
 
         return html_table(f"{len(self)} facts", ["fact", "origin"], [(str(f), origin_text(f)) for f in self])
 

@@ -23,6 +23,7 @@ from symdim.algebra.constructors.arithmetic import checked
 from symdim.algebra.dims import bounds_of, sign, variables_of
 from symdim.algebra.evaluate import children, parts_first
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
+from symdim.algebra.magnitude import MAX_BITS, bits
 from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.origin import Computed, ValueOf, is_given
 from symdim.algebra.pickling import limits_first
@@ -268,6 +269,8 @@ def _product(factors: list[tuple[Limits, int, int | None]]) -> Limits:
         if least is None or least < 0:
             return None, None
         # a factor that is not negative is at least max(low, 0)
+        if exponent > 1 and any(end is not None and bits(end) * exponent > MAX_BITS for end in (low, high)):
+            return None, None
         lows.append(maximum(0 if low is None else low, 0) ** exponent)
         highs += [] if high is None else [high**exponent]
     return product(lows), product(highs) if len(highs) == len(factors) else None

@@ -15,7 +15,7 @@ from symdim.algebra.origin import InputDim
 from symdim.algebra.texts.display import quoted
 from symdim.algebra.texts.printing import brief_list, text_of_list
 from symdim.algebra.variable import Var
-from symdim.errors import BroadcastError, NegativeSize, NotDivisible, ReshapeError, SizeOverflow
+from symdim.errors import BroadcastError, NegativeSize, NotDivisible, ReshapeError, SizeOverflow, printable
 
 if TYPE_CHECKING:
     from symdim.guarantee import Guarantee
@@ -122,10 +122,10 @@ class Shape(Sequence[Dim]):
         return text_of_list(self.dims)
 
     def __repr__(self) -> str:
-        return f"Shape({brief_list(self.dims)})"
+        return f"Shape({printable(brief_list(self.dims))})"
 
     def _repr_html_(self) -> str:
-        from symdim.notebook import html_table
+        from symdim.outputs import html_table
 
         rows = [(quoted(v.name), *v.bounds(), v.origin) for v in self.variables()]
         return html_table(self, ["symbol", "at least", "at most", "origin"], rows)

@@ -1,55 +1,74 @@
 """A copy of the core for another project: one folder with relative imports, its licence and its version.
 
 Exporters copy rather than depend. A copy is a package of its own: it does not import `symdim`, and its expressions are
-others than those of `symdim` in the same process.
+others than those of `symdim` in the same process. `SHA256SUMS` lists its files, so that a later call knows which ones
+it may replace.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-import shutil
+from hashlib import sha256
+from keyword import iskeyword
 from pathlib import Path
 
 import symdim
 from symdim.errors import SymdimError
+from symdim.outputs import write_whole
 
 CORE = ("errors", "algebra", "parser", "parsing", "dialects")
 """The files and folders of the core, of which each uses only the others."""
-PROVER = ("notebook", "relations", "shape", "compile", "prover", "prove", "facts", "guarantee")
+PROVER = ("outputs", "relations", "shape", "compile", "prover", "prove", "facts", "guarantee")
 """What the prover needs beside the core."""
 
 _SOURCE = Path(__file__).parent
 _MARK = "Vendored from symdim"
+_SUMS = Path("SHA256SUMS")
 
 
 def vendor(directory: Path, package: str = "symdim", *, prover: bool = False) -> list[Path]:
     """Write the copy as the folder `package` in a directory; returns the files. An earlier copy there is replaced.
 
-    Raises `SymdimError` for a package that is no identifier, and for a folder that is something else than a copy.
+    Raises `SymdimError` for a package that cannot be imported by its name, and for a folder with anything else than
+    an unchanged copy. Then nothing is written.
     """
-    if not package.isidentifier():
+    if not package.isidentifier() or iskeyword(package) or package.startswith("__"):
         raise SymdimError(f"{package!r} is no name of a package")
     target, rooms = directory / package, CORE + PROVER * prover
-    contents = {Path("LICENSE"): _licence(), Path("py.typed"): "", Path("__init__.py"): _top(rooms)}
+    texts = {Path("LICENSE"): _licence(), Path("py.typed"): "", Path("__init__.py"): _top(rooms)}
     for path in sorted(_SOURCE.rglob("*.*")):
         place = path.relative_to(_SOURCE)
         if place.parts[0].removesuffix(".py") in rooms and "__pycache__" not in place.parts:
             text = path.read_text(encoding="utf-8")
-            contents[place] = _relative(text, len(place.parts)) if path.suffix == ".py" else text
-    _remove_copy(target)
-    for place, text in contents.items():
+            texts[place] = _relative(text, len(place.parts)) if path.suffix == ".py" else text
+    contents = {place: text.encode() for place, text in texts.items()}
+    sums = "".join([f"{sha256(content).hexdigest()}  {place.as_posix()}\n" for place, content in contents.items()])
+    stale = _files_of_copy(target) - contents.keys()
+    for place, content in {**contents, _SUMS: sums.encode()}.items():
         (target / place).parent.mkdir(parents=True, exist_ok=True)
-        (target / place).write_text(text, encoding="utf-8", newline="\n")
+        write_whole(target / place, lambda file, content=content: file.write(content))  # type: ignore[misc]
+    for place in stale:
+        (target / place).unlink()
     return [target / place for place in contents]
 
 
-def _remove_copy(target: Path) -> None:
-    top = target / "__init__.py"
-    if top.is_file() and top.read_text(encoding="utf-8").startswith(f'"""{_MARK}'):
-        shutil.rmtree(target)
-    elif target.exists():
+def _files_of_copy(target: Path) -> set[Path]:
+    """The files of an earlier copy; none if there is nothing. Raises SymdimError for what is no unchanged copy."""
+    if not target.exists():
+        return set()
+    if not (target / _SUMS).is_file():
         raise SymdimError(f"{target} exists, and is no copy of symdim")
+    lines = (target / _SUMS).read_text("utf-8").splitlines()
+    sums = {Path(name): number for number, _, name in (line.partition("  ") for line in lines)}
+    found = [path for path in sorted(target.rglob("*")) if path.is_symlink() or not path.is_dir()]
+    for path in found:
+        place = path.relative_to(target)
+        if place == _SUMS or "__pycache__" in place.parts:
+            continue
+        if path.is_symlink() or sha256(path.read_bytes()).hexdigest() != sums.get(place):
+            raise SymdimError(f"{path} is not as `vendor` has written it: move it out of the copy, which is replaced")
+    return {path.relative_to(target) for path in found if path.relative_to(target) in sums}
 
 
 def _relative(text: str, depth: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import shlex
 import subprocess
@@ -11,7 +12,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -247,3 +248,36 @@ def test_every_loop_is_in_the_tables_of_limits() -> None:
     assert len(listed) == len(set(listed))
     assert found - set(listed) == set(), "say in docs/limits.md why these loops end"
     assert set(listed) - found == set()
+
+
+# the playground
+
+
+def test_the_program_of_the_playground_answers_what_the_page_asks() -> None:
+    """The Python of `playground.js`, with what the fields of the page say at first."""
+    script = text_of("docs/site/playground.js")
+    (program,) = re.findall(r"const PROGRAM = `\n(.*?)`;", script, re.S)
+    page = text_of("docs/playground.md")
+    given = dict(re.findall(r'<input data-name="(\w+)"[^>]*?value="([^"]*)"', page.replace("&gt;", ">")))
+    namespace: dict[str, Any] = {}
+    exec(program, namespace)
+
+    def answer(name: str, **others: str) -> dict[str, str]:
+        found: dict[str, str] = json.loads(namespace["answer"](name, json.dumps({**given, **others})))
+        return found
+
+    outputs = re.findall(r'<output data-name="(\w+)">', page)
+    assert set(outputs) | {"most"} == set(given)
+    assert [answer(name) for name in outputs[:3]] == [{"text": "(H + 1)//2"}, {"text": "H//2"}, {"text": "always"}]
+    values = json.loads(answer("plot")["text"])
+    assert values == [-h % 8 for h in range(1, 65)]
+    assert answer("statement", statement="H//2*2 == H") == {"text": "not always: not for {H: 1}"}
+    assert "position 3" in answer("size", size="N +")["error"]
+    assert "over one symbol" in answer("plot", plot="N + M")["error"]
+
+
+def test_the_site_has_the_files_that_its_settings_name() -> None:
+    named = re.findall(r"\bsite/[\w.]+", (ROOT / "mkdocs.yml").read_text("utf-8"))
+    assert len(named) == 3, named
+    assert "site/" not in text_of(".gitignore").splitlines(), "this would keep docs/site/ out of the repository"
+    assert all((ROOT / "docs" / name).is_file() for name in named)

@@ -10,6 +10,7 @@ from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, Var
 from symdim.algebra.evaluate import has_open_function
+from symdim.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -32,7 +33,7 @@ class Broken(NamedTuple):
     inputs: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return self.text
+        return printable(self.text)
 
 
 class Sizes:

@@ -155,7 +155,7 @@ def _possible(dim: Dim, sizes: Mapping[Var, Dim]) -> Dim | None:
 
 
 def _bounded_too(var: Var, size: Dim) -> dict[Var, Dim]:
-    """The one fresh variable in a size, if it is linear there, with the upper bounds that the size has as `var` does."""
+    """The one fresh variable in a size, if it is linear there, with the upper bounds of `var`, which equals it."""
     unknown = [v for v in variables_of([size]) if is_fresh(v)]
     if len(unknown) != 1 or (var.at_most is None and var.hi is None):
         return {}
@@ -169,7 +169,9 @@ def _bounded_too(var: Var, size: Dim) -> dict[Var, Dim]:
     ends = [end for end in limits if isinstance(end, Expr)]
     highs = [end for end in (other.hi, *limits) if isinstance(end, int)]
     limit, high = minimum(*ends) if ends else None, min(highs, default=None)
-    found = None if (limit, high) == (other.at_most, other.hi) else _new(other.name, other.lo, high, limit, other.origin)
+    found = (
+        None if (limit, high) == (other.at_most, other.hi) else _new(other.name, other.lo, high, limit, other.origin)
+    )
     return {} if found is None else {other: found}
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
-from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -20,13 +21,16 @@ import onnx
 from onnx_infer.api import infer
 from onnx_infer.diagnostics import log
 from onnx_infer.errors import OnnxInferError
-from onnx_infer.protobuf.files import data_files, read_model, save_model
+from onnx_infer.integrations.replacing import Replacement
+from onnx_infer.protobuf.files import data_files, own_locations, read_model, save_model
 from onnx_infer.protobuf.wire import type_bytes
 from symdim import Dim, Expr
+from symdim.errors import printable_lines
 from symdim.prover.halves import halved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
 
 class SymbolicShapeInference:
@@ -92,14 +96,9 @@ class SymbolicShapeInferenceHelper:
         return None not in shapes and shapes[0] == shapes[1]
 
 
-@contextmanager
-def replaced() -> Iterator[None]:
-    """Let onnxruntime's own tools infer by this package: `with replaced(): quant_pre_process(...)`.
-
-    The pre-processing of its quantization and its transformers optimizer import their inference when they need it. In
-    the block, the modules from which they import it hold the two classes above.
-    """
-    names = {
+def _replace() -> Callable[[], None]:
+    """Put the two classes above into the modules from which onnxruntime's tools import their inference."""
+    names: dict[str, type] = {
         "onnxruntime.tools.symbolic_shape_infer": SymbolicShapeInference,
         "shape_infer_helper": SymbolicShapeInferenceHelper,  # a file that the optimizer has on its own path
     }
@@ -107,13 +106,26 @@ def replaced() -> Iterator[None]:
     for name, new in names.items():
         sys.modules[name] = module = ModuleType(name)
         setattr(module, new.__name__, new)
-    try:
-        yield
-    finally:
+
+    def take_back() -> None:
         for name, old in former.items():
             del sys.modules[name]
             if old is not None:
                 sys.modules[name] = old
+
+    return take_back
+
+
+_replacement = Replacement(_replace)
+
+
+def replaced() -> AbstractContextManager[None]:
+    """Let onnxruntime's own tools infer by this package: `with replaced(): quant_pre_process(...)`.
+
+    The pre-processing of its quantization and its transformers optimizer import their inference when they need it. In
+    the block, the modules from which they import it hold the two classes above.
+    """
+    return _replacement.installed()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -126,7 +138,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             _save(model, options)
     except (OSError, OnnxInferError, onnx.checker.ValidationError) as error:
         cure = "--save_as_external_data writes them there"
-        print(f"error: {str(error).replace('copy_data=True copies them there', cure)}", file=sys.stderr)
+        told = str(error).replace("copy_data=True copies them there", cure)
+        print(f"error: {printable_lines(told)}", file=sys.stderr)
         return 2
     return 0
 
@@ -136,18 +149,34 @@ def _save(model: onnx.ModelProto, options: argparse.Namespace) -> None:
     if not options.save_as_external_data:
         save_model(model, options.input, options.output)
         return
-    root = Path(options.input).resolve().anchor
-    for file in data_files(model, Path(options.input).parent):
+    source, target = Path(options.input), Path(os.path.realpath(options.output))
+    files = data_files(model, source.parent)
+    own_locations(files, source)
+    root = source.resolve().anchor
+    for file in files:
         file.link(os.path.relpath(os.path.realpath(file.path), root))  # onnx reads no links
     onnx.load_external_data_for_model(model, root)
-    onnx.save_model(
-        model,
-        options.output,
-        save_as_external_data=True,
-        all_tensors_to_one_file=options.all_tensors_to_one_file,
-        location=options.external_data_location,
-        size_threshold=options.external_data_size_threshold,
-    )
+    with TemporaryDirectory(prefix=".", dir=target.parent) as folder:  # onnx writes files of weights by their names
+        onnx.save_model(
+            model,
+            os.path.join(folder, target.name),
+            save_as_external_data=True,
+            all_tensors_to_one_file=options.all_tensors_to_one_file,
+            location=options.external_data_location,
+            size_threshold=options.external_data_size_threshold,
+        )
+        made = [path for path in Path(folder).rglob("*") if path.is_file()]
+        for path in sorted(made, key=lambda path: path == Path(folder, target.name)):  # the model comes last
+            _move(path, target.parent / path.relative_to(folder))
+
+
+def _move(path: Path, place: Path) -> None:
+    if place.is_symlink():
+        raise FileExistsError(None, "a link is in the place of the external data", str(place))
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if place.exists():
+        shutil.copymode(place, path)
+    os.replace(path, place)
 
 
 def _parser() -> argparse.ArgumentParser:

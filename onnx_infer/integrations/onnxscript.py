@@ -20,7 +20,7 @@ from onnx_infer.inference import Options
 from onnx_infer.integrations.onnx_ir import SymbolicShapeInferencePass
 from onnx_infer.integrations.onnx_ir_folding import FoldKnownValuesPass
 from onnx_infer.integrations.onnx_ir_nodes import NodeInference
-from onnx_infer.integrations.replacing import while_installed
+from onnx_infer.integrations.replacing import Replacement, replace_members
 from onnx_infer.options import with_options
 
 if TYPE_CHECKING:
@@ -53,19 +53,11 @@ def optimize(model: Model, **options: Unpack[Options]) -> Model:
 
 # -- in place of onnx's inference of nodes ----------------------------------------------------------------------------
 
-_former: list[tuple[type, str, Any]] = []
 _ERROR = "pkg.onnxscript.shape_inference_error"
 """The metadata of a node for which onnxscript's builder keeps the error of inference."""
 
 
-def install() -> None:
-    """Let onnxscript's builders and its optimizer infer each node with this package. A second call does nothing.
-
-    A value has its type as soon as a builder has made it, also in the body of a Loop, a Scan or an If, and so has each
-    result of a function that is called. Guards are those of the finished model: `onnx_ir.infer(model).guards`.
-    """
-    if _former:
-        return
+def _replace() -> Callable[[], None]:
     from onnxscript import BuilderBase, GraphBuilder
     from onnxscript.optimizer._constant_folding import FoldConstantsPass
 
@@ -92,26 +84,35 @@ def install() -> None:
     def infer_node(folding: Any, node: ir.Node) -> None:
         _update(models[folding], node)
 
-    for owner, name, method in (
-        (BuilderBase, "_infer_shapes", infer_shapes),
-        (GraphBuilder, "call", _around(GraphBuilder.call, call)),
-        (FoldConstantsPass, "call", _around(FoldConstantsPass.call, fold)),
-        (FoldConstantsPass, "_do_inference", infer_node),
-    ):
-        _former.append((owner, name, getattr(owner, name)))
-        setattr(owner, name, method)
+    members = {
+        (BuilderBase, "_infer_shapes"): infer_shapes,
+        (GraphBuilder, "call"): _around(GraphBuilder.call, call),
+        (FoldConstantsPass, "call"): _around(FoldConstantsPass.call, fold),
+        (FoldConstantsPass, "_do_inference"): infer_node,
+    }
+    return replace_members(members)
+
+
+_replacement = Replacement(_replace)
+
+
+def install() -> None:
+    """Let onnxscript's builders and its optimizer infer each node with this package. A second call does nothing.
+
+    A value has its type as soon as a builder has made it, also in the body of a Loop, a Scan or an If, and so has each
+    result of a function that is called. Guards are those of the finished model: `onnx_ir.infer(model).guards`.
+    """
+    _replacement.install()
 
 
 def uninstall() -> None:
-    """Let them infer with onnx again."""
-    for former in _former:
-        setattr(*former)
-    _former.clear()
+    """Let them infer with onnx again, where no block is open."""
+    _replacement.uninstall()
 
 
 def installed() -> AbstractContextManager[None]:
-    """As `install`, inside of the block. If it is installed already, it stays."""
-    return while_installed(install, uninstall, _former)
+    """As `install`, inside of the block. Blocks may overlap, in threads and tasks: the last one ends it."""
+    return _replacement.installed()
 
 
 def _around(former: Callable[..., Any], method: Callable[..., Any]) -> Callable[..., Any]:

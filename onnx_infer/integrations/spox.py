@@ -16,7 +16,7 @@ import numpy as np
 import onnx
 
 from onnx_infer.errors import OpUsageError
-from onnx_infer.integrations.replacing import while_installed
+from onnx_infer.integrations.replacing import Replacement, replace_members
 from onnx_infer.model.attributes import declared_size, value_type
 from onnx_infer.model.graph import Graph, Model, normal_domain
 from onnx_infer.node import NodeByNode
@@ -27,7 +27,7 @@ from onnx_infer.protobuf.wire import type_bytes
 from onnx_infer.values.tensor import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
     from onnx_infer.model.symbols import Symbols
@@ -131,16 +131,8 @@ def _tensor(value: Any) -> onnx.TensorProto | None:
 
 # -- in place of onnx's inference -------------------------------------------------------------------------------------
 
-_former: list[Any] = []
 
-
-def install() -> None:
-    """Let spox infer the operators' results with this package. A second call does nothing.
-
-    A node with graphs (If, Loop, Scan), and one for which there is no rule, is inferred as before: by spox and onnx.
-    """
-    if _former:
-        return
+def _replace() -> Callable[[], None]:
     from spox._standard import StandardNode
 
     former, inference = StandardNode.infer_output_types_onnx, _Inference()
@@ -153,19 +145,25 @@ def install() -> None:
         except OpUsageError:
             return former(node, input_prop_values)
 
-    _former.append(former)
-    StandardNode.infer_output_types_onnx = infer_output_types
+    return replace_members({(StandardNode, "infer_output_types_onnx"): infer_output_types})
+
+
+_replacement = Replacement(_replace)
+
+
+def install() -> None:
+    """Let spox infer the operators' results with this package. A second call does nothing.
+
+    A node with graphs (If, Loop, Scan), and one for which there is no rule, is inferred as before: by spox and onnx.
+    """
+    _replacement.install()
 
 
 def uninstall() -> None:
-    """Let it infer with onnx again."""
-    from spox._standard import StandardNode
-
-    for method in _former:
-        StandardNode.infer_output_types_onnx = method
-    _former.clear()
+    """Let it infer with onnx again, where no block is open."""
+    _replacement.uninstall()
 
 
 def installed() -> AbstractContextManager[None]:
-    """As `install`, inside of the block. If it is installed already, it stays."""
-    return while_installed(install, uninstall, _former)
+    """As `install`, inside of the block. Blocks may overlap, in threads and tasks: the last one ends it."""
+    return _replacement.installed()

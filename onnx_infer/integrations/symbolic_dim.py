@@ -24,7 +24,7 @@ from importlib.util import LazyLoader
 from operator import add, mod, mul, sub
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.integrations.replacing import while_installed
+from onnx_infer.integrations.replacing import Replacement, replace_members
 from symdim import Expr, Rational, Var, to_sympy
 from symdim.algebra.application import Function
 from symdim.algebra.caches import shared_cache
@@ -255,31 +255,23 @@ for _name, _operator in _OPERATORS.items():
 # -- in place of SymPy ------------------------------------------------------------------------------------------------
 
 _METHODS = {
-    name: member
+    (ir.SymbolicDim, name): member
     for name, member in vars(SymbolicDim).items()
     if name not in ("__module__", "__doc__", "__slots__", "__static_attributes__", "__firstlineno__", "__annotations__")
 }
-_former: dict[str, Any] = {}
+_replacement = Replacement(lambda: replace_members(_METHODS))
 
 
 def install() -> None:
     """Let every `onnx_ir.SymbolicDim` compute with symdim, those that exist included. A second call does nothing."""
-    if not _former:
-        _former.update({name: vars(ir.SymbolicDim).get(name) for name in _METHODS})
-        for name, member in _METHODS.items():
-            setattr(ir.SymbolicDim, name, member)
+    _replacement.install()
 
 
 def uninstall() -> None:
-    """Let them compute with SymPy again."""
-    for name, member in _former.items():
-        if member is None:
-            delattr(ir.SymbolicDim, name)
-        else:
-            setattr(ir.SymbolicDim, name, member)
-    _former.clear()
+    """Let them compute with SymPy again, where no block is open."""
+    _replacement.uninstall()
 
 
 def installed() -> AbstractContextManager[None]:
-    """As `install`, inside of the block. If it is installed already, it stays."""
-    return while_installed(install, uninstall, _former)
+    """As `install`, inside of the block. Blocks may overlap, in threads and tasks: the last one ends it."""
+    return _replacement.installed()

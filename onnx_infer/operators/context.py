@@ -21,6 +21,7 @@ from onnx_infer.types.merge import Conflict, ShapeMergePolicy, merge
 from onnx_infer.values.propagated import MAX_DATA
 from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim import Shape, parse
+from symdim.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -131,7 +132,7 @@ class ShapeInferenceContext:
         self.errors.append(text)
         if self.policy != "skip":
             raise ShapeInferenceError(text)
-        _logger.warning("%s", text)
+        _logger.warning("%s", printable(text))
 
     def set_symbolic_value(self, value: ValueInfo, elements: Listing[Any]) -> None:
         """Set the elements of a small tensor of rank 0 or 1: ints or expressions."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -23,10 +22,10 @@ from onnx_infer.options import no_model
 from onnx_infer.protobuf.nodes import graphs_of
 from onnx_infer.values.text import encoded, text
 from symdim.algebra.named_tuple import NamedTuple
+from symdim.outputs import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator, Sequence
 
     from onnx import ModelProto, StringStringEntryProto
 
@@ -70,12 +69,15 @@ def save_model(
 
     External data are linked again if they are below the target's folder, and copied with `copy_data`. If neither is
     possible, or the target is a file of external data, `ExternalDataError` is raised. Data that are links are where the
-    links lead. A file is written completely or not at all: first under another name, then renamed.
+    links lead. A file is written completely or not at all. The format is that of the name's ending.
     """
     if source is not None:
         check_data_stay(model, source, target)
         _bring_data(model, Path(source), Path(target), copy_data)
-    replace_file(Path(os.path.realpath(target)), lambda path: onnx.save(model, path))
+    formats = onnx.serialization.registry
+    form = formats.get_format_from_file_extension(os.path.splitext(target)[1]) or "protobuf"
+    content = formats.get(form).serialize_proto(model)  # `onnx.save` also writes the files that tensors name
+    write_whole(Path(os.path.realpath(target)), lambda file: file.write(content))
 
 
 def check_data_stay(model: onnx.ModelProto, source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
@@ -165,16 +167,32 @@ def relink(files: Iterable[DataFile], target: Path) -> list[DataFile]:
     return outside
 
 
-def copy(files: Iterable[DataFile], source: Path, target: Path) -> None:
+def own_locations(files: Iterable[DataFile], source: Path) -> list[str]:
+    """The locations of a model's files relative to its folder.
+
+    The author of the model has chosen them. So content is read only from regular files in the folder or below it, also
+    through links that lie there. Raises ExternalDataError for any other one.
+    """
+    found = []
+    for file in files:
+        location = within(file.path, source.parent)
+        if location is None:
+            raise ExternalDataError(f"{file.path}: is external data outside of the model's folder, which is not copied")
+        if os.path.exists(file.path) and not os.path.isfile(file.path):
+            raise ExternalDataError(f"{file.path}: is no regular file, so it is not copied as external data")
+        found.append(location)
+    return found
+
+
+def copy(files: Sequence[DataFile], source: Path, target: Path) -> None:
     """Copy files of the model at one path for that at another, and link them there.
 
-    A file below the first folder keeps its relative path. Where a link has this path, and leads to where the data
-    could not be read, the copy gets another name: no link is written over. Raises FileExistsError if there is a
-    different file.
+    Raises ExternalDataError before anything is copied, as `own_locations`. A file keeps its relative path. Where a link
+    has this path, and leads to where the data could not be read, the copy gets another name: no link is written over.
+    Raises FileExistsError if there is a different file.
     """
-    for file in files:
-        location = within(file.path, source.parent) or os.path.basename(file.path)
-        folder = os.path.realpath(target.parent)
+    folder = os.path.realpath(target.parent)
+    for file, location in zip(files, own_locations(files, source), strict=True):
         if not is_in_reach(os.path.join(folder, location), target):
             location = location.replace(os.sep, "_") + ".copy"
         place = os.path.join(folder, location)
@@ -185,8 +203,13 @@ def copy(files: Iterable[DataFile], source: Path, target: Path) -> None:
             raise FileExistsError(None, "the external data would have the same name as the model", place)
         else:
             os.makedirs(os.path.dirname(place), exist_ok=True)
-            replace_file(Path(place), partial(shutil.copyfile, file.path))
+            _copy_file(file.path, place)
         file.link(location)
+
+
+def _copy_file(path: str, place: str) -> None:
+    with open(path, "rb") as content:
+        write_whole(Path(place), lambda file: shutil.copyfileobj(content, file))
 
 
 def _are_equal(path: str, other: str) -> bool:
@@ -213,22 +236,3 @@ def tensors(model: ModelProto) -> Iterator[TensorProto]:
 def same_path(path: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
     """Whether two paths are one file."""
     return os.path.realpath(path) == os.path.realpath(other)
-
-
-def replace_file(path: Path, save: Callable[[Path], object]) -> None:
-    """Write a file by a function, completely or not at all. A device or a pipe is written as it is."""
-    if path.exists() and not path.is_file():
-        save(path)
-        return
-    new = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")  # onnx chooses the format by the suffix
-    try:
-        save(new)
-        if path.exists():
-            shutil.copymode(path, new)
-        os.replace(new, path)
-    except OSError as error:
-        if error.filename is not None and os.fsdecode(error.filename) == str(new):
-            error.filename = str(path)  # nobody knows the other name
-        raise
-    finally:
-        new.unlink(missing_ok=True)

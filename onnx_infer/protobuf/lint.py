@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.protobuf.files import Source, data_files, read_model, within
 from onnx_infer.protobuf.nodes import placed
 from onnx_infer.protobuf.reading import OVERRIDABLE
-from onnx_infer.values.text import text, texts
+from onnx_infer.values.text import printable, text, texts
 from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Finding(NamedTuple):
         return RULES[self.rule][1]
 
     def __str__(self) -> str:
-        return f"{self.rule}: {self.place}: {self.name!r}: {self.problem}; {self.cure}"
+        return printable(f"{self.rule}: {self.place}: {self.name!r}: {self.problem}; {self.cure}")
 
 
 def lint(model: Source, path: str | os.PathLike[str] | None = None) -> list[Finding]:

@@ -19,6 +19,7 @@ from onnx_infer.values.dtype import BOOL, INT32, INT64
 from onnx_infer.values.propagated import is_told
 from onnx_infer.values.tensor import SymTensor
 from symdim.algebra.named_tuple import NamedTuple
+from symdim.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -43,7 +44,7 @@ class DataLaw(NamedTuple):
         names = ", ".join(f"'{name}'" for name in self.inputs)
         decide = f"input {names} decides" if len(self.inputs) == 1 else f"inputs {names} decide"
         more = f" and {len(self.origins) - 1} more" if len(self.origins) > 1 else ""
-        return f"{decide}: {self.law} ({self.origins[0]}{more})"
+        return printable(f"{decide}: {self.law} ({self.origins[0]}{more})")
 
 
 def data_laws(result: Inferred, nodes: Iterable[Node]) -> list[DataLaw]:

@@ -11,6 +11,7 @@ from onnx_infer.errors import ArgumentError
 from symdim import UnboundName, Var
 from symdim.algebra.evaluate import has_open_function
 from symdim.algebra.named_tuple import NamedTuple
+from symdim.errors import printable
 from symdim.relations.relation import Relation
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class NodeName(NamedTuple):
     node: str
 
     def __str__(self) -> str:
-        return f"{self.operator} '{self.node}'"
+        return printable(f"{self.operator} '{self.node}'")
 
 
 class Guard(NamedTuple):
@@ -82,10 +83,10 @@ class Guard(NamedTuple):
 
     def __repr__(self) -> str:
         node = f", {self.origins[0]}" if self.origins else ""
-        return f"<Guard {self}, {self.kind}{node}: {self.law}>"
+        return f"<Guard {self}, {self.kind}{node}: {printable(self.law)}>"
 
     def __str__(self) -> str:
-        return str(self.condition)
+        return printable(str(self.condition))
 
     def variables(self) -> tuple[Var, ...]:
         """The symbols in the condition, in the order of their first occurrence."""
@@ -143,7 +144,7 @@ class Violation(NamedTuple):
         how = "fails, a divisor is 0" if self.lhs is None else f"fails for {self.lhs} and {self.rhs}"
         kind = "" if self.kind == "required" else f" ({self.kind})"
         law = f"{self.guard.law}: " if self.guard.law else ""
-        return f"{head}{law}{self.guard} {how}{kind}"
+        return f"{head}{printable(law)}{self.guard} {how}{kind}"
 
 
 def guard_of(condition: Condition, names: Names) -> Guard:

@@ -14,7 +14,7 @@ from onnx_infer.model.graph import Node, label_of, title_of
 from onnx_infer.results.exactness import is_exact, is_typed, lacks_elements, variables, varies
 from onnx_infer.results.inferred import Inferred, schedule
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, SymTensor, Value
-from onnx_infer.values.text import MOST_CHARACTERS, bounded
+from onnx_infer.values.text import MOST_CHARACTERS, bounded, printable
 from symdim import Expr
 from symdim.algebra.dims import variables_of
 from symdim.algebra.named_tuple import NamedTuple
@@ -57,7 +57,7 @@ class Reason(NamedTuple):
     names: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return self.text
+        return printable(self.text)
 
 
 def reasons(result: Inferred, nodes: Iterable[Node]) -> dict[str, tuple[Reason, ...]]:

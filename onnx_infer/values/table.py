@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 from weakref import ref
 
+from symdim.algebra.caches import clear_with_caches
 from symdim.algebra.interning import shared_lock
 
 TABLE: dict[tuple[Any, ...], ref[Any]] = {}
@@ -52,10 +53,19 @@ def publish(key: tuple[Any, ...], value: Any) -> Any:
 
 
 def _sweep() -> None:
-    """Drop the entries of dead values. It runs when the table has doubled, so it costs O(1) for each new value."""
+    """Drop the entries of dead values, whose keys hold sizes. It runs when the table has doubled, and with
+    `clear_caches`, so it costs O(1) for each new value."""
     global _capacity
     for made in list(TABLE):  # a copy: a finalizer may run now and make values
         entry = TABLE.get(made)
         if entry is not None and entry() is None:
             del TABLE[made]
     _capacity = max(1 << 10, 2 * len(TABLE))
+
+
+def _clear() -> None:
+    with _lock:
+        _sweep()
+
+
+clear_with_caches(_clear)  # this file is imported before those whose caches hold values, so it is called after them

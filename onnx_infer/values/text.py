@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symdim.algebra.texts.printing import shortened
+from symdim.errors import printable as printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,15 +40,6 @@ def encoded(text: str) -> bytes:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:  # other surrogates, in a text of the caller
         return text.encode("utf-8", "surrogatepass")
-
-
-def printable(text: str) -> str:
-    """The text in a form that any terminal or file accepts: bytes that are not UTF-8 become escapes.
-
-    >>> printable("x\\udcff")
-    'x\\\\udcff'
-    """
-    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 MOST_CHARACTERS = 400

@@ -8,7 +8,7 @@ from typing import Any
 from symdim.algebra.evaluate import checked_size
 from symdim.algebra.expr import as_dim
 from symdim.algebra.variable import Var
-from symdim.errors import BoundsError
+from symdim.errors import BoundsError, printable
 
 
 class Bindings(Mapping[str | Var, int]):
@@ -63,4 +63,4 @@ class Bindings(Mapping[str | Var, int]):
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{k.name if isinstance(k, Var) else k}={size}" for k, size in self._sizes.items())
-        return f"Bindings({sizes})"
+        return f"Bindings({printable(sizes)})"

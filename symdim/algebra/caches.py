@@ -72,13 +72,13 @@ def remembered(limit: int) -> Callable[[F], F]:
 
 
 def clear_with_caches(clear: Callable[[], None]) -> None:
-    """Let `clear_caches` call this function, too: `cache_clear` of an `lru_cache`, for example."""
+    """Let `clear_caches` call this function, too, before those of earlier calls: a `cache_clear`, for example."""
     _clearings.append(clear)
 
 
 def clear_caches() -> None:
     """Forget all that both packages remember to save time. Expressions that nobody else holds are freed."""
-    for clear in _clearings:
+    for clear in reversed(_clearings):
         clear()
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from symdim.algebra.application import Application, Function
 from symdim.algebra.caches import remembered
 from symdim.algebra.constructors.applications import applied
-from symdim.algebra.constructors.arithmetic import checked, power, product, sum_of
+from symdim.algebra.constructors.arithmetic import checked, product, sum_of
 from symdim.algebra.constructors.extrema import maximum, minimum
 from symdim.algebra.constructors.floordiv import floordiv
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Mul, as_dim
 from symdim.algebra.floats import FloatFunction
 from symdim.algebra.intervals import disjoint
+from symdim.algebra.magnitude import HUGE, in_limits, power_in_limits
 from symdim.algebra.order import dim_order, sorted_units
 from symdim.algebra.polynomials import accumulate, powers_of, terms_of
 from symdim.algebra.variable import Var
@@ -168,12 +169,12 @@ def evaluate(root: Expr, bindings: Mapping[Any, Any]) -> Dim:
         elif type(node) is Mul:
             value = 1
             for atom, exponent in powers_of(node).items():
-                value *= values[atom] ** exponent
+                value *= power_in_limits(values[atom], exponent)
         else:
             assert isinstance(node, Application)
             parts = [part if isinstance(part, int) else values[part] for part in node._parts]
             value = applied_to_numbers(node.function, parts, bindings.get(node.function))
-        values[node] = value
+        values[node] = value if -HUGE < value < HUGE else in_limits(value)  # type: ignore[assignment]
     return values[root]
 
 
@@ -309,7 +310,7 @@ def _rebuilt(
         return (maximum if isinstance(node, Max) else minimum)(*[values.get(part, part) for part in node._parts])
     if isinstance(node, Application):
         return _applied(node.function, [values.get(part, part) for part in node._parts], mapping.get(node.function))
-    return product([power(values[atom], exponent) for atom, exponent in powers_of(node).items()])
+    return in_limits(product([power_in_limits(values[atom], exponent) for atom, exponent in powers_of(node).items()]))
 
 
 def _replacement(v: Var, given: Dim) -> Dim:

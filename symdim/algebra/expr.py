@@ -18,7 +18,7 @@ from __future__ import annotations
 from operator import index
 
 from symdim.algebra.caches import shared_cache
-from symdim.errors import SymdimError
+from symdim.errors import SymdimError, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ class Expr(Symbolic):
         return self._text or texts.to_text(self)
 
     def __repr__(self) -> str:
-        return texts.brief(self)
+        return printable(texts.brief(self))
 
     def __copy__(self) -> Expr:
         return self

@@ -6,7 +6,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from symdim.algebra.expr import Interval
 
-_LARGE = 4096  # bits; for larger powers the bounds are weaker
+_LARGE = 4096  # bits; for larger powers and products the bounds are weaker
+_HUGE = 1 << _LARGE
 
 
 def meet(a: Interval, b: Interval) -> Interval:
@@ -57,11 +58,20 @@ def times(a: Interval, b: Interval) -> Interval:
     (al, ah), (bl, bh) = a, b
     if al is not None and bl is not None and al >= 0 and bl >= 0:
         if ah is not None and bh is not None:
-            return al * bl, ah * bh
-        return al * bl, 0 if ah == 0 or bh == 0 else None
+            return _weaker(al * bl, ah * bh)
+        return _weaker(al * bl, 0 if ah == 0 or bh == 0 else None)
     corners = [_corner(x, i, y, j) for i, x in ((-1, a[0]), (1, a[1])) for j, y in ((-1, b[0]), (1, b[1]))]
     least, most = min(corners), max(corners)
-    return (None if least[0] else least[1]), (None if most[0] else most[1])
+    return _weaker(None if least[0] else least[1], None if most[0] else most[1])
+
+
+def _weaker(lo: int | None, hi: int | None) -> Interval:
+    """The interval; without the end of a huge number. The other end stays within what is not huge."""
+    if lo is not None and not -_HUGE < lo < _HUGE:
+        lo = _HUGE if lo > 0 else None
+    if hi is not None and not -_HUGE < hi < _HUGE:
+        hi = -_HUGE if hi < 0 else None
+    return lo, hi
 
 
 def _corner(x: int | None, x_end: int, y: int | None, y_end: int) -> tuple[int, int]:

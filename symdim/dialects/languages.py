@@ -16,6 +16,8 @@ from abc import ABC, abstractmethod
 from functools import reduce
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
+from symdim.errors import printable
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -34,11 +36,13 @@ _EXPONENT = 1 << 62
 class Language(ABC):
     """The parts of statements, made of the texts of their operands. `suffix` is that of its files.
 
-    `has_gaps`: a size may have no value, so operands are asked for one.
+    `has_gaps`: a size may have no value, so operands are asked for one. `nothing` is the text of no value in a language
+    whose integers grow without end; a size that may have huge numbers has no value there.
     """
 
     suffix: str
     has_gaps = True
+    nothing = ""
     comment = "//"
 
     @abstractmethod
@@ -173,6 +177,7 @@ class JavaScript(_Operators):
     """JavaScript of 2020, which has BigInt."""
 
     suffix = "js"
+    nothing = "null"
 
     def number(self, value: int) -> str:
         return f"{literal(value)}n" if value >= 0 else f"(-{literal(-value)}n)"
@@ -180,7 +185,7 @@ class JavaScript(_Operators):
     def quoted(self, text: str) -> str:
         import json
 
-        return json.dumps(text).replace("<", "\\u003c")
+        return printable(json.dumps(text)).replace("<", "\\u003c")
 
     def assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
         test = " || ".join([f"{operand} === null" for operand in doubtful])
@@ -191,6 +196,7 @@ class Python(_Operators):
     """Python 3."""
 
     suffix = "py"
+    nothing = "None"
     comment = "#"
 
     def number(self, value: int) -> str:

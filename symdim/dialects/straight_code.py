@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from symdim.algebra.application import Application
 from symdim.algebra.dims import excludes, variables_of
-from symdim.algebra.evaluate import parts_first
-from symdim.algebra.expr import Expr
+from symdim.algebra.evaluate import children, parts_first
+from symdim.algebra.evaluate import parts_of as parts_inside
+from symdim.algebra.expr import Expr, Mul
 from symdim.algebra.floats import FloatFunction, is_float
+from symdim.algebra.magnitude import MAX_BITS
 from symdim.algebra.order import order
+from symdim.algebra.polynomials import powers_of
 from symdim.algebra.texts.display import tree_of
 from symdim.algebra.texts.tree import Operation, dims_in, terms_in
 from symdim.algebra.variable import Var
@@ -52,6 +55,23 @@ def in_order(dim: Expr, held: Container[Any], read: Callable[[Expr], Tree] = tre
         return seen[node][1]
 
     return ((node, seen[node][0]) for node, _ in parts_first(dim, held, parts_of))
+
+
+def value_bits(root: Expr, known: dict[Expr, int]) -> int:
+    """About the most bits of the values of an expression and its parts, where each variable has one bit.
+
+    `known` has those of the expressions so far. A power has as many as its exponent, and a power of powers the product.
+    """
+    for node, _ in parts_first(root, known, parts_inside):
+        if node._terms is not None:
+            terms = [known[unit] + k.bit_length() for unit, k in node._terms.items()]
+            known[node] = max(*terms, node._const.bit_length()) + len(terms).bit_length()
+        elif type(node) is Mul:
+            known[node] = sum([known[atom] * exponent for atom, exponent in powers_of(node).items()])
+        else:
+            parts = children(node)
+            known[node] = max([1, *[part.bit_length() if isinstance(part, int) else known[part] for part in parts]])
+    return known[root]
 
 
 class StraightCode:
@@ -90,6 +110,7 @@ class StraightCode:
         self._products: dict[tuple[Power, ...], str] = {}
         self._doubtful = {self._held[symbol] for symbol in optional}
         self._count = 0
+        self._bits: dict[Expr, int] = {}
 
     def operand(self, dim: Dim) -> str:
         """The text that stands for a dimension; the statements that it needs are added.
@@ -99,6 +120,9 @@ class StraightCode:
         if isinstance(dim, int):
             return self.language.number(dim)
         if dim not in self._held:
+            if self.language.nothing and value_bits(dim, self._bits) > MAX_BITS:
+                self._held[dim] = self._too_large(dim)
+                return self._held[dim]
             for node, tree in in_order(dim, self._held, self._read):
                 self._held[node] = self._symbol(node, dim) if isinstance(node, Var) else self._computed(tree)
         return self._held[dim]
@@ -110,6 +134,12 @@ class StraightCode:
         write = self.language.float_assignment if as_float else self.language.assignment
         statement = write(name, text, doubtful)
         self.statements.append(statement + self.language.note(note) if note else statement)
+        return name
+
+    def _too_large(self, dim: Expr) -> str:
+        """The name of a size whose numbers may be huge: it has no value."""
+        name = self.assign(self.language.nothing)
+        self._doubtful.add(name)
         return name
 
     def _symbol(self, variable: Var, root: Expr) -> str:

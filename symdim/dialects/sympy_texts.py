@@ -132,7 +132,8 @@ def _call(operation: Operation, held: dict[Expr, tuple[int, _Terms]]) -> _Terms:
         whole = {powers: k for powers, k in quotient.items() if _is_integer(powers, k)}  # stands beside the floor
         operands = [{powers: k for powers, k in quotient.items() if powers not in whole}]
     elif name == "Mod":
-        operands[0] = _reduced(*operands)
+        x, modulus = operation.operands
+        operands[0] = _reduced(operands[0], operands[1], x, modulus)
     else:
         operands.sort(key=_sum_key)
     text = f"{name}({', '.join(map(_sum_text, operands))})"
@@ -145,13 +146,20 @@ def _is_integer(powers: _Powers, coefficient: Fraction) -> bool:
     return coefficient.denominator == 1 and all(exponent > 0 for _, exponent in powers)
 
 
-def _reduced(terms: _Terms, modulus: _Terms) -> _Terms:
-    """What has the same remainder by a number: the coefficient of one term modulo the number."""
+def _reduced(terms: _Terms, modulus: _Terms, x: Part, m: Part) -> _Terms:
+    """What has the same remainder by a number: the coefficient of one term modulo the number.
+
+    It stays where this would be another expression in symdim, because a text is read as the expression that it is of.
+    """
     if len(terms) != 1 or set(modulus) != {()}:
         return terms
     ((powers, coefficient),) = terms.items()
     is_left = coefficient.denominator != 1 or (len(powers) == 1 and powers[0][0].is_remainder)
-    return terms if is_left else {powers: coefficient % modulus[()]}
+    if is_left:
+        return terms
+    k, found = int(coefficient), coefficient % modulus[()]
+    is_other = isinstance(x, Expr) and isinstance(m, int) and int(found) * (x // k) % m is not x % m
+    return terms if is_other else {powers: found}
 
 
 # -- texts ------------------------------------------------------------------------------------------------------------

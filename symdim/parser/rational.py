@@ -16,6 +16,7 @@ from symdim.algebra.constructors.applications import lowest_terms
 from symdim.algebra.constructors.arithmetic import MAX_PAIRS, MAX_TERMS
 from symdim.algebra.dims import bounds_of, substituted, variables_of
 from symdim.algebra.expr import Expr
+from symdim.algebra.magnitude import bits
 from symdim.errors import SymdimError
 
 Value: TypeAlias = "int | Expr | Rational"
@@ -296,16 +297,6 @@ def power(x: Value, exponent: Value) -> Value:
     if max(bits(a), bits(b)) * exponent > MAX_BITS:
         raise SymdimError("the power is too large")
     return divide(a**exponent, b**exponent) if isinstance(x, Rational) else a**exponent
-
-
-def bits(x: int | Expr) -> int:
-    """floor(log2 |x|), where |x| is the sum of the absolute coefficients of a polynomial.
-
-    No coefficient of p*q exceeds |p|*|q|, so bits add up in products: 0 for N, 1 for N + 1, 3 for 8*N.
-    """
-    if isinstance(x, Expr):
-        return 0 if x._terms is None else (abs(x._const) + sum(map(abs, x._terms.values()))).bit_length() - 1
-    return max(x.bit_length() - 1, 0)
 
 
 def exact_integer(x: Value) -> int | Expr:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from symdim.algebra.canonical import product, total
 from symdim.algebra.constructors.arithmetic import checked
 from symdim.algebra.intervals import meet
-from symdim.notebook import html_table
+from symdim.errors import printable
+from symdim.outputs import html_table
 from symdim.rows import Row, RowVar
 from symdim.store.answers import Answers, Guard, Known
 from symdim.store.constraints import (
@@ -71,7 +72,7 @@ class Store:
         self._facts.append(checked_fact(fact))
 
     def __repr__(self) -> str:
-        return f"Store({listed(self._facts)})"
+        return f"Store({printable(listed(self._facts))})"
 
     def _repr_html_(self) -> str:
         return html_table(f"{len(self._facts)} facts", ["fact", "origin"], [(f, f.origin) for f in self._facts])

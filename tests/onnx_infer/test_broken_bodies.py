@@ -123,6 +123,20 @@ def test_the_body_of_a_sequence_map(made: str, severities: list[str]) -> None:
     assert [d.severity for d in infer(parsed(text)).diagnostics] == severities
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("Loop(m, , x) <body = b (int64 i, bool go) => (bool k, n) { k = Identity(go) n = Neg(x) }>",
+         "the number of inputs of body is not that of the node: 2"),
+        ("SequenceMap(q) <body = b (c, d) => (n) { n = Add(c, d) }>",
+         "the inputs of body and node differ in number: 2 != 1"),
+    ],
+)  # fmt: skip
+def test_a_body_with_another_number_of_inputs(call: str, message: str) -> None:
+    (told,) = infer(parsed(f"g (float[N] x, int64 m, seq(float[N]) q) => (y) {{ y = {call} }}")).diagnostics
+    assert (told.severity, told.message) == ("error", message)
+
+
 def test_a_body_that_fails_for_one_element_of_a_sequence() -> None:
     text = """g (float[N, 2] x, float[N, 3] z, float[N, 2] w) => (y) { s = SequenceConstruct(x, z)
         y = SequenceMap(s) <body = b (c) => (n) { n = Concat<axis=0>(c, w) }> }"""

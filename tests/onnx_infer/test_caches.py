@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import onnx
@@ -10,7 +11,7 @@ from onnx.parser import parse_model
 
 from onnx_infer import infer
 from onnx_infer.tools.cli.files import demo_model
-from symdim import clear_caches
+from symdim import Var, clear_caches
 from symdim.algebra.dims import variables_of
 from symdim.algebra.origin import is_given  # no public name tells the sizes of inputs from others
 
@@ -186,3 +187,18 @@ def test_what_a_branch_that_is_surely_taken_states_is_stated_each_time(outer: st
         result = infer(model)
         assert [(str(guard), guard.kind) for guard in result.guards] == [("N == M", "required")]
         assert result.check(N=2, M=3)
+
+
+def test_clear_caches_frees_the_sizes_of_models_that_are_gone() -> None:
+    def symbols() -> int:
+        clear_caches()
+        gc.collect()
+        return sum(type(found) is Var for found in gc.get_objects())
+
+    head = '<ir_version: 10, opset_import: ["": 20]>'
+    text = head + " g (float[gone{0}, 3] x) => (y) {{ z = Concat<axis=0>(x, x) y = NonZero(z) }}"
+    infer(parse_model(text.format(0)))
+    before = symbols()
+    for number in range(1, 60):
+        infer(parse_model(text.format(number)))
+    assert symbols() <= before + 2

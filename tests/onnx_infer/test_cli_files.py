@@ -197,11 +197,10 @@ def test_a_failed_write_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: p
     path = saved(tmp_path)
     before = path.read_bytes()
 
-    def full(model: object, path: Path) -> None:
-        Path(path).write_bytes(b"half")
+    def full(path: str, _: str) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(onnx, "save", full)
+    monkeypatch.setattr(os, "replace", full)
     assert main([str(path), "--in-place"]) == USAGE
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["model.onnx"]

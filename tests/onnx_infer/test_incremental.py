@@ -216,3 +216,21 @@ def test_what_is_rolled_back_was_never_called(
     assert called(one, names, after) == called(two, names, after)
     assert list(map(str, one.diagnostics)) == list(map(str, two.diagnostics))
     assert told(one.finish()) == told(two.finish())
+
+
+def test_a_checkpoint_that_a_rollback_has_forgotten_is_refused() -> None:
+    building = Incremental({"": 20})
+    building.input("x", tensor("N", 4))
+    start = building.checkpoint()
+    building.node("Concat", ["x", "x"], ["a"], {"axis": 0})
+    later = building.checkpoint()
+    building.node("Neg", ["a"], ["b"])
+    building.rollback(later)
+    building.rollback(start)
+    building.node("Concat", ["x", "x"], ["p"], {"axis": 1})
+    building.node("Abs", ["p"], ["q"])
+    with pytest.raises(ArgumentError, match="lies after an earlier rollback"):
+        building.rollback(later)
+    assert list(building.finish().types) == ["x", "p", "q"]
+    building.rollback(start)
+    assert list(building.finish().types) == ["x"]

@@ -56,6 +56,9 @@ LINKED_ANEW: Mapping[str, tuple[str, ...]] = {
 }
 """Name -> the targets from which the weights are found without a copy."""
 
+NEVER_COPIED = ("the folder around", "around a linked folder")
+"""The locations that leave the model's folder: a model must not name files of others."""
+
 
 def model_with(location: str) -> onnx.ModelProto:
     text = "g (float[1, 64] x) => (float[1, 8] y) { t = MatMul (x, w)  y = Relu (t) }"
@@ -111,6 +114,10 @@ def test_it_is_written_so_that_it_loads_or_not_at_all(
         assert "; --copy-data copies them there" in capsys.readouterr().err
         assert tree(tmp_path) == before
     for _ in range(2):  # the second time the copy is there
+        if name in NEVER_COPIED:
+            assert main([*call, "--copy-data"]) == USAGE
+            assert "outside of the model's folder, which is not copied" in capsys.readouterr().err
+            continue
         assert main([*call, "--copy-data"]) == OK
         assert runs(out)
     written = os.path.relpath(os.path.realpath(out), os.path.realpath(tmp_path))  # where a link leads, the link stays
@@ -144,6 +151,23 @@ def test_in_python(tmp_path: Path) -> None:
     assert runs(out)
     onnx_infer.infer_shapes_path(source, tmp_path / "blobs" / "out.onnx")
     assert runs(tmp_path / "blobs" / "out.onnx")
+
+
+@pytest.mark.parametrize("location", ["../secret", "{root}/secret", "/proc/self/environ", "/dev/zero", "pipe", "x/.."])
+def test_only_regular_files_in_the_model_s_folder_are_copied(
+    location: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a" / "x").mkdir(parents=True)
+    (tmp_path / "b").mkdir()
+    (tmp_path / "secret").write_text("secret")
+    os.mkfifo(tmp_path / "a" / "pipe")
+    source, out = tmp_path / "a" / "m.onnx", tmp_path / "b" / "m.onnx"
+    source.write_bytes(model_with(location.format(root=tmp_path)).SerializeToString())
+    assert main([str(source), "-o", str(out), "--copy-data"]) == USAGE
+    assert "not copied" in capsys.readouterr().err
+    flags = ["--save_as_external_data", "--external_data_location", "new", "--external_data_size_threshold", "0"]
+    assert drop_in.main(["--input", str(source), "--output", str(out), *flags]) == USAGE
+    assert not list(out.parent.iterdir())
 
 
 def test_a_copy_takes_no_other_file_s_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

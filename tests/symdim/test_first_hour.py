@@ -10,7 +10,7 @@ import pytest
 
 import symdim
 from symdim import Facts, Relation, Row, Shape, Store, SymdimError, Var, maximum, parse
-from symdim.notebook import MOST_ROWS, html_table
+from symdim.outputs import MOST_ROWS, html_table
 
 N, H = Var("N"), Var("H")
 

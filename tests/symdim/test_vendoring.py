@@ -123,13 +123,30 @@ def test_two_copies_live_in_one_process(copy: ModuleType) -> None:
 
 def test_a_copy_is_renewed_and_nothing_else_is_touched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["vendor", str(tmp_path)]) == OK
-    stale = tmp_path / "symdim" / "stale.py"
-    stale.write_text("")
+    copy = tmp_path / "symdim"
+    assert main(["vendor", str(tmp_path), "--with", "prover"]) == OK
+    assert (copy / "prove.py").exists()
+    run("import symdim.prove", tmp_path)  # leaves compiled files
     assert main(["vendor", str(tmp_path)]) == OK
-    assert not stale.exists()
+    assert not (copy / "prove.py").exists()
     (tmp_path / "mine").mkdir()
     capsys.readouterr()
-    for package in ("mine", "no-name"):
+    for package in ("mine", "no-name", "class", "None", "__init__"):
         assert main(["vendor", str(tmp_path), "--package", package]) == REFUSED
         assert package in capsys.readouterr().err
     assert list((tmp_path / "mine").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["mine.py", "algebra/mine.py", "mine/data.bin", "errors.py", "LICENSE", "link.py"])
+def test_a_file_of_the_user_is_never_lost(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["vendor", str(tmp_path)]) == OK
+    mine = tmp_path / "symdim" / name
+    mine.parent.mkdir(exist_ok=True)
+    if name == "link.py":
+        mine.symlink_to(tmp_path / "symdim" / "errors.py")
+    else:
+        mine.write_text("# my own")
+    assert main(["vendor", str(tmp_path), "--with", "prover"]) == REFUSED
+    assert str(mine) in capsys.readouterr().err
+    assert mine.is_symlink() or mine.read_text() == "# my own"
+    assert not (tmp_path / "symdim" / "prove.py").exists()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from onnx_infer.tools.cli.texts import (
     binding,
@@ -18,6 +18,7 @@ from onnx_infer.tools.cli.texts import (
     sizes,
 )
 from onnx_infer.tools.cli.versions import HelpText, PrintVersions
+from symdim.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -163,8 +164,13 @@ def _option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        super().error(printable(message))
+
+
 def command_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="onnx-infer",
         usage="%(prog)s [OPTION ...] FILE",  # the list of all options would hide the message of an error
         description="Infer the shape of every value of an ONNX model, as a formula of its\ninput sizes.",

@@ -11,6 +11,7 @@ from onnx_infer.errors import UnknownSymbol
 from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK, WrongCall
 from onnx_infer.tools.cli.files import demo_model, read
 from onnx_infer.tools.cli.terminal import show
+from symdim.errors import printable
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -36,7 +37,7 @@ def _text(verdict: Verdict) -> str:
     """The verdict, a line for each statement."""
     lines = [f"broken: {broken}" for broken in verdict.broken]
     lines += [f"not checked, for want of sizes: {text}" for text in verdict.unchecked]
-    return "\n".join(lines if verdict.broken else ["the contract holds", *lines])
+    return "\n".join(map(printable, lines if verdict.broken else ["the contract holds", *lines]))
 
 
 def _json(verdict: Verdict) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from onnx_infer.tools.cli.terminal import progress, show, width
 from onnx_infer.tools.report.layout import WIDTH
 from onnx_infer.tools.report.table import counts_of, table
 from symdim import BoundsError, ParseError, SymdimError, UnboundName
-from symdim.errors import nearest
+from symdim.errors import nearest, printable
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -129,7 +129,7 @@ def _show(text: str, options: Namespace, target: str | None) -> None:
     ):
         written[0] += " (the model that was read)"
     if written and not options.json and options.emit is None and not options.quiet:
-        text += f"\n\nwritten: {', '.join(written)}"
+        text += f"\n\nwritten: {printable(', '.join(written))}"
     show(text, sys.stderr if STANDARD in (target, options.html) else sys.stdout)
 
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from google.protobuf.message import EncodeError
 
 from onnx_infer.errors import ExternalDataError, NoModelError
-from onnx_infer.protobuf.files import check_data_stay, read_model, replace_file, same_path, save_model
+from onnx_infer.protobuf.files import check_data_stay, read_model, same_path, save_model
 from onnx_infer.tools.cli.arguments import STANDARD, WrongCall
 from onnx_infer.tools.cli.terminal import read_bytes, write_bytes
+from symdim.outputs import write_whole
 
 if TYPE_CHECKING:
     import onnx
@@ -126,7 +127,7 @@ def write_text(text: str, target: str, model: onnx.ModelProto, source: str | Non
             write_bytes(content)
         else:
             check_data_stay(model, source or "", target)
-            replace_file(Path(os.path.realpath(target)), lambda path: path.write_bytes(content))
+            write_whole(Path(os.path.realpath(target)), lambda file: file.write(content))
     except OSError as error:
         raise failure(target, error) from None
     except ExternalDataError as error:

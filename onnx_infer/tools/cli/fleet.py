@@ -11,6 +11,7 @@ from onnx_infer.tools.cli.terminal import show
 from onnx_infer.tools.fleets.fleet import LOST, Totals, run_fleet
 from onnx_infer.tools.fleets.journal import ForeignFileError
 from onnx_infer.tools.fleets.worker import Limits
+from symdim.errors import printable
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -68,7 +69,7 @@ def findings(totals: Totals, fail_on: Sequence[str] = ()) -> list[str]:
             if line.guards:
                 others = f" and {line.guards - 1} more" if line.guards > 1 else ""
                 found.append(f"guards: {path}: a run needs {line.guard}{others}")
-    return found
+    return list(map(printable, found))
 
 
 def summary(totals: Totals, target: str | None, found: Sequence[str] = (), most: int | None = _MOST_LOST) -> str:

@@ -14,7 +14,7 @@ from onnx_infer.tools.page.page import start_sizes
 from onnx_infer.tools.transforms.folding import Facts, fold
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
-from onnx_infer.values.text import text
+from onnx_infer.values.text import printable, text
 from symdim import Expr, Var
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _operators(model: ModelProto) -> Iterator[str]:
     """The operator of each node, in all graphs and functions."""
     for root in (model.graph, *model.functions):
         for graph in graphs_of(root):
-            yield from (text(node.op_type) for node in graph.node)
+            yield from (printable(text(node.op_type)) for node in graph.node)
 
 
 def _constants(model: ModelProto) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, TextIO
 
 from onnx_infer.tools.cli.arguments import WrongCall
+from symdim.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,11 +29,15 @@ def width(fallback: int) -> int:
 
 
 def show(text: str, stream: TextIO | None) -> None:
-    """Print a report; in colours on a terminal if rich is installed and NO_COLOR is not set."""
+    """Print a report; in colours on a terminal if rich is installed and NO_COLOR is not set.
+
+    Of all control characters only the line breaks are printed as they are; those of names are escapes by then.
+    """
     if stream is None:  # standard output is closed
         return
     if hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="backslashreplace")  # for names with letters that the stream cannot encode
+    text = "\n".join(map(printable, text.split("\n")))
     with _open_end(stream):
         if not (is_coloured(stream) and _show_in_colours(text, stream)):
             stream.write(f"{text}\n")
@@ -107,7 +112,7 @@ def _tell(what: str, write: Callable[[str], object], flush: Callable[[], None], 
     seconds = after
     told = False
     while not done.wait(after if not told else 1.0):
-        write(f"\r{what}: {seconds:.0f} s")
+        write(f"\r{printable(what)}: {seconds:.0f} s")
         flush()
         seconds, told = seconds + 1.0, True
     if told:

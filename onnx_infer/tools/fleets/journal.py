@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import os
 import stat
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.tools.fleets.stamps import are_unchanged
 from symdim import __version__
+from symdim.outputs import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+    from typing import BinaryIO
 
 _START = b'{"schema_version": '
 
@@ -167,16 +170,13 @@ class Journal:
         if sum(stop - start for start, stop in kept) == end:
             old.truncate(end)
             return
-        from onnx_infer.protobuf.files import replace_file  # this loads onnx, which otherwise only the workers need
 
-        def save(new: os.PathLike[str]) -> None:
-            with open(new, "wb") as file, open(path, "rb") as lines:
+        def save(file: BinaryIO) -> None:
+            with open(path, "rb") as lines:
                 for start, stop in kept:
                     lines.seek(start)
                     file.write(lines.read(stop - start))
 
-        from pathlib import Path
-
-        replace_file(Path(os.path.realpath(path)), save)
+        write_whole(Path(os.path.realpath(path)), save)
         self._file = self._opened(path)
         old.close()

@@ -58,7 +58,7 @@ def html(result: Inferred, title: str, sizes: Mapping[str, int]) -> str:
     return Template(asset("page.html")).substitute(
         title=escape(printable(title)),
         style=asset("page.css").rstrip(),
-        data=json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
+        data=printable(json.dumps(data, separators=(",", ":"))).replace("<", "\\u003c"),
         script=f"{_emitted(content)}\n{script()}",
     )
 

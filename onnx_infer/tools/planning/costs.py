@@ -19,7 +19,7 @@ from onnx_infer.results.sources import without_computed
 from onnx_infer.tools.planning.envelope import envelope
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Shape, SymTensor, Value
-from onnx_infer.values.text import text
+from onnx_infer.values.text import printable, text
 from symdim import Expr, product, total
 
 if TYPE_CHECKING:
@@ -50,9 +50,8 @@ class Costs(NamedTuple):
 
     def __repr__(self) -> str:
         unknown = f", {len(self.unknown)} of them unknown" if self.unknown else ""
-        return (
-            f"Costs({len(self.nodes)} nodes{unknown}: parameters={self.parameters}, multiply_adds={self.multiply_adds})"
-        )
+        counts = f"parameters={self.parameters!r}, multiply_adds={self.multiply_adds!r}"
+        return f"Costs({len(self.nodes)} nodes{unknown}: {counts})"
 
     @property
     def parameters(self) -> Dim:
@@ -179,8 +178,9 @@ class Layer(NamedTuple):
     peak: Dim
 
     def __repr__(self) -> str:
-        name = self.name or "(no layer)"
-        return f"<Layer {name}: {self.nodes} nodes, parameters={self.parameters}, multiply_adds={self.multiply_adds}>"
+        name = printable(self.name) or "(no layer)"
+        counts = f"parameters={self.parameters!r}, multiply_adds={self.multiply_adds!r}"
+        return f"<Layer {name}: {self.nodes} nodes, {counts}>"
 
 
 def layers(result: Inferred, costs: Costs, memory: MemoryPlan) -> list[Layer]:

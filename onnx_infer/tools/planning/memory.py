@@ -24,6 +24,7 @@ from onnx_infer.tools.planning.scheduled import MOST_STEPS, Schedule
 from symdim import UnboundName, Var
 from symdim.algebra.dims import variables_of
 from symdim.compile import StraightLine, tuple_text
+from symdim.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -42,9 +43,8 @@ class Peak(NamedTuple):
 
     def __repr__(self) -> str:
         about = "" if self.exact else "about "
-        return (
-            f"<Peak {about}{self.bytes} bytes at {self.step.operator} '{self.step.node}', {len(self.live)} live values>"
-        )
+        node = printable(f"{self.step.operator} '{self.step.node}'")
+        return f"<Peak {about}{self.bytes} bytes at {node}, {len(self.live)} live values>"
 
 
 class MemoryPlan:

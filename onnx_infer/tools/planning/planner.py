@@ -13,7 +13,7 @@ from symdim import Expr, SymdimError, UnboundName, Var, ceildiv, product
 from symdim.algebra.dims import variables_of
 from symdim.compile import StraightLine, function_of, tuple_text
 from symdim.dialects.languages import literal
-from symdim.errors import refuse_text
+from symdim.errors import printable, refuse_text
 from symdim.guarantee import UpperBounds, guarantee_of
 
 if TYPE_CHECKING:
@@ -115,10 +115,12 @@ class Planner:
 
     def __repr__(self) -> str:
         missing = f", {len(self.missing)} left out" if self.missing else ""
-        return f"Planner({', '.join(arg.name for arg in self.args)}: {len(self.shape_places)} values{missing})"
+        return (
+            f"Planner({', '.join(printable(arg.name) for arg in self.args)}: {len(self.shape_places)} values{missing})"
+        )
 
     def _repr_html_(self) -> str:
-        from symdim.notebook import html_table
+        from symdim.outputs import html_table
 
         rows = [(name, f"[{', '.join(map(str, self._shapes[place]))}]") for name, place in self.shape_places.items()]
         return html_table(self, ["value", "shape"], rows + list(self.missing.items()))

@@ -53,7 +53,7 @@ class Traffic(NamedTuple):
     nodes: list[NodeTraffic]
 
     def __repr__(self) -> str:
-        return f"Traffic({len(self.nodes)} nodes: read={self.read}, written={self.written})"
+        return f"Traffic({len(self.nodes)} nodes: read={self.read!r}, written={self.written!r})"
 
     @property
     def read(self) -> Dim:

@@ -13,7 +13,7 @@ from onnx_infer.results.exactness import variables
 from onnx_infer.results.reasons import Reasons, Root
 from onnx_infer.tools.report.layout import WIDTH, beside, limited, more, rows, text_of
 from onnx_infer.values.text import printable
-from symdim.notebook import html_table
+from symdim.outputs import html_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

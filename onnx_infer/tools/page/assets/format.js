@@ -23,11 +23,17 @@ export const countText = (value) => (value === null ? "\u2013" : scaled(Number(v
 /** An exact integer with thin spaces between groups of three digits. */
 export const exactText = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, "\u2009");
 
+/** A text in which control characters, and what changes the direction of a text, are escapes. */
+const printable = (text) =>
+  String(text).replace(/[\0-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
 /** An element with a class and children; texts become text nodes. */
 export function element(tag, className, ...children) {
   const made = document.createElement(tag);
   if (className) made.className = className;
-  made.append(...children.filter((child) => child !== null && child !== undefined));
+  const shown = children.filter((child) => child !== null && child !== undefined);
+  made.append(...shown.map((child) => (typeof child === "object" ? child : printable(child))));
   return made;
 }
 
@@ -38,7 +44,7 @@ export const fromEnd = (text) => Object.assign(element("bdi", "", text), { dir: 
 export function shape(tag, attributes, text = "") {
   const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  if (text) made.textContent = text;
+  if (text) made.textContent = printable(text);
   return made;
 }
 
