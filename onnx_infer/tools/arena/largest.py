@@ -41,7 +41,8 @@ class LargestSize(NamedTuple):
     """The largest size of a symbol within a limit of bytes.
 
     `size`: the largest size at which the peak is at most the limit and no required guard fails, with its `peak`. It is
-    None if there is none, or if the search ended early. A runtime in which values share storage (views, in place) needs
+    None if there is none, or if the search ended early. The values in `unknown` are not counted, because their bytes are
+    not known: with one of these it is not known that `size` fits. A runtime in which values share storage (views, in place) needs
     less: no size above `at_most` fits there, and it is -1 if it is proved that none does. `grows`: it is proved that
     the peak never falls if the symbol grows. Then the memory suffices for every smaller size too. `next`: why the next
     size does not fit.
@@ -54,6 +55,7 @@ class LargestSize(NamedTuple):
     peak: Peak | None
     grows: bool
     next: str
+    unknown: tuple[str, ...] = ()
 
 
 def largest_size(
@@ -151,7 +153,8 @@ class _Search:
             if size == last
             else self._reason(size + 1, self._peak_bytes)
         )
-        return LargestSize(self.symbol.name, self.limit, size, at_most, peak, not self.falling, reason)
+        grows = not self.falling
+        return LargestSize(self.symbol.name, self.limit, size, at_most, peak, grows, reason, self.memory.unknown)
 
     def _peak(self, size: int) -> Peak:
         return self.memory.peak_of(self.memory.bytes_at({**self.sizes, self.symbol: size}))

@@ -50,8 +50,9 @@ examples:
 
 exit codes:
   0    all is well
-  1    the model has errors, which are shown, or --diff, --lint, --check or
-       --fail-on finds something
+  1    the model has errors, which are shown; --diff, --lint, --check or
+       --fail-on finds something; or it is not known to fit into the memory of
+       --fits or --max-memory
   2    the call is wrong, a file cannot be read or written, or the file is no
        model
   130  interrupted

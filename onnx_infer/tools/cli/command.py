@@ -133,14 +133,15 @@ def _free(model: ModelProto, options: Namespace, target: str | None) -> int:
         if options.annotate_arena:
             _applied(made.result, made.model, options)
         write(made.model, options.model, target, options.copy_data)
-    text = report(made, options, *_limits(options))
+    text, fails = report(made, options, *_limits(options)), not is_done(made, options)
     if _has_plans(options):
         from onnx_infer.tools.cli.reports import plan
 
         result = made.result if not options.later else _infer(_changed(made.model, "bind", options.later), options)
-        text = f"{text}\n\n{plan(result, options, *_limits(options))}"
+        planned, is_short = plan(result, options, *_limits(options))
+        text, fails = f"{text}\n\n{planned}", fails or is_short
     _show(text, options, target)
-    return OK if is_done(made, options) else MODEL_ERRORS
+    return MODEL_ERRORS if fails else OK
 
 
 def _lint(model: ModelProto, options: Namespace) -> int:
@@ -241,12 +242,12 @@ def _infer(model: ModelProto, options: Namespace) -> InferenceResult:
 
 
 def _report(result: InferenceResult, options: Namespace) -> tuple[str, bool]:
-    """What is shown, and whether the model differs from that of `--diff`."""
+    """What is shown, and whether the model differs from that of `--diff`, or does not fit as far as it is known."""
     limit, columns = _limits(options)
     if _has_plans(options) and options.emit is None:
         from onnx_infer.tools.cli.reports import plan
 
-        return plan(result, options, limit, columns), False
+        return plan(result, options, limit, columns)
     if options.diff is not None:
         from onnx_infer.tools.cli.reports import difference
 

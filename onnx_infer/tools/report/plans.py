@@ -6,6 +6,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.tools.planning.costs import Layer, NodeCost, costs, layers
+from onnx_infer.tools.planning.fits import not_known
 from onnx_infer.tools.planning.live import Step
 from onnx_infer.tools.planning.memory import MemoryPlan
 from onnx_infer.tools.planning.planner import byte_size
@@ -173,8 +174,9 @@ def largest_text(found: LargestSize, width: int | None) -> str:
     if found.size is None or found.peak is None:
         proved = "no size" if found.at_most < 0 else f"no size above {found.at_most} (the search ended there)"
         return text_of([[f"{name}: {proved} fits into {found.limit} bytes"]], width)
+    known = "" if not found.unknown else f", without what is not known: {not_known(found.unknown)}"
     lines = [
-        f"{name} = {found.size} is the largest size that fits into {found.limit} bytes",
+        f"{name} = {found.size} is the largest size that fits into {found.limit} bytes{known}",
         f"  the peak is {found.peak.bytes} bytes at {_place(found.peak.step)}",
         f"  {found.next}",
     ]
@@ -197,6 +199,7 @@ def largest_json(found: LargestSize) -> dict[str, Any]:
         "node": None if peak is None else _step_json(peak.step),
         "grows": found.grows,
         "next": found.next,
+        "unknown": list(found.unknown),
     }
 
 
