@@ -41,11 +41,11 @@ class LargestSize(NamedTuple):
     """The largest size of a symbol within a limit of bytes.
 
     `size`: the largest size at which the peak is at most the limit and no required guard fails, with its `peak`. It is
-    None if there is none, or if the search ended early. The values in `unknown` are not counted, because their bytes are
-    not known: with one of these it is not known that `size` fits. A runtime in which values share storage (views, in place) needs
+    None if there is none, or if the search ended early. A runtime in which values share storage (views, in place) needs
     less: no size above `at_most` fits there, and it is -1 if it is proved that none does. `grows`: it is proved that
     the peak never falls if the symbol grows. Then the memory suffices for every smaller size too. `next`: why the next
-    size does not fit.
+    size does not fit. `unknown`: the values that are not counted, because their bytes are not known. With one of these
+    it is not known that the size fits.
     """
 
     symbol: str

@@ -82,9 +82,7 @@ class ByteCounter:
         """Whether sizes or elements of inputs decide a symbol."""
         return variable in self._given or element_of(variable, self._inputs)
 
-    def sizes(
-        self, types: Mapping[str, Value], shared: Collection[str] = (), prefix: str = ""
-    ) -> dict[str, Dim]:
+    def sizes(self, types: Mapping[str, Value], shared: Collection[str] = (), prefix: str = "") -> dict[str, Dim]:
         """The bytes of values of the main graph, or of a body, whose name is the prefix.
 
         No caller can give a size to what only a turn of a body has, or that is `shared` by several calls.
@@ -125,7 +123,8 @@ class ByteCounter:
 class Blocks:
     """The memory of the bodies that steps run: for each step the largest of their peaks.
 
-    At most so many steps of functions stand in place of calls. A block of which a body is not known has no bytes: it is `unknown` of the counter. So is what a body does not count.
+    At most so many steps of functions stand in place of calls. A block of which a body is not known has no bytes: it is
+    `unknown` of the counter. So is what a body does not count.
     """
 
     def __init__(self, counter: ByteCounter, most: int) -> None:

@@ -71,7 +71,9 @@ class MemoryPlan:
         counter = ByteCounter(result, upper)
         kept = [*(result.inputs if inputs else ()), *(model.graph.constants if initializers else ())]
         types = {**{name: result.types[name] for name in kept}, **schedule.types}
-        self.sizes = counter.sizes(types, schedule.shared) | Blocks(counter, MOST_STEPS - schedule.inlined if inline else 0).sizes(schedule.steps)
+        self.sizes = counter.sizes(types, schedule.shared) | Blocks(
+            counter, MOST_STEPS - schedule.inlined if inline else 0
+        ).sizes(schedule.steps)
         self.unknown, self.bounded = tuple(counter.unknown), tuple(counter.bounded)
         self._undecided = frozenset(v.name for v in self.symbols if not counter.is_given(v))
         self.kept = tuple(name for name in kept if name in self.sizes)
@@ -100,7 +102,7 @@ class MemoryPlan:
 
     @property
     def is_bound(self) -> bool:
-        """Whether the peak is an upper bound, and not exact: the bytes of all values are known, or have upper bounds."""
+        """Whether the peak is an upper bound: all values have bytes or upper bounds of these, and it is not exact."""
         return not self.unknown and not self.peak.exact
 
     @cached_property

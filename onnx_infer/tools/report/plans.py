@@ -174,9 +174,9 @@ def largest_text(found: LargestSize, width: int | None) -> str:
     if found.size is None or found.peak is None:
         proved = "no size" if found.at_most < 0 else f"no size above {found.at_most} (the search ended there)"
         return text_of([[f"{name}: {proved} fits into {found.limit} bytes"]], width)
-    known = "" if not found.unknown else f", without what is not known: {not_known(found.unknown)}"
     lines = [
-        f"{name} = {found.size} is the largest size that fits into {found.limit} bytes{known}",
+        f"{name} = {found.size} is the largest size that fits into {found.limit} bytes",
+        *([f"  as far as it is known: {not_known(found.unknown)}"] if found.unknown else []),
         f"  the peak is {found.peak.bytes} bytes at {_place(found.peak.step)}",
         f"  {found.next}",
     ]
