@@ -12,9 +12,11 @@ from onnx_infer import infer
 from onnx_infer.tools.emission.code import source_of
 from onnx_infer.tools.emission.content import Content, content_of
 from symdim import DivisionByZero, Expr, Scope, Var, maximum, minimum, parse
+from symdim.algebra.dims import variables_of
 from symdim.dialects.languages import LanguageName
 from symdim.relations.relation import Relation
 from tests.onnx_infer import emitted_arenas, models
+from tests.onnx_infer.texts import parsed
 from tests.symdim import strategies
 
 from .emitted_code import found_languages, run, run_arena
@@ -25,8 +27,12 @@ BOUNDED = [language for language in LANGUAGES if language in ("c", "rust")]
 MODELS = [models.decoder, models.cnn, models.unet, models.windows, models.detector]
 
 
-def expected(content: Content, given: list[int | None]) -> Any:
-    """What the function should give: values of the algebra, and the conditions on them."""
+REFUSING = ("c", "js")
+"""The languages in which the function of the sizes refuses where a required guard fails."""
+
+
+def expected(content: Content, given: list[int | None], language: str = "python") -> Any:
+    """What the function should give: values of the algebra, and the conditions on them; None if it refuses."""
     bound = {s.variable: size for s, size in zip(content.symbols, given, strict=True) if size is not None}
     sizes: list[int | None] = []
     for dim in content.sizes:
@@ -37,6 +43,10 @@ def expected(content: Content, given: list[int | None]) -> Any:
             sizes.append(None)
     sides = [(guard.relation, sizes[guard.lhs], sizes[guard.rhs]) for guard in content.guards]
     holds = [a is not None and b is not None and Relation(relation, a, b).holds({}) for relation, a, b in sides]
+    for guard, held in zip(content.guards, holds, strict=True):
+        needed = variables_of([content.sizes[guard.lhs], content.sizes[guard.rhs]])
+        if language in REFUSING and guard.kind == "required" and not held and all(v in bound for v in needed):
+            return None
     return [sizes, list(map(int, holds))]
 
 
@@ -54,7 +64,23 @@ def test_sizes_of_models(make: Any, language: LanguageName, tmp_path: Path) -> N
     content, random = content_of(infer(make())), Random(1)
     bindings = [random_sizes(content, random, largest) for largest in (2, 40, 700) for _ in range(8)]
     found = run(language, source_of(content, language), bindings, tmp_path)
-    assert found == [expected(content, given) for given in bindings]
+    assert found == [expected(content, given, language) for given in bindings]
+
+
+SPLIT = """g (float[N, H] x, int64[1] k) => (y, z) <int64[2] target = {-1, 12}> {
+    y, i = TopK (x, k)  z = Reshape (y, target) }"""
+
+
+@pytest.mark.parametrize("language", REFUSING)
+def test_sizes_are_refused_where_a_required_guard_fails(language: LanguageName, tmp_path: Path) -> None:
+    """Also a guard on a size that only a run knows, if it is given."""
+    content = content_of(infer(parsed(SPLIT)))
+    assert {guard.kind for guard in content.guards} == {"required"}
+    bindings: list[list[int | None]] = [[n, h, k] for n in (1, 3) for h in (4, 9) for k in (None, 4, 8)]
+    found = run(language, source_of(content, language), bindings, tmp_path)
+    assert found == [expected(content, given, language) for given in bindings]
+    assert None in found
+    assert found.count(None) < len(found)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

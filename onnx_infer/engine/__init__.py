@@ -10,6 +10,7 @@
     fresh.py           fresh sizes and their equals          run_time.py        elements that only a run knows
     substitution.py    sizes of a record replaced by others: solved, shorter, with declared names
     assumptions.py     assumptions of the caller             messages.py        what is told at the end
+    inner_graphs.py    the inner graphs after the walk       graph_index.py     what nodes read, give and run, by call
 
 The room uses `operators` and the rooms below it, but no protobuf. Begin with `passes.py`.
 """

@@ -18,10 +18,8 @@ from onnx_infer.engine.record import Bodies, Checkpoint, Record
 from onnx_infer.engine.scope import Scope
 from onnx_infer.laws.statements import make_size
 from onnx_infer.model.graph import (
-    NO_ATTRIBUTES,
     Attributes,
     Function,
-    Graph,
     Node,
     label_of,
     normal_domain,
@@ -29,15 +27,13 @@ from onnx_infer.model.graph import (
     title_of,
 )
 from onnx_infer.operators.lookup import operators_of
-from onnx_infer.types.join import NOTHING, join, kind_of, variables_in, varying
+from onnx_infer.types.join import NOTHING, kind_of, variables_in
 from onnx_infer.values.tensor import Dim, Value, substitute
 from onnx_infer.values.text import text
 from symdim import Var
 from symdim.algebra.dims import variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from onnx_infer.laws.statements import Statement
 
 MOST_NESTED = 1 << 12
@@ -269,38 +265,3 @@ def _outcome(results: list[Value], created: list[Var], statements: list[Statemen
     kept = tuple(f for f in statements if inside.isdisjoint(variables_of([f.lhs, f.rhs])))
     fresh = tuple(v for v in created if v in wanted)
     return Outcome(tuple(results), not (kept or fresh), None, kept, fresh)
-
-
-# -- after the walk -------------------------------------------------------------------------------------------
-
-
-def inner_graphs(bodies: Bodies) -> Iterator[tuple[Graph, Scope]]:
-    """The inner graphs of a model, each once, with values that hold in all walks that count."""
-    joined: dict[int, tuple[Graph, Scope]] = {}
-    walked: set[int] = set()
-    known: dict[tuple[Value, Value], Value] = {}  # pairs of values -> their join
-    pending = [bodies]
-    while pending:
-        bodies = pending.pop()
-        if id(bodies) in walked:
-            continue
-        walked.add(id(bodies))
-        pending += reversed(bodies.calls)
-        for key, (graph, scope) in bodies.graphs.items():
-            joined[key] = (graph, _joined(joined[key][1], scope, known) if key in joined else scope)
-    return iter(joined.values())
-
-
-def _joined(a: Scope, b: Scope, known: dict[tuple[Value, Value], Value]) -> Scope:
-    """The joined values of a graph from two walks. A size that differs has no name."""
-    both = Scope(a.model, a.constants, a.operators, a.parent, NO_ATTRIBUTES)
-    for name, value in a.items():
-        other = b.get(name)
-        if value is None or other is None:
-            both[name] = NOTHING
-        elif value is other:
-            both[name] = value
-        else:
-            found = known.get((value, other))
-            both[name] = known[value, other] = join(value, other, varying) if found is None else found
-    return both

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from onnx_infer.laws.readable import has_many_names
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.laws.statements import Statement, make_size
 from onnx_infer.types.join import variables_in
@@ -155,7 +156,7 @@ def _possible(dim: Dim, sizes: Mapping[Var, Dim]) -> Dim | None:
 
 
 def _bounded_too(var: Var, size: Dim) -> dict[Var, Dim]:
-    """The one fresh variable in a size, if it is linear there, with the upper bounds of `var`, which equals it."""
+    """The fresh variable in a size that `var` equals, with the upper bounds of both; nothing unless it is linear."""
     unknown = [v for v in variables_of([size]) if is_fresh(v)]
     if len(unknown) != 1 or (var.at_most is None and var.hi is None):
         return {}
@@ -169,6 +170,8 @@ def _bounded_too(var: Var, size: Dim) -> dict[Var, Dim]:
     ends = [end for end in limits if isinstance(end, Expr)]
     highs = [end for end in (other.hi, *limits) if isinstance(end, int)]
     limit, high = minimum(*ends) if ends else None, min(highs, default=None)
+    if limit is not None and has_many_names(limit):  # in a chain of equal sizes each would have one more
+        limit = ends[0]
     found = (
         None if (limit, high) == (other.at_most, other.hi) else _new(other.name, other.lo, high, limit, other.origin)
     )

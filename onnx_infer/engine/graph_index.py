@@ -15,6 +15,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
 from onnx_infer.engine.calls import Call, enter, find_function, resolve
+from onnx_infer.engine.inner_graphs import calls_in
 from onnx_infer.engine.record import Bodies, Record
 from onnx_infer.engine.scope import captured, graphs_of, sort_nodes
 from onnx_infer.engine.walk import run_graph
@@ -149,18 +150,10 @@ class _Inside:
     @cached_property
     def once(self) -> Walked:
         """The graphs with one walk that counts: those of the main graph and of functions that are called once."""
-        calls: Counter[int] = Counter()
-        walks: Counter[int] = Counter()
-        root, pending, seen = self.record.nesting.seen, [self.record.nesting.seen], set[int]()
-        while pending:
-            bodies = pending.pop()
-            if id(bodies) not in seen:
-                seen.add(id(bodies))
-                calls.update(map(id, bodies.calls))
-                walks.update(list(bodies.graphs))
-                pending += bodies.calls
+        walked, calls = calls_in(self.record.nesting.seen)
+        walks = Counter(key for bodies in walked.values() for key in bodies.graphs)
         found: dict[int, tuple[Graph, Scope]] = {}
-        pending = [root]
+        pending = [self.record.nesting.seen]
         while pending:
             bodies = pending.pop()
             found.update({key: walked for key, walked in bodies.graphs.items() if walks[key] == 1})

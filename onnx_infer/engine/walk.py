@@ -53,7 +53,7 @@ def end(record: Record) -> None:
         record.diagnostics.append(too_many_choices(record.sizes.last_choice))
     record.inner = list(record.nesting.seen.graphs.values())
     if record.nesting.seen.calls:
-        from onnx_infer.engine.calls import inner_graphs  # few models need it
+        from onnx_infer.engine.inner_graphs import inner_graphs  # few models need it
 
         record.inner = list(inner_graphs(record.nesting.seen))
     if record.sizes.fresh and not record.mode.is_cautious:

@@ -169,7 +169,7 @@ def evaluate(root: Expr, bindings: Mapping[Any, Any]) -> Dim:
         elif type(node) is Mul:
             value = 1
             for atom, exponent in powers_of(node).items():
-                value *= power_in_limits(values[atom], exponent)
+                value *= power_in_limits(values[atom], exponent)  # type: ignore[assignment]
         else:
             assert isinstance(node, Application)
             parts = [part if isinstance(part, int) else values[part] for part in node._parts]

@@ -101,7 +101,7 @@ def test_texts_of_a_model_end_no_script_and_no_element() -> None:
     assert page.texts("title") == [printable(HOSTILE).strip()]
     assert page.data["values"][1][0] == HOSTILE
     assert page.data["nodes"][0][1] == HOSTILE + "\\"
-    assert HOSTILE in page.data["dims"]
+    assert printable(HOSTILE) in page.data["dims"]
 
 
 def test_names_that_are_no_utf8_can_be_written(tmp_path: Path) -> None:

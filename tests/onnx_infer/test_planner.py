@@ -9,8 +9,10 @@ from typing import Any
 import onnx
 import pytest
 from onnx import TensorProto, helper
+from onnx.inliner import inline_local_functions
 
 from onnx_infer import InferenceResult, SymTensor, infer
+from onnx_infer.errors import ArgumentError
 from onnx_infer.tools.planning.envelope import MOST_COMPARED, ZERO, Join, envelope
 from onnx_infer.tools.planning.memory import MemoryPlan
 from onnx_infer.tools.planning.planner import Planner, byte_size
@@ -260,6 +262,156 @@ def test_a_body_counts_at_its_node_with_what_goes_in_and_out() -> None:
         row = 4 * 8 * given["N"]
         peak = result.memory().peak_at(given)
         assert (peak.bytes, peak.step.operator) == (3 * row + given["T"] * row + inner, "Scan")  # a, b, y, z, the body
+
+
+CALLED = {
+    "two shapes": (
+        "(float[N, 1000] x, float[M, 2] z) => (p, q) { p = f.F(x) q = f.F(z) }",
+        ["F (a) => (b) { t = Exp(a) b = Add(t, a) }"],
+    ),
+    "each call doubles": (
+        "(float[N, 6] x, float[M, 2] z) => (c) { a = f.F(x) b = f.F(a) c = f.F(b) }",
+        ["F (x) => (y) { y = Concat<axis=1>(x, x) }"],
+    ),
+    "functions in functions, absent operands, attributes": (
+        "(float[N, 6] x, float[M, 2] z, float k) => (p, r) { p = f.G<ax=0>(x) q = f.G<ax=1>(z, k) r = f.G<ax=1>(q) }",
+        [
+            "G <ax> (a, k) => (b) { c = f.F<ax: int = @ax>(a, k) b = f.F<ax: int = @ax>(c) }",
+            "F <ax> (a, k) => (b) { t = Concat<axis: int = @ax>(a, a) u = Clip(t, k) b = Exp(u) }",
+        ],
+    ),
+    "bodies in functions": (
+        "(float[N, 6] x, float[M, 2] z) => (p, q) { p = f.F(x) q = f.F(z) }",
+        [
+            "F (a) => (b) { t = Exp(a) yes = Constant<value = bool {1}>() b = If(yes) <then_branch = g () => (u) "
+            "{ v = f.H(t) u = Concat<axis=0>(v, v) }, "
+            "else_branch = h () => (w) { s = f.H(a) w = Concat<axis=0>(s, t) }> }",
+            "H (a) => (b) { t = Concat<axis=1>(a, a) b, c = Split<axis=1, num_outputs=2>(t) }",
+        ],
+    ),
+    "one name": (
+        "(float[N, 6] x, float[M, 2] z) => (p, q) { [one] p = f.F(x) [one] q = f.F(z) }",
+        ["F (a) => (b) { t = Exp(a) b = Add(t, a) }"],
+    ),
+}
+"""Models in which functions are called with several types: the main graph, and the functions."""
+
+
+@pytest.mark.parametrize(("graph", "functions"), CALLED.values(), ids=CALLED)
+def test_each_call_of_a_function_counts_with_its_own_types(graph: str, functions: list[str]) -> None:
+    """As in the model in which the bodies stand in place of the calls."""
+    model = called(graph, functions)
+    found, wanted = infer(model), infer(inline_local_functions(model))
+    for sizes in ({"N": 2, "M": 5}, {"N": 7, "M": 1}, {"N": 1, "M": 4000}):
+        plans = [result.memory() for result in (found, wanted)]
+        assert not any(plan.unknown for plan in plans)
+        assert plans[0].peak_at(sizes).bytes == plans[1].peak_at(sizes).bytes
+        assert found.arena().at(sizes).lower_bound == wanted.arena().at(sizes).lower_bound
+    assert found.arena().verify().steps == len(found.memory().steps)
+    for name in ("read", "written", "multiply_adds"):
+        assert getattr(found.traffic(), name, 0) == getattr(wanted.traffic(), name, 0)
+    assert not found.traffic().unknown
+    assert found.costs().multiply_adds == wanted.costs().multiply_adds
+
+
+def called(graph: str, functions: list[str]) -> onnx.ModelProto:
+    imports = 'opset_import: ["": 18, "f": 1]'
+    return parsed(
+        "\n".join([f"g {graph}", *(f'<domain: "f", {imports}> {f}' for f in functions)]), f"<ir_version: 10, {imports}>"
+    )
+
+
+def test_sizes_that_data_decide_in_a_function_that_is_called_twice() -> None:
+    """No caller can give them a size, so they count with their upper bounds. Those of one call are symbols."""
+    body = "F (a) => (b) { n = NonZero(a) t = Transpose(n) b = Cast<to=1>(t) }"
+    twice = infer(
+        called(
+            "(float[N, 3] x, float[N, 3] z, float[2, K] k) => (p, q, s) { p = f.F(x) q = f.F(z) s = MatMul(k, p) }",
+            [body],
+        )
+    )
+    memory = twice.memory()
+    assert {name: str(memory.sizes[name]) for name in ("p", "q", "p/n", "q/n")} == {
+        "p": "8*K", "q": "8*_d1", "p/n": "48*N", "q/n": "48*N",
+    }  # fmt: skip
+    once = infer(called("(float[N, 3] x) => (p) { p = f.F(x) }", [body]))
+    assert str(once.memory().sizes["p/n"]) == "16*_d0"
+
+
+def test_calls_that_double_are_one_step_each_in_the_end() -> None:
+    functions = [f"F{i} (a) => (b) {{ c = f.F{i + 1}(a) d = Exp(c) b = f.F{i + 1}(d) }}" for i in range(40)]
+    result = infer(called("(float[N, 2] x) => (y) { y = f.F0(x) }", [*functions, "F40 (a) => (b) { b = Exp(a) }"]))
+    memory = result.memory()
+    assert memory.peak_at(N=1).bytes >= 16
+    assert not memory.unknown
+    assert result.traffic().read == 8 * (2**41 - 1) * N
+
+
+def test_a_body_that_is_not_known_is_told() -> None:
+    """A function that calls itself, and a function that is given a graph."""
+    calls_itself = infer(called("(float[N] x) => (y) { z = f.F(x) y = Exp(x) }", ["F (a) => (b) { b = f.F(a) }"]))
+    memory = calls_itself.memory(upper=True)
+    assert "bodies of z" in memory.unknown
+    assert not memory.is_bound
+    assert calls_itself.arena().outside["bodies of z"] == "its bytes are not known"
+    assert calls_itself.fits(10**6, {"N": (1, 2)}).verdict == "unknown"
+
+
+@pytest.mark.parametrize("names", [("first", "second"), ("if", "if"), ("", "")])
+def test_nodes_of_one_name_have_bodies_of_their_own(names: tuple[str, str]) -> None:
+    def branch(name: str, copies: int) -> str:
+        parts = ", ".join(["x"] * copies)
+        return f"{name} () => (v{name}) {{ u{name} = Concat<axis=0>({parts}) v{name} = Size(u{name}) }}"
+
+    nodes = [
+        f"{output} = If(c) <then_branch = {branch(output + 't', copies)}, else_branch = {branch(output + 'e', copies)}>"
+        for output, copies in (("p", 50), ("q", 2))
+    ]
+    model = parsed(f"g (float[N, 4] x, bool c) => (p, q) {{ {' '.join(nodes)} }}")
+    for node, name in zip(model.graph.node, names, strict=True):
+        node.name = name
+    result, needed = infer(model), 50 * 100 * 4 * 4
+    assert result.memory().peak_at(N=100).bytes >= needed
+    assert result.arena().at(N=100).size >= needed
+    assert result.fits(needed // 4, {"N": (1, 100)}).verdict == "exceeded"
+
+
+def test_values_of_functions_and_of_the_main_graph_do_not_meet() -> None:
+    model = called(
+        "(float[N, 1000] x, float[M, 2] z) => (p, q, r) { other = Neg(z) p = f.F(x) q = Abs(other) r = Exp(q) }",
+        ["F (a) => (b) { t = Exp(a) b = Add(t, a) }"],
+    )
+    for node in model.graph.node:
+        names = {"other": "p/t", "q": "bodies of p"}
+        node.input[:], node.output[:] = ([names.get(n, n) for n in part] for part in (node.input, node.output))
+    model.graph.output[1].name = "bodies of p"
+    result = infer(model)
+    sizes = {b.value: b.size for b in result.arena().at(N=1, M=10_000).buffers}
+    assert (sizes["p/t"], sizes["p/t_1"]) == (80_000, 4_000)
+    assert result.memory().peak_at(N=1, M=10_000).bytes >= 160_000
+
+
+GIVEN = {
+    "optional": "optional(float[N, 3]) x, float[M, 3] z) => (y, w) { p = OptionalGetElement(x)",
+    "sequence": "seq(float[N, 3]) x, float[M, 3] z) => (y, w) <int64 i = {0}> { p = SequenceAt(x, i)",
+}
+
+
+@pytest.mark.parametrize("text", GIVEN.values(), ids=GIVEN)
+def test_symbols_of_optionals_and_sequences_can_be_given(text: str) -> None:
+    result = infer(parsed(f"g ({text} y = Concat<axis = 0>(p, p) w = Add(y, z) }}"))
+    planner = result.planner()
+    assert [arg.name for arg in planner.args] == ["N", "M"]
+    assert planner(N=2, M=4).shapes["y"] == (4, 3)
+    memory = result.memory()
+    assert (memory.unknown, memory.peak_at(N=2, M=4).bytes) == ((), 2 * 48 + 48 - 24 - 24)
+    assert result.arena().at(N=2, M=4).size
+    assert [str(guard) for guard in result.guards] == ["M in (2*N, 1)"]
+    assert [v.guard for v in result.check(N=2, M=5)] == result.guards
+    with pytest.raises(ArgumentError, match="fails for"):
+        result.arena().at(N=2, M=5)
+    answer = result.fits(40, {"N": (2, 4), "M": (1, 4)})  # those of the input itself are not known
+    assert (answer.verdict, answer.sizes) == ("exceeded", {"N": 2, "M": 1})
 
 
 def test_values_without_a_byte_size_count_nothing_and_are_told() -> None:

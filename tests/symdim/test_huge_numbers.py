@@ -38,7 +38,8 @@ CALLS = {
     "bounds of sizes": lambda e: e.substitute({"N": Var("N", 2, 10**9)}).bounds(),
 }
 PROGRAM = """
-from tests.symdim.test_huge_numbers import CALLS, SymdimError, TEXTS, parse
+from symdim import SymdimError, parse
+from tests.symdim.test_huge_numbers import CALLS, TEXTS
 for name, text in TEXTS.items():
     for call in CALLS.values():
         try:

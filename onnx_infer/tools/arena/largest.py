@@ -44,7 +44,8 @@ class LargestSize(NamedTuple):
     None if there is none, or if the search ended early. A runtime in which values share storage (views, in place) needs
     less: no size above `at_most` fits there, and it is -1 if it is proved that none does. `grows`: it is proved that
     the peak never falls if the symbol grows. Then the memory suffices for every smaller size too. `next`: why the next
-    size does not fit.
+    size does not fit. `unknown`: the values that are not counted, because their bytes are not known. With one of these
+    it is not known that the size fits.
     """
 
     symbol: str
@@ -54,6 +55,7 @@ class LargestSize(NamedTuple):
     peak: Peak | None
     grows: bool
     next: str
+    unknown: tuple[str, ...] = ()
 
 
 def largest_size(
@@ -151,7 +153,8 @@ class _Search:
             if size == last
             else self._reason(size + 1, self._peak_bytes)
         )
-        return LargestSize(self.symbol.name, self.limit, size, at_most, peak, not self.falling, reason)
+        grows = not self.falling
+        return LargestSize(self.symbol.name, self.limit, size, at_most, peak, grows, reason, self.memory.unknown)
 
     def _peak(self, size: int) -> Peak:
         return self.memory.peak_of(self.memory.bytes_at({**self.sizes, self.symbol: size}))

@@ -52,8 +52,9 @@ examples:
 
 exit codes:
   0    all is well
-  1    a model has errors, which are shown, or was not inferred, or --lint,
-       --check or --fail-on finds something, or --diff does not say equal
+  1    a model has errors, which are shown, or was not inferred; --lint,
+       --check or --fail-on finds something; --diff does not say equal; or it is
+       not known to fit into the memory of --fits or --max-memory
   2    the call is wrong, a file cannot be read or written, or the file is no
        model
   130  interrupted

@@ -149,7 +149,8 @@ def _free(model: ModelProto, options: Namespace, target: str | None) -> int:
         from onnx_infer.tools.cli.reports import plan
 
         result = made.result if not options.later else _infer(_changed(made.model, "bind", options.later), options)
-        text = f"{text}\n\n{plan(result, options, *_limits(options))}"
+        planned, is_short = plan(result, options, *_limits(options))
+        text, done = f"{text}\n\n{planned}", done and not is_short
     if target is None or writes:
         return _end(text, options, target, done)
     show(text, sys.stderr if target == STANDARD else sys.stdout)
@@ -255,12 +256,12 @@ def _infer(model: ModelProto, options: Namespace) -> InferenceResult:
 
 
 def _report(result: InferenceResult, options: Namespace) -> tuple[str, bool]:
-    """What is shown, and whether the model differs from that of `--diff`."""
+    """What is shown, and whether the model differs from that of `--diff`, or does not fit as far as it is known."""
     limit, columns = _limits(options)
     if _has_plans(options) and options.emit is None:
         from onnx_infer.tools.cli.reports import plan
 
-        return plan(result, options, limit, columns), False
+        return plan(result, options, limit, columns)
     if options.diff is not None:
         from onnx_infer.tools.cli.reports import difference
 

@@ -29,13 +29,17 @@ if TYPE_CHECKING:
     from onnx_infer.result import InferenceResult
     from onnx_infer.tools.arena.largest import LargestSize
     from onnx_infer.tools.arena.plan import ArenaPlan
+    from onnx_infer.tools.planning.fits import Fits
 
 
-def plan(result: InferenceResult, options: Namespace, limit: int | None, width: int | None) -> str:
-    """The report of the plans that are asked for, as text or JSON."""
+def plan(result: InferenceResult, options: Namespace, limit: int | None, width: int | None) -> tuple[str, bool]:
+    """The report of the plans that are asked for, as text or JSON, and whether one does not fit or is not known."""
     plans = Plans(result) if options.costs or options.memory else None
     largest = None if options.max_memory is None else _largest(result, options.max_memory, not options.bind)
-    fitting = None if options.fits is None else result.fits(options.fits)
+    fitting = None if options.fits is None else _fits(result, options.fits)
+    fails = (fitting is not None and fitting.verdict != "proved") or (
+        largest is not None and (largest.size is None or bool(largest.unknown))
+    )
     arena = arena_report(result, options) if options.arena else None
     if options.json:
         data = {
@@ -46,7 +50,7 @@ def plan(result: InferenceResult, options: Namespace, limit: int | None, width: 
             "arena": None if arena is None else arena.json(),
             "fits": None if fitting is None else fits_json(fitting),
         }
-        return json.dumps(data, indent=1)
+        return json.dumps(data, indent=1), fails
     texts = []
     if plans and options.costs:
         texts.append(plans.costs_text(limit, width))
@@ -61,7 +65,14 @@ def plan(result: InferenceResult, options: Namespace, limit: int | None, width: 
     reasons = Reasons(result)
     if again := errors_again(reasons, reasons.roots()):
         texts.append(text_of([[*again, "  the numbers above are those of a run that fails"]], width))
-    return "\n\n".join(texts)
+    return "\n\n".join(texts), fails
+
+
+def _fits(result: InferenceResult, limit: int) -> Fits:
+    try:
+        return result.fits(limit)
+    except SymdimError as error:
+        raise WrongCall(f"--fits: {error}") from None
 
 
 def _largest(result: InferenceResult, limit: int, is_as_read: bool) -> LargestSize:

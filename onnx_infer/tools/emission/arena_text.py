@@ -19,20 +19,15 @@ class ArenaForms(NamedTuple):
     """How a language writes the arena.
 
     `place` and `storage`: entries of tables; `kind` writes a kind of storage. `start` moves a view to its first byte.
-    `refusal`: what happens if a guard fails. `at_most`: bytes that are enough for all sizes; `no_bound` if none are.
-    The rest are parts of conditions.
+    `at_most`: bytes that are enough for all sizes; `no_bound` if none are.
     """
 
     place: str
     kind: Callable[[str], str]
     storage: str
     start: str
-    refusal: str
     at_most: str
     no_bound: str
-    is_given: str
-    both: str = " && "
-    no: str = "!"
 
 
 _FORMS = {
@@ -41,44 +36,34 @@ _FORMS = {
         kind=lambda kind: kind.upper().replace(" ", "_"),
         storage="{row}",
         start="offsets[{i}] = add(offsets[{i}], {text});",
-        refusal="if ({condition}) return SYMBOLS + {number};",
         at_most="\n/* The arena needs no more than this at any sizes within the bounds of the symbols. */\n"
         "#define {upper}_ARENA_AT_MOST INT64_C({bound})\n",
         no_bound="",
-        is_given="has_value({name})",
     ),
     "rs": ArenaForms(
         place="Place {{ name: {name}, kind: Kind::{kind}, root: {root}, first: {first}, last: {last} }},",
         kind=lambda kind: kind.title().replace(" ", ""),
         storage="({value}, &[{below}])",
         start="offsets[{i}] = size_of({i}, add(Ok(offsets[{i}]), {text}))?;",
-        refusal="if {condition} {{ return Err(Refusal::Guard({guard})); }}",
         at_most="\n/// The arena needs no more than this at any sizes within the bounds of the symbols.\n"
         "pub const ARENA_AT_MOST: i64 = {bound};\n",
         no_bound="",
-        is_given="{name}.is_ok()",
     ),
     "js": ArenaForms(
         place="{{ name: {name}, kind: {kind}, root: {root}, first: {first}, last: {last} }},",
         kind=lambda kind: f'"{kind}"',
         storage="[{value}, [{below}]]",
         start="offsets[{i}] += sizeOf({i}, {text});",
-        refusal="if ({condition}) throw refusal({guard});",
         at_most="const ARENA_AT_MOST = {bound}n;\n",
         no_bound="const ARENA_AT_MOST = null;\n",
-        is_given="{name} !== null",
     ),
     "py": ArenaForms(
         place="({name}, {kind}, {root}, {first}, {last}),",
         kind=lambda kind: f'"{kind}"',
         storage="({value}, [{below}])",
         start="offsets[{i}] += size_of({i}, {text})",
-        refusal="if {condition}:\n        raise GuardFails({guard})",
         at_most="ARENA_AT_MOST = {bound}\n",
         no_bound="ARENA_AT_MOST = None\n",
-        is_given="{name} is not None",
-        both=" and ",
-        no="not ",
     ),
 }
 
@@ -151,9 +136,6 @@ class ArenaText:
 
     def _refusals(self) -> Iterator[str]:
         """The statements that refuse sizes at which a guard fails."""
-        forms = self.forms
         for demand in self.arena.demands:
-            given = [forms.is_given.format(name=self._operand(variable)) for variable in demand.optional]
             holds = f"{demand.relation}({self._operand(demand.lhs)}, {self._operand(demand.rhs)})"
-            condition = forms.both.join([*given, f"{forms.no}{holds}"])
-            yield forms.refusal.format(condition=condition, guard=demand.guard, number=demand.guard + 1)
+            yield self.source.refused(demand.guard, map(self._operand, demand.optional), holds)

@@ -10,10 +10,11 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from symdim import __version__
+from symdim.algebra.dims import variables_of
 from symdim.dialects.straight_code import StraightCode
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Iterator
 
     from onnx_infer.tools.emission.content import Content, GuardEntry, Symbol, ValueEntry
     from symdim import Var
@@ -30,7 +31,8 @@ class SourceText(ABC):
     """The text of the function for a content. A language is a subclass with the forms of its entries.
 
     `names`: the names of the symbols in the code. `sizes`: the texts of the distinct sizes. `guards`: the texts of the
-    conditions.
+    conditions. `refusal`: the form of what happens if a guard fails that must hold, under a `condition`; `is_given` and
+    `held` are parts of conditions. If it `refuses`, so does the function of the sizes, in C and JavaScript.
     """
 
     symbol_entry: str
@@ -39,6 +41,11 @@ class SourceText(ABC):
     parameter = ""
     flags = "false", "true"
     indent, result_indent = 2, 2
+    refusal: str
+    is_given: str
+    held = ""
+    both, no = " && ", "!"
+    refuses = True
 
     def __init__(self, content: Content, language: Language, name: str = "") -> None:
         self.content, self.language, self.name = content, language, name
@@ -79,7 +86,23 @@ class SourceText(ABC):
             "statements": self.indented(self._statements),
             "sizes": self.wrapped(self.sizes, self.result_indent),
             "holds": self.wrapped(self.guards, self.result_indent),
+            "refusals": self.indented(self._refusals() if self.held and self.refuses else ()),
         }
+
+    def _refusals(self) -> Iterator[str]:
+        """The statements that refuse sizes at which a required guard fails."""
+        optional = {s.variable: name for s, name in zip(self.symbols, self.names, strict=True) if s.optional}
+        sizes = self.content.sizes
+        for i, guard in enumerate(self.content.guards):
+            if guard.kind == "required":
+                given = [optional[v] for v in variables_of([sizes[guard.lhs], sizes[guard.rhs]]) if v in optional]
+                yield self.refused(i, given, self.held.format(i=i))
+
+    def refused(self, guard: int, given: Iterable[str], holds: str) -> str:
+        """The statement that refuses sizes at which a guard does not hold, if the symbols of some names are given."""
+        known = [self.is_given.format(name=name) for name in given]
+        condition = self.both.join([*known, f"{self.no}{holds}"])
+        return self.refusal.format(condition=condition, guard=guard, number=guard + 1)
 
     def parameters(self, used: Collection[Var] | None = None) -> list[str]:
         """The lines that name the sizes of the symbols, by default of all."""
@@ -143,6 +166,9 @@ class C(SourceText):
     value_entry = "{{{name}, {dtype}, {rank}, axes + {first}}},"
     guard_entry = "{{{text}, {law}, {kind}, {node}, {lhs}, {rhs}}},"
     parameter = "const int64_t {name} = given[{i}];{note}"
+    refusal = "if ({condition}) return SYMBOLS + {number};"
+    is_given = "has_value({name})"
+    held = "holds[{i}]"
     flags = "0", "1"
 
     def ends(self, symbol: Symbol) -> list[str]:
@@ -162,6 +188,8 @@ class Rust(SourceText):
     value_entry = "Value {{ name: {name}, dtype: {dtype}, axes: &[{axes}] }},"
     guard_entry = "Guard {{ text: {text}, law: {law}, kind: {kind}, node: {node}, lhs: {lhs}, rhs: {rhs} }},"
     parameter = "let {name}: Size = given[{i}].ok_or(Fault::NotGiven);{note}"
+    refusal = "if {condition} {{ return Err(Refusal::Guard({guard})); }}"
+    is_given = "{name}.is_ok()"
     indent, result_indent = 4, 12
 
     def ends(self, symbol: Symbol) -> list[str]:
@@ -174,6 +202,9 @@ class JavaScript(SourceText):
     symbol_entry = "{{ name: {name}, low: {low}, high: {high}, optional: {optional} }},"
     value_entry = "{{ name: {name}, dtype: {dtype}, axes: [{axes}] }},"
     guard_entry = "{{ text: {text}, law: {law}, kind: {kind}, node: {node}, lhs: {lhs}, rhs: {rhs} }},"
+    refusal = "if ({condition}) throw refusal({guard});"
+    is_given = "{name} !== null"
+    held = "found.holds[{i}]"
     result_indent = 6
     exports = "\nexport { symbols, values, guards, sizes };\n"
 
@@ -191,6 +222,9 @@ class Python(SourceText):
     value_entry = "({name}, {dtype}, {places}),"
     guard_entry = "({text}, {law}, {kind}, {node}, {lhs}, {rhs}),"
     parameter = "{name} = given[{i}]{note}"
+    refusal = "if {condition}:\n        raise GuardFails({guard})"
+    is_given = "{name} is not None"
+    both, no = " and ", "not "
     flags = "False", "True"
     indent, result_indent = 4, 8
 

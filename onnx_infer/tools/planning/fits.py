@@ -23,7 +23,7 @@ from symdim.relations.monotone import growth
 from symdim.relations.solving import solve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from onnx_infer.results.inferred import Inferred
 
@@ -77,10 +77,8 @@ class _Search:
         for sizes in self._diagonal():
             if found := self._exceeds(sizes):
                 return found
-        unknown = self.memory.unknown
-        if unknown:
-            others = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
-            return Fits("unknown", self.limit, reason=f"the bytes of {unknown[0]!r}{others} are not known")
+        if self.memory.unknown:
+            return Fits("unknown", self.limit, reason=not_known(self.memory.unknown))
         return self._halved()
 
     def _halved(self) -> Fits:
@@ -167,6 +165,12 @@ class _Search:
                     return False
                 counts[name] = most
         return max(self.memory.live_bytes(counts)) <= self.limit
+
+
+def not_known(names: Sequence[str]) -> str:
+    """That the bytes of these values are not known."""
+    others = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    return f"the bytes of {names[0]!r}{others} are not known"
 
 
 def _interval(variable: Var, bounds: tuple[int, int | None]) -> tuple[int, int]:

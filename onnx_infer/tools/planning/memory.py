@@ -102,7 +102,7 @@ class MemoryPlan:
 
     @property
     def is_bound(self) -> bool:
-        """Whether the peak is an upper bound, and not exact: each value has known bytes, or an upper bound of them."""
+        """Whether the peak is an upper bound: all values have bytes or upper bounds of these, and it is not exact."""
         return not self.unknown and not self.peak.exact
 
     @cached_property

@@ -58,8 +58,8 @@ class Schedule:
     """The steps of a graph. The nodes of a function's body stand in place of its call, up to `most` of such steps.
 
     `inlined`: the number of these. `types`: those of what the steps write, by its name in the schedule; `given`: those
-    of what else they read.
-    `shared`: the values whose sizes, where data decide them, no caller can give, because other calls have the same.
+    of what else they read. `shared`: the values whose sizes, where data decide them, no caller can give, because they
+    have these in other calls too.
     """
 
     def __init__(self, index: GraphIndex, most: int = MOST_STEPS) -> None:

@@ -6,6 +6,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.tools.planning.costs import Layer, NodeCost, costs, layers
+from onnx_infer.tools.planning.fits import not_known
 from onnx_infer.tools.planning.live import Step
 from onnx_infer.tools.planning.memory import MemoryPlan
 from onnx_infer.tools.planning.planner import byte_size
@@ -175,6 +176,7 @@ def largest_text(found: LargestSize, width: int | None) -> str:
         return text_of([[f"{name}: {proved} fits into {found.limit} bytes"]], width)
     lines = [
         f"{name} = {found.size} is the largest size that fits into {found.limit} bytes",
+        *([f"  as far as it is known: {not_known(found.unknown)}"] if found.unknown else []),
         f"  the peak is {found.peak.bytes} bytes at {_place(found.peak.step)}",
         f"  {found.next}",
     ]
@@ -197,6 +199,7 @@ def largest_json(found: LargestSize) -> dict[str, Any]:
         "node": None if peak is None else _step_json(peak.step),
         "grows": found.grows,
         "next": found.next,
+        "unknown": list(found.unknown),
     }
 
 
