@@ -344,5 +344,6 @@ def restored(
     from onnx_infer.inference import Run
 
     result = InferenceResult(Run(record, found_inputs))  # type: ignore[arg-type]  # it stands in for a record
-    vars(result).update(_record=record, _guards=guards, _kept=record.kept)
+    index = Part(nodes=record.model.graph.nodes())
+    vars(result).update(_record=record, _index=index, _guards=guards, _kept=record.kept)
     return result

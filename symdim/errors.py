@@ -5,8 +5,6 @@ A name or a text that somebody else has chosen may have any character in it. It 
 
 from __future__ import annotations
 
-import re
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,7 +13,7 @@ _CONTEXT = 60
 _MOST_NAMES = 12
 _LONGEST_NAME = 64  # the part of a name that is compared with others
 
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNPRINTABLE = [(0x00, 0x1F), (0x7F, 0x9F), (0x2028, 0x202E), (0x2066, 0x2069), (0xD800, 0xDFFF)]
 """Control characters, the other ends of lines, what changes the direction of all text behind it, and bytes that are not
 UTF-8."""
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -27,11 +25,13 @@ def printable(text: str) -> str:
     >>> print(printable("N\\x1b[2J\\r\\n"), printable("x\\udcff"))
     N\\u001b[2J\\r\\n x\\udcff
     """
-    return text if text.isprintable() else _UNPRINTABLE.sub(_escape, text)
+    return text if text.isprintable() else "".join(map(_shown, text))
 
 
-def _escape(found: re.Match[str]) -> str:
-    return _ESCAPES.get(found[0]) or f"\\u{ord(found[0]):04x}"
+def _shown(sign: str) -> str:
+    if sign.isprintable() or not any(first <= ord(sign) <= last for first, last in _UNPRINTABLE):
+        return sign
+    return _ESCAPES.get(sign) or f"\\u{ord(sign):04x}"
 
 
 def printable_lines(text: str) -> str:

@@ -236,7 +236,7 @@ def test_the_core_uses_nothing_else_and_stays_small() -> None:
     core = {m: text for m, text in texts.items() if m.partition(".")[2].partition(".")[0] in CORE}
     found = {(m, other) for m, text in core.items() for other in imports(without_types(text), set(texts))}
     assert [pair for pair in sorted(found) if pair[1] not in {*core, "symdim"}] == []
-    assert sum(len(text.splitlines()) for text in core.values()) <= 9450
+    assert sum(len(text.splitlines()) for text in core.values()) <= 9470
 
 
 def test_no_files_import_each_other_outside_the_algebra(graph: dict[str, frozenset[str]]) -> None:

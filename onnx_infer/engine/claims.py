@@ -97,6 +97,11 @@ def name_sizes(record: Record) -> list[str]:
     if record.setting.assumes_declared:
         replace_solved(record)
     if record.setting.adopt and names.of:
+        resolve = record.sizes.fresh.resolve  # equal sizes have been replaced by one with the bounds of both
+        names.of = {
+            new if isinstance(new := resolve(size), Var) and new.name == size.name else size: name
+            for size, name in names.of.items()
+        }
         symbols: dict[Var, Dim] = {}
         for axis, name in names.of.items():
             if not is_fresh(axis):

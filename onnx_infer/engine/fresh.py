@@ -16,7 +16,7 @@ from symdim import BoundsError, DivisionByZero, Expr, Scope, Var, minimum
 from symdim.algebra.constructors.long_division import cancelled
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.evaluate import Substitution
-from symdim.algebra.origin import Computed, ValueOf, is_given
+from symdim.algebra.origin import Computed, Declared, ValueOf, is_given
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -161,6 +161,8 @@ def _bounded_too(var: Var, size: Dim) -> dict[Var, Dim]:
     if len(unknown) != 1 or (var.at_most is None and var.hi is None):
         return {}
     (other,) = unknown
+    if isinstance(other.origin, Declared):
+        return {}  # a declared name keeps its variable
     terms = size._terms if isinstance(size, Expr) and size._terms is not None else {size: 1}
     k = terms.get(other, 0)
     rest = size - k * other

@@ -12,6 +12,7 @@
     expr.py         the nodes and their operators             order.py        the order of terms
     origin.py       where a variable comes from               intervals.py    arithmetic of intervals
     caches.py       bounded caches                          named_tuple.py   named tuples that load fast
+    magnitude.py    the most bits that a number may have
 
 Each line uses only the lines below it, and of other rooms only `symdim.errors`. Operators call the constructors above
 them, which are bound here. Begin with `expr.py`, then `canonical.py`.
