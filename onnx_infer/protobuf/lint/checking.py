@@ -69,7 +69,7 @@ def lint(model: Source, path: str | os.PathLike[str] | None = None) -> Findings:
     if weights and place is None:
         unseen.append("files of weights: the folder of the model is not given")
     if not found:
-        told = _of_checker(proto, model if weights else proto, graphs)
+        told = _of_checker(proto, graphs, model if weights else None)
         if isinstance(told, Finding):
             found.append(told)
         elif told:
@@ -77,15 +77,18 @@ def lint(model: Source, path: str | os.PathLike[str] | None = None) -> Findings:
     return Findings(found, unseen)
 
 
-def _of_checker(model: onnx.ModelProto, source: Source, graphs: Iterable[Scope]) -> Finding | str:
-    """What onnx's checker says of a model, or why it is not asked; empty if it accepts the model."""
+def _of_checker(model: onnx.ModelProto, graphs: Iterable[Scope], source: Source | None) -> Finding | str:
+    """What onnx's checker says of a model, or why it is not asked; empty if it accepts the model.
+
+    The `source` is what the model was read from, if it has weights in files; else None.
+    """
     for node in (node for scope in graphs for node in scope.graph.node):
         if node.op_type in _REMOVED and text(node.domain) in ("", "ai.onnx"):
             return f"{node_label(node)} is an operator that was removed"
-    if source is not model and not isinstance(source, (str, os.PathLike)):
+    if not isinstance(source, (str, os.PathLike, type(None))):
         return "with weights in files it needs the path of the model"
     try:
-        onnx.checker.check_model(source)
+        onnx.checker.check_model(model if source is None else source)
     except onnx.checker.ValidationError as error:
         return Finding("refused-by-onnx", "model", text(model.graph.name), " ".join(str(error).split()))
     except (ValueError, EncodeError, DecodeError, RuntimeError) as error:  # more than 2 GB, another format
