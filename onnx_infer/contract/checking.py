@@ -130,7 +130,8 @@ class Judge:
                 unchecked.append(f"{condition.relation} of {condition.left} and {condition.right}: {error}")
         found = elements(guards, arrays)
         values: dict[str | Var, int] = dict([*self.sizes.of.items(), *found.whole.items()])
-        told = {**values, **found.floats}
+        told: dict[str | Var, float] = {**values}
+        told.update(found.floats.items())
         known, broken = [], list(self.sizes.broken)
         for guard in guards:
             if any(v.name in found.floats for v in guard.variables()):
@@ -138,7 +139,7 @@ class Judge:
                 if both is None:
                     unchecked.append(str(guard))
                 elif not guard.condition.compares(*both):
-                    broken.append(self._broken(Violation(guard, *map(shown, both), guard.kind), told))
+                    broken.append(self._broken(Violation(guard, shown(both[0]), shown(both[1]), guard.kind), told))
             elif _has_value(guard, values):
                 known.append(guard)
             else:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from onnx_infer.laws.statements import Kind
     from onnx_infer.values.tensor import Dim, Value
 
-    Interval = tuple[int | None, int | None]
+    Interval = tuple[int, int | None]
     Shape = Sequence[int | None]
 
 
@@ -147,8 +147,8 @@ class Sizes:
             if same.size != axis.size:
                 self._break(axis, f"so {same.size} as in {same.input}, and not {axis.size}")
                 continue
-            ends = {v: Var.fresh(v.name, *bounds.get(v.name, (1, None))) for v in self._unknown(axis.dim)}
-            low, high = _interval(axis.dim, {**ends, **self.of})
+            unknown = [(v, *bounds.get(v.name, (1, None))) for v in self._unknown(axis.dim)]
+            low, high = _interval(axis.dim, {**{v: Var.fresh(v.name, lo, hi) for v, lo, hi in unknown}, **self.of})
             if (low is not None and axis.size < low) or (high is not None and axis.size > high):
                 self._break(axis, f"which is {interval_text(low, high)}, and not {axis.size}")
             else:
@@ -209,7 +209,7 @@ class Sizes:
                 self.broken.append(Broken(f"the input {name!r} is missing", inputs=(name,)))
 
 
-def _interval(dim: Expr, sizes: Mapping[Any, Dim]) -> Interval | tuple[None, None]:
+def _interval(dim: Expr, sizes: Mapping[Any, Dim]) -> tuple[int | None, int | None]:
     """An interval of a size with these in place of symbols; both ends are None if it has no value."""
     try:
         return bounds_of(substituted(dim, sizes))

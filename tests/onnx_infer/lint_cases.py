@@ -177,6 +177,17 @@ CASES: dict[str, tuple[str, str, str, Change]] = {
     "map of nothing": (
         "both", "untyped-value", PLAIN, lambda m: setattr(m.graph.input.add(name="q").type.map_type, "key_type", 7),
     ),
+    "value_info without an element type": ("ort", "untyped-value", PLAIN, lambda m: m.graph.value_info.add(
+        name="t").type.tensor_type.SetInParent()),
+    "value_info without a type": ("none", "", PLAIN, lambda m: m.graph.value_info.add(name="t")),
+    "value_info of an initializer": (
+        "none", "", PLAIN, lambda m: m.graph.value_info.add(name="w").type.tensor_type.SetInParent(),
+    ),
+    "body without an element type": ("ort", "untyped-value", BODY, lambda m: body(m).output[
+        0].type.tensor_type.ClearField("elem_type")),
+    "body without a type": ("none", "", BODY, setting(lambda m: body(m).output[0], type=None)),
+    "sequence of an untyped tensor": ("ort", "untyped-value", PLAIN, lambda m: m.graph.input.add(
+        name="q").type.sequence_type.elem_type.tensor_type.SetInParent()),
     # -- nodes
     "domain of onnxruntime": ("both", "domain-not-imported", PLAIN, setting(
         lambda m: m.graph.node[0], domain="com.microsoft")),

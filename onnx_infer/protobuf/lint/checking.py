@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import onnx
 import onnx.checker
+import onnx.serialization
 from google.protobuf.message import DecodeError, EncodeError
 
 from onnx_infer.protobuf.files import Source, read_model
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from onnx_infer.protobuf.lint.scopes import Scope
+
+_format_of = onnx.serialization.registry.get_format_from_file_extension
 
 _REMOVED = frozenset(
     (
@@ -87,6 +90,8 @@ def _of_checker(model: onnx.ModelProto, graphs: Iterable[Scope], source: Source 
             return f"{node_label(node)} is an operator that was removed"
     if not isinstance(source, (str, os.PathLike, type(None))):
         return "with weights in files it needs the path of the model"
+    if source is not None and _format_of(os.path.splitext(source)[1]) not in (None, "protobuf"):
+        return "with weights in files it reads binary models only"
     try:
         onnx.checker.check_model(model if source is None else source)
     except onnx.checker.ValidationError as error:

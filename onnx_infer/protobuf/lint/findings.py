@@ -24,7 +24,7 @@ RULES = {
     "unnamed": ("a graph, a body, an input, an output, an initializer or a function has no name", "give it one"),
     "untyped-value": (
         "onnx's checker refuses an input or output of the model without a type, an element type or a shape; "
-        "onnxruntime refuses an input without a type, and an element type that does not exist",
+        "onnxruntime refuses an input without a type, and any type without an element type that exists",
         "declare it; `onnx-infer model.onnx -o typed.onnx` writes what can be known",
     ),
     "repeated-name": (
@@ -119,7 +119,8 @@ RULES = {
 
 NOTHING_FOUND = (
     f"onnx's checker {onnx.__version__} accepts the model, and no rule finds what onnxruntime refuses; not looked at: "
-    "sizes and element types, which inference checks, operators of other domains, and kernels"
+    "sizes and element types, which inference checks, operators of other domains, and what kernels demand, such as "
+    "values of attributes"
 )
 """What an empty list of findings says, if nothing is unseen."""
 

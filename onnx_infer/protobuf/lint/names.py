@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from onnx import ModelProto, TensorProto
+from onnx import TensorProto
 
 from onnx_infer.protobuf.lint.findings import Finding
 from onnx_infer.protobuf.lint.scopes import Scope, entering, initializers, node_label
@@ -24,6 +24,7 @@ def name_findings(scope: Scope) -> Iterator[Finding]:
     else:
         outputs = [text(info.name) for info in graph.output]
         yield from _unnamed(scope, outputs)
+        yield from _untyped(scope)
     yield from (Finding("repeated-name", place, name) for name in _repeated(_made(scope)))
     for name in scope.given:
         if scope.sees(name):
@@ -35,10 +36,11 @@ def name_findings(scope: Scope) -> Iterator[Finding]:
             yield Finding("outer-value-returned" if is_outer else "value-not-given", place, name)
     infos = _repeated(text(info.name) for info in graph.value_info)
     yield from (Finding("repeated-value-info", place, name) for name in infos)
-    nodes = _repeated(text(node.name) for node in graph.node if node.name)
+    nodes = _repeated(text(node.name) for node in graph.node if node.op_type != "Constant")  # which become initializers
     yield from (Finding("repeated-node-name", place, name) for name in nodes)
-    if isinstance(scope.root, ModelProto) and scope.around is None:
-        yield from _of_main_graph(scope.root)
+    if scope.place == "graph" and scope.root.ir_version < OVERRIDABLE:
+        known = {text(info.name) for info in graph.input}
+        yield from (Finding("initializer-not-input", place, name) for name in initializers(graph) if name not in known)
 
 
 def _made(scope: Scope) -> Iterator[str]:
@@ -78,31 +80,37 @@ def _not_given(scope: Scope) -> Iterator[Finding]:
             yield Finding("value-not-given", scope.place, name, f"{node_label(node)} reads it{later}")
 
 
-def _of_main_graph(model: ModelProto) -> Iterator[Finding]:
-    graph = model.graph
-    if model.ir_version < OVERRIDABLE:
-        inputs = {text(info.name) for info in graph.input}
-        yield from (
-            Finding("initializer-not-input", "graph", name) for name in initializers(graph) if name not in inputs
-        )
-    for infos in (graph.input, graph.output):
-        for info in infos:
-            if missing := _missing(info):
-                yield Finding("untyped-value", "graph", text(info.name), missing)
+def _untyped(scope: Scope) -> Iterator[Finding]:
+    """The values without a type that is needed. Those of bodies, and value_infos, may have none, but no broken one.
+
+    Value_infos of initializers and constants are not read.
+    """
+    graph, is_main = scope.graph, scope.around is None
+    makers = {text(info.name): scope.given.get(text(info.name), -1) for info in graph.value_info}
+    made = {name for name, number in makers.items() if number >= 0 and graph.node[number].op_type != "Constant"}
+    infos = [info for info in graph.value_info if text(info.name) in made]
+    for values, needs_type in (((*graph.input, *graph.output), is_main), (infos, False)):
+        for info in values:
+            if missing := _missing(info.type, needs_type):
+                yield Finding("untyped-value", scope.place, text(info.name), missing)
 
 
-def _missing(info: Any) -> str:
-    """What the type of a value lacks; empty if it is complete."""
-    kind = info.type.WhichOneof("value")
-    if kind is None:
-        return "it has no type"
-    inner = getattr(info.type, kind)
-    if kind in ("tensor_type", "sparse_tensor_type"):
-        if inner.elem_type not in TensorProto.DataType.values() or not inner.elem_type:
-            return f"it has the element type {inner.elem_type}" if inner.elem_type else "it has no element type"
-        return "" if inner.HasField("shape") else "it has no shape"
-    if kind == "map_type":
-        return "" if inner.key_type and inner.HasField("value_type") else "the map has no type of keys or values"
-    if kind == "opaque_type":
-        return "" if inner.name else "the opaque type has no name"
-    return "" if inner.HasField("elem_type") else "it has no type of elements"
+def _missing(kind: Any, needs_type: bool) -> str:
+    """What a type lacks; empty if it is complete. One that `needs_type` has a shape, too."""
+    form = kind.WhichOneof("value")
+    if form is None:
+        return "it has no type" if needs_type else ""
+    while form in ("sequence_type", "optional_type", "map_type"):
+        outer, needs_type = getattr(kind, form), False
+        if form == "map_type" and not outer.key_type:
+            return "it has a map without a type of keys"
+        kind = outer.value_type if form == "map_type" else outer.elem_type
+        form = kind.WhichOneof("value")
+        if form is None:
+            return "it has a sequence, optional or map without a type of elements"
+    inner = getattr(kind, form)
+    if form == "opaque_type":
+        return "" if inner.name else "it has an opaque type without a name"
+    if not inner.elem_type or inner.elem_type not in TensorProto.DataType.values():
+        return f"it has the element type {inner.elem_type}" if inner.elem_type else "it has no element type"
+    return "it has no shape" if needs_type and not inner.HasField("shape") else ""

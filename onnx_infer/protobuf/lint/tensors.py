@@ -92,13 +92,15 @@ def _fault(tensor: TensorProto, is_read: bool = True) -> tuple[str, str] | None:
     elif len(lengths) != 1:
         told = f"{count} elements, and data in {' and '.join(lengths) or 'no field'}"
     else:
-        told = _length_fault(tensor, kind, count, *lengths.items(), is_read)
+        ((field, length),) = lengths.items()
+        told = _length_fault(tensor, count, field, length, is_read)
     return ("tensor-data", told) if told else None
 
 
-def _length_fault(tensor: TensorProto, kind: int, count: int, data: tuple[str, int], is_read: bool) -> str:
+def _length_fault(tensor: TensorProto, count: int, field: str, length: int, is_read: bool) -> str:
     """What is wrong with the field of the data or its length."""
-    (field, length), bits, own = data, dt.BITS.get(kind, 0), _OWN.get(kind, "int32_data")
+    kind, bits = tensor.data_type, dt.BITS.get(tensor.data_type, 0)
+    own = _OWN.get(kind, "int32_data")
     if field == "raw_data":
         least = most = byte_count(tensor)
         what = "bytes"
