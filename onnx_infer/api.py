@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import onnx
 
 from onnx_infer.diagnostics import check, log
-from onnx_infer.inference import Options, run
+from onnx_infer.inference import Options, Request, run
 from onnx_infer.options import no_model, no_path, with_options
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.result import InferenceResult
@@ -97,7 +97,7 @@ def infer(
         "adopt_declared_symbols": adopt_declared_symbols,
         "min_dim": min_dim,
     }
-    return InferenceResult(*run(ModelProtoFrontEnd(_read(model)), **options))
+    return InferenceResult(run(Request(ModelProtoFrontEnd(_read(model)), **options)))
 
 
 @with_options(Options)

@@ -11,7 +11,7 @@ from symdim.algebra.texts.printing import shortened
 from symdim.errors import UnboundName, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from symdim import Dim
 
@@ -114,20 +114,15 @@ class UnknownRank(ValueError):  # noqa: N818  (as `Unknown`; in a rule it is a d
 class Unknown(Exception):  # noqa: N818  (not an error: the honest answer)
     """An unknown value: a rule raises it for its result, or gets it as an argument. The note says why it is unknown.
 
-    `count` is the number of elements of a vector or a scalar; None if this is not known. `rank` is the rank of the
-    result, where this is a size that only a run has.
+    `count` is the number of elements of a vector or a scalar; None if this is not known.
 
     >>> str(Unknown("the value of axes is not known"))
     'the value of axes is not known'
     """
 
-    def __init__(self, note: str = "", count: Dim | None = None, rank: Dim | None = None) -> None:
+    def __init__(self, note: str = "", count: Dim | None = None) -> None:
         super().__init__(note)
-        self.note, self.count, self.rank = note, count, rank
-
-    def of_rank(self, rank: Callable[[Dim], Dim]) -> Unknown:
-        """The same for a result whose rank is a function of the number of elements."""
-        return self if self.count is None else Unknown(self.note, self.count, rank(self.count))
+        self.note, self.count = note, count
 
 
 def require(condition: object, law: str, *values: object, sign: str = "!=") -> None:

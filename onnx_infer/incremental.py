@@ -13,7 +13,7 @@ import onnx
 from onnx_infer.engine.scope import captured
 from onnx_infer.engine.walk import Steps, end, run_graph
 from onnx_infer.errors import ArgumentError, ShapeInferenceError
-from onnx_infer.inference import begun, run
+from onnx_infer.inference import Request, run
 from onnx_infer.model.graph import label_of
 from onnx_infer.options import with_options
 from onnx_infer.protobuf.growing import GrowingModel, renamed
@@ -276,8 +276,8 @@ class Incremental:
         run_graph(record, record.model.graph._replace(nodes=lambda: ()), record.scope)  # this misses outputs
         end(record)
         self._model, self._nodes, self._record = model.copy(), list(self._nodes), None  # the result keeps the others
-        first = None if record.undecided else record  # the first walk of a whole model may end early
-        return InferenceResult(*run(front, first=first, **self._options))
+        first = None if record.statements.undecided else record  # the first walk of a whole model may end early
+        return InferenceResult(run(Request(front, **self._options), first))
 
     def _check_given(self, node: Node | Literal, gives: Sequence[str], reads: Iterable[str]) -> None:
         """Raise ArgumentError unless a node reads names that have a value and gives names that have none."""
@@ -293,7 +293,7 @@ class Incremental:
         """The record of the first walk over the model so far."""
         if self._record is None:
             front = ModelProtoFrontEnd(self._model, self._nodes)
-            record = begun(front, **self._options)
+            record = Request(front, **self._options).passes()[0].record()
             run_graph(record, record.model.graph._replace(outputs=[]), record.scope)
             self._record, self._steps = record, Steps(record)
         return self._record

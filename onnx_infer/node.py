@@ -185,7 +185,7 @@ class NodeByNode:
         Raises `StrictModeError` for an error, and `OpUsageError` if there is no rule for the node.
         """
         record = Record(view(self.symbols), self.symbols, self._setting)
-        record.run_time = self._elements
+        record.sizes.run_time = self._elements
         run_graph(record, record.model.graph, record.scope)
         if errors := [told for told in record.diagnostics if told.severity != "warning"]:
             raise StrictModeError(str(errors[0]))

@@ -259,10 +259,8 @@ class InferenceResult(Inferred):
         With `contract`, bounds, guards and upper bounds are written, too, into the metadata of the graph
         (docs/contract.md). A contract that the model has is always renewed.
         """
-        in_file = self._walked.in_file
-        is_gone = in_file.contract is not None and bool(
-            self._walked.given[0].bound
-        )  # it speaks of symbols that are bound now
+        in_file = self._run.in_file
+        is_gone = in_file.contract is not None and bool(self._run.given.bound)  # it speaks of symbols that are bound
         entry = self.contract.text() if contract or in_file.is_own or is_gone else None
         self._write(model, entry)
         return model
@@ -270,7 +268,7 @@ class InferenceResult(Inferred):
     def _write(self, model: Any, contract: str | None) -> None:
         from onnx_infer.protobuf.writing import write_contract, write_model
 
-        write_model(model, self._walked, self.found_inputs)
+        write_model(model, self._run.record, self.found_inputs)
         if contract is not None:
             write_contract(model.graph, contract)
 
@@ -321,7 +319,7 @@ class Wiring(Part):
 
 
 def saved(result: Inferred) -> Part:
-    """The replacement for the engine in a result that was read from a pickle."""
+    """The replacement for the record in a result that was read from a pickle."""
     from onnx_infer.results.data_laws import data_laws
     from onnx_infer.results.reasons import reasons
 
@@ -330,18 +328,21 @@ def saved(result: Inferred) -> Part:
         scope=Types(result.types),
         diagnostics=result.diagnostics,
         notes=result.notes,
-        reasons=reasons(result, nodes),
-        data_laws=data_laws(result, nodes),
-        in_file=result._engine.in_file._replace(contract=None),  # it is judged already
-        nameable=nameable(result),
-        model=Part(graph=Wiring(result._engine.model.graph, nodes)),
+        kept={
+            "reasons": reasons(result, nodes),
+            "data_laws": data_laws(result, nodes),
+            "nameable": nameable(result),
+        },
+        model=Part(graph=Wiring(result._record.model.graph, nodes)),
     )
 
 
 def restored(
-    engine: Part, found_inputs: Mapping[str, tuple[Size, ...]], guards: tuple[list[Guard], ...]
+    record: Part, found_inputs: Mapping[str, tuple[Size, ...]], guards: tuple[list[Guard], ...]
 ) -> InferenceResult:
-    """The result from a pickle."""
-    result = InferenceResult(engine, found_inputs)  # type: ignore[arg-type]  # it stands in for an engine
-    vars(result).update(_engine=engine, _guards=guards)
+    """The result from a pickle. The contract in the file is judged already, so it has none."""
+    from onnx_infer.inference import Run
+
+    result = InferenceResult(Run(record, found_inputs))  # type: ignore[arg-type]  # it stands in for a record
+    vars(result).update(_record=record, _guards=guards, _kept=record.kept)
     return result

@@ -7,6 +7,6 @@
 The room uses `engine`, `constraints` and what is below them. Begin with `rounds.py`.
 """
 
-from onnx_infer.bidirectional.rounds import infer_both_ways
+from onnx_infer.bidirectional.rounds import infer_backward
 
-__all__ = ["infer_both_ways"]
+__all__ = ["infer_backward"]

@@ -10,7 +10,8 @@ from onnx_infer.engine.substitution import rename
 from onnx_infer.laws.readable import is_unreadable
 from onnx_infer.model.size_texts import AxisNames, Size
 from onnx_infer.operators.element_types import LARGEST_SIZE
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
+from onnx_infer.types.join import symbols_of
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor
 from symdim import Expr, Var
 from symdim.algebra.dims import at_least, substituted, variables_of
 from symdim.algebra.origin import Declared
@@ -26,13 +27,13 @@ if TYPE_CHECKING:
 class Names:
     """Texts for sizes that the store leaves unknown: a name that the model declares for the size, or a new one."""
 
-    def __init__(self, front: FrontEnd, engine: Record, known: Known, given: set[str]) -> None:
+    def __init__(self, front: FrontEnd, record: Record, known: Known, given: set[str]) -> None:
         names, texts = front.dim_params()
         others = set(texts)
         self._axis_names = AxisNames((*names, *texts))
         self.given = given
-        declared = (v for v in _declared(engine) if v.name in others and v.name not in given)
-        self._declared = equal_to(known.store, declared if engine.setting.adopt else ())
+        declared = (v for v in _declared(record) if v.name in others and v.name not in given)
+        self._declared = equal_to(known.store, declared if record.setting.adopt else ())
         self._new: dict[tuple[str, int], str] = {}
         self.of: dict[Dim, str] = {}
 
@@ -64,10 +65,10 @@ class Names:
         return None
 
 
-def _declared(engine: Record) -> Iterator[Var]:
+def _declared(record: Record) -> Iterator[Var]:
     """The names in the declared types of outputs and inner values."""
-    declared = engine.model.graph.declared
-    for name in dict.fromkeys((*engine.model.graph.outputs, *declared)):
+    declared = record.model.graph.declared
+    for name in dict.fromkeys((*record.model.graph.outputs, *declared)):
         value = declared.get(name)
         for dim in (value.shape or ()) if isinstance(value, SymTensor) else ():
             if isinstance(dim, Var) and dim is not UNKNOWN_SIZE:
@@ -75,12 +76,12 @@ def _declared(engine: Record) -> Iterator[Var]:
 
 
 def found_shapes(
-    engine: Record, known: Known, written: Mapping[str, tuple[Size, ...]], names: Names, before: Shapes
+    record: Record, known: Known, written: Mapping[str, tuple[Size, ...]], names: Names, before: Shapes
 ) -> Shapes:
     """The shapes that the constraints force and that say more than the model declares."""
     shapes: dict[str, tuple[Dim, ...]] = {}
-    for name, _ in engine.model.graph.inputs:
-        row, value = known.rows.get(name), engine.scope[name]  # in the symbols of the first walk
+    for name, _ in record.model.graph.inputs:
+        row, value = known.rows.get(name), record.scope[name]  # in the symbols of the first walk
         if row is None and isinstance(value, SymTensor) and value.shape is not None:
             row = Row(trail=value.shape)
         if row is not None and (solved := known.store.row(row)).rank is not None and _fit(solved.dims):
@@ -100,7 +101,7 @@ def found_shapes(
         )
         if name not in written or sizes != old:
             inputs[name] = sizes
-    return Shapes(inputs, dict(_values(engine, known, names, before)))
+    return Shapes(inputs, dict(_values(record, known, names, before)))
 
 
 def _fit(dims: Iterable[Dim]) -> bool:
@@ -108,18 +109,18 @@ def _fit(dims: Iterable[Dim]) -> bool:
     return not any(at_least(d, LARGEST_SIZE + 1) for d in dims)
 
 
-def _values(engine: Record, known: Known, names: Names, before: Shapes) -> Iterator[tuple[str, tuple[Size, ...]]]:
+def _values(record: Record, known: Known, names: Names, before: Shapes) -> Iterator[tuple[str, tuple[Size, ...]]]:
     """The shapes of values that say more than those of forward inference, including those found before.
 
     A value of whose node nothing is stated has a shape of sizes about which the store may know more.
     """
-    inputs = {name for name, _ in engine.model.graph.inputs}
-    constants = engine.model.graph.constants
+    inputs = {name for name, _ in record.model.graph.inputs}
+    constants = record.model.graph.constants
     earlier = before.values
     solved_rows: dict[Row, Row] = {}
-    symbols = symbols_of(engine.scope[name] for name in inputs)
+    symbols = symbols_of(record.scope[name] for name in inputs)
     numbers = {v: size for v in symbols if isinstance(size := known.store.value(v), int)}
-    for name, value in engine.scope.items():
+    for name, value in record.scope.items():
         if name in inputs or name in constants or not isinstance(value, SymTensor):
             continue
         row = known.rows.get(name)
@@ -150,16 +151,10 @@ def _says_more(sizes: Iterable[Size], shape: tuple[Dim, ...], names: Names, numb
     return False
 
 
-def symbols_of(values: Iterable[Value | None]) -> dict[Var, None]:
-    """The symbols in the shapes of tensors, in order."""
-    shapes = (value.shape or () for value in values if isinstance(value, SymTensor))
-    return dict.fromkeys(variables_of(d for shape in shapes for d in shape))
-
-
-def substitute_solved(engine: Record, known: Known, given: set[str]) -> None:
+def substitute_solved(record: Record, known: Known, given: set[str]) -> None:
     """Replace sizes by what they equal, in all values. A declared name replaces only a known size."""
-    inputs = symbols_of(engine.scope[name] for name, _ in engine.model.graph.inputs)
-    ours = {**inputs, **symbols_of(engine.scope.values())}
+    inputs = symbols_of(record.scope[name] for name, _ in record.model.graph.inputs)
+    ours = {**inputs, **symbols_of(record.scope.values())}
     first = equal_to(known.store, ours)
     solved: dict[Var, Dim] = {}
     for v in ours:
@@ -173,4 +168,4 @@ def substitute_solved(engine: Record, known: Known, given: set[str]) -> None:
         if all(w in (inputs if isinstance(v.origin, Declared) else ours) for w in variables_of([value])):
             solved[v] = value
     if solved:
-        rename(engine, solved)
+        rename(record, solved)

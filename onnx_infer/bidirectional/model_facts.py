@@ -44,7 +44,7 @@ class Known(NamedTuple):
     gave_up: bool = False
 
 
-def state_model(engine: Record, given: Collection[str], assumptions: Assumptions, trusts_declared: bool) -> Known:
+def state_model(record: Record, given: Collection[str], assumptions: Assumptions, trusts_declared: bool) -> Known:
     """State the constraints of the main graph of an inferred model, and propagate them.
 
     `given` are the names of symbols that stay; all others are replaced by what they equal. If constraints contradict
@@ -52,11 +52,11 @@ def state_model(engine: Record, given: Collection[str], assumptions: Assumptions
     which the walk told that its demands contradict others is left out from the start.
     """
     told: list[Diagnostic] = []
-    left_out = {error.node for error in engine.contradictions}
-    count = sum(_weight(engine, node[3]) for node in engine.model.graph.nodes())
+    left_out = {error.node for error in record.statements.contradictions}
+    count = sum(_weight(record, node[3]) for node in record.model.graph.nodes())
     most = min(_MOST_CONTRADICTIONS, max(1, _MOST_STATED // max(1, count)))
     while True:
-        statement = _ModelStatement(engine, given, left_out)
+        statement = _ModelStatement(record, given, left_out)
         try:
             assumptions.state(statement.store)
             if trusts_declared:
@@ -84,9 +84,9 @@ def _told(node: str, message: str) -> Diagnostic:
     return WrongShape("warning", "", name, f"value '{name}': its declared shape contradicts the model: {message}")
 
 
-def _weight(engine: Record, outputs: Iterable[str]) -> int:
+def _weight(record: Record, outputs: Iterable[str]) -> int:
     """How much work it is to state a node: 1 unless it has long sizes."""
-    values = (engine.scope[name] for name in outputs if engine.scope.knows(name))
+    values = (record.scope[name] for name in outputs if record.scope.knows(name))
     dims = (d for value in values if isinstance(value, SymTensor) for d in value.shape or () if isinstance(d, Expr))
     return 1 + (max(map(leaf_count, dims), default=0) // _NAMES_OF_A_NODE) ** 2
 
@@ -98,8 +98,8 @@ def _is_not_chosen(made: Iterable[Row | None]) -> bool:
 
 
 class _ModelStatement:
-    def __init__(self, engine: Record, given: Collection[str], left_out: set[str]) -> None:
-        self.engine, self.given, self.left_out, self._without = engine, given, left_out, frozenset(left_out)
+    def __init__(self, record: Record, given: Collection[str], left_out: set[str]) -> None:
+        self.record, self.given, self.left_out, self._without = record, given, left_out, frozenset(left_out)
         self.defects: list[Diagnostic] = []
         self.store = Store()
         self.rows: dict[str, Row] = {}
@@ -112,7 +112,7 @@ class _ModelStatement:
         """The row of a value; None if it is not a tensor."""
         found = self.rows.get(name)
         if found is None:
-            value = self.engine.scope[name]
+            value = self.record.scope[name]
             if not isinstance(value, SymTensor):
                 return None
             if value.shape is None:
@@ -143,14 +143,14 @@ class _ModelStatement:
 
     def declared(self) -> None:
         """Values have their declared types, except for claims: some sizes, and ranks that select a tensor."""
-        wrong = {told.node for told in self.engine.diagnostics if isinstance(told, WrongShape)}
-        for name, value in self.engine.model.graph.declared.items():
+        wrong = {told.node for told in self.record.diagnostics if isinstance(told, WrongShape)}
+        for name, value in self.record.model.graph.declared.items():
             label = f"{_DECLARED}{name}'"
             if name in wrong:
                 continue
             if isinstance(value, SymTensor) and value.shape is not None and label not in self.left_out:
-                row = self.row(name) if self.engine.scope.knows(name) else None
-                is_choice = row is not None and row.is_open and isinstance(self.engine.scope[name], OneOf)
+                row = self.row(name) if self.record.scope.knows(name) else None
+                is_choice = row is not None and row.is_open and isinstance(self.record.scope[name], OneOf)
                 if row is not None and not is_choice:
                     known = row.dims if not row.is_open and row.rank == len(value.shape) else value.shape
                     pairs = zip(value.shape, known, strict=True)
@@ -164,7 +164,7 @@ class _ModelStatement:
 
         For such symbols a name that no input has is a claim, too. As a fact it would make all sizes of this name equal.
         """
-        if known is declared or (trusts(self.engine, name) and not has_own_name(declared)):
+        if known is declared or (trusts(self.record, name) and not has_own_name(declared)):
             return False
         if isinstance(declared, int):
             return is_claimable(known)
@@ -182,8 +182,8 @@ class _ModelStatement:
         Which of two tensors a found rank selects is a fact, too: the rows of the store have this rank. That the length
         of a vector is a found rank stays an assumption, so that no input gets this length.
         """
-        resolve = self.engine.fresh_sizes.resolve
-        for statement, node in self.engine.stated():
+        resolve = self.record.sizes.fresh.resolve
+        for statement, node in self.record.statements.pairs:
             label = label_of(node)
             is_selected = is_of_found_rank(statement) and statement.relation != "equal"
             if label in self._without or not (statement.kind == "required" or is_selected):
@@ -209,7 +209,7 @@ class _ModelStatement:
 
     def nodes(self) -> None:
         """The forms of the nodes that have unknown sizes."""
-        scope, graph = self.engine.scope, self.engine.model.graph
+        scope, graph = self.record.scope, self.record.model.graph
         for node in graph.nodes():
             op_type, domain, inputs, outputs, attributes, _ = node
             operator = scope.operators[domain, op_type]
@@ -259,7 +259,7 @@ class _ModelStatement:
         """A function that returns a value with its elements."""
 
         def value() -> Value:
-            scope = self.engine.scope
+            scope = self.record.scope
             holder = scope.holder(name)
             found = scope[name] if holder is None else holder.load(name)
             self.enter(found.data or ())

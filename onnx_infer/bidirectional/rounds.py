@@ -10,25 +10,24 @@ are excluded.
 from __future__ import annotations
 
 from copy import copy
-from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from onnx_infer.bidirectional.found_shapes import Names, found_shapes, substitute_solved, symbols_of
+from onnx_infer.bidirectional.found_shapes import Names, found_shapes, substitute_solved
 from onnx_infer.bidirectional.model_facts import Known, state_model
 from onnx_infer.diagnostics import is_raised
-from onnx_infer.engine.assumptions import Assumptions
+from onnx_infer.engine.assumptions import assumptions_of
+from onnx_infer.engine.passes import infer_forward
 from onnx_infer.engine.repeat import Shapes, Start, unconfirmed
-from onnx_infer.errors import UnknownSymbol
-from onnx_infer.values.tensor import Dim, SymTensor
+from onnx_infer.values.tensor import SymTensor
 from symdim import Expr
 from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from onnx_infer.diagnostics import Diagnostic
+    from onnx_infer.engine.passes import Passes
     from onnx_infer.engine.record import Record
-    from onnx_infer.model.given import Given
     from onnx_infer.model.graph import FrontEnd
     from onnx_infer.model.size_texts import Size
 
@@ -37,19 +36,10 @@ _MOST_RANKS = 4
 _MOST_TRIALS = 16
 
 
-class Walk(Protocol):
-    """Forward inference of a model, under the caller's assumptions and with the types found so far.
-
-    Unless it `uses_claims`, it does not use what the author claims of sizes that are long or that only data decide.
-    """
-
-    def __call__(self, *, given: Given, start: Start = ..., uses_claims: bool = ...) -> Record: ...
-
-
 class _Round(NamedTuple):
     """One walk with the shapes found before, and the constraints after it."""
 
-    engine: Record
+    record: Record
     before: Shapes
     known: Known
     names: Names
@@ -57,7 +47,7 @@ class _Round(NamedTuple):
 
     def broken(self) -> set[str]:
         """The nodes that do not run, and the values that have not their declared shapes."""
-        return _broken((*self.engine.diagnostics, *self.known.diagnostics))
+        return _broken((*self.record.diagnostics, *self.known.diagnostics))
 
 
 def _broken(told: Iterable[Diagnostic]) -> set[str]:
@@ -67,35 +57,30 @@ def _broken(told: Iterable[Diagnostic]) -> set[str]:
 class _Inference:
     """The rounds of one inference, under assumptions."""
 
-    def __init__(self, front: FrontEnd, walk: Walk, given: Given) -> None:
-        self.front = front
-        self.first = walk(given=given)
-        if self.first.assumed:  # assumed declared types imply these relations of the symbols
-            given = given._replace(relations=(*given.relations, *self.first.assumed))
-            self.first = walk(given=given)
-        self.walk = partial(walk, given=given)
-        self.assume = given.relations
-        self.written = _written_sizes(front, self.first)
-        self.given = _declared_names(self.first, self.written)
+    def __init__(self, passes: Passes, first: Record) -> None:
+        self.passes, self.first = passes, first
+        self.written = _written_sizes(passes.front, first)
+        self.given = _declared_names(first, self.written)
         self.trials = 0
         self.contradictory: Known | None = None
 
-    def assumptions(self, engine: Record) -> Assumptions:
-        """The assumptions on the symbols of a walk."""
-        symbols = {v.name: v for v in symbols_of(engine.scope.values())}
-        known = {**engine.symbols.known(), **symbols}
-        return Assumptions(dict.fromkeys((*self.assume, *engine.assumed)), known, engine.symbols.bound)
+    def forward(self, start: Start, *, uses_claims: bool = False) -> Record:
+        """Inference from the inputs to the outputs with this start.
 
-    def round(self, before: Shapes, engine: Record) -> _Round:
+        Only the last one uses what declared types say of sizes that are long or that only the data decide.
+        """
+        return infer_forward(self.passes, start, uses_claims=uses_claims)
+
+    def round(self, before: Shapes, record: Record) -> _Round:
         """One round, after its walk. Constraints that contradict each other too often do so in all rounds."""
-        assumptions = self.assumptions(engine)
+        assumptions = assumptions_of(record, self.passes.given.relations)
         given = self.given | assumptions.names()
         known = self.contradictory
         if known is None:
-            known = state_model(engine, given, assumptions, trusts_declared=engine.setting.policy != "override")
+            known = state_model(record, given, assumptions, trusts_declared=record.setting.policy != "override")
             self.contradictory = known if known.gave_up else None
-        names = Names(self.front, engine, known, given)
-        return _Round(engine, before, known, names, found_shapes(engine, known, self.written, names, before))
+        names = Names(self.passes.front, record, known, given)
+        return _Round(record, before, known, names, found_shapes(record, known, self.written, names, before))
 
     def solve(self) -> _Round:
         """Rounds until nothing changes; returns the last one."""
@@ -108,22 +93,22 @@ class _Inference:
             if after is None or after in seen:
                 break
             seen.append(after)
-            current = self.round(after, self.walk(start=Start(after)))
+            current = self.round(after, self.forward(Start(after)))
         return current
 
-    def left_open(self, engine: Record) -> bool:
+    def left_open(self, record: Record) -> bool:
         """Whether declared types say something that no walk up to the last one has shown."""
-        said = self.first.left_open | engine.left_open
-        declared = self.front.view(copy(engine.symbols)).graph.declared if said else {}
+        said = self.first.declared.left_open | record.declared.left_open
+        declared = self.passes.front.view(copy(record.symbols)).graph.declared if said else {}
 
         def is_shown(name: str, number: int) -> bool:
-            written, shape = (getattr(x, "shape", None) or () for x in (declared.get(name), engine.scope.get(name)))
+            written, shape = (getattr(x, "shape", None) or () for x in (declared.get(name), record.scope.get(name)))
             if len(written) != len(shape):
                 return number in shape
             return all(found == number for dim, found in zip(written, shape, strict=True) if dim == number)
 
         not_shown = {(name, number) for name, number in said if number is not None and not is_shown(name, number)}
-        return bool(unconfirmed(engine) or not_shown)
+        return bool(unconfirmed(record) or not_shown)
 
     def with_only_rank(self, current: _Round) -> Shapes | None:
         """The found shapes plus an input's rank, if the model can run with only one rank of the input; else None."""
@@ -146,14 +131,14 @@ class _Inference:
 
     def may_run(self, trial: Shapes, broken: set[str]) -> bool:
         """Whether a trial breaks no nodes other than these."""
-        engine = self.walk(start=Start(trial))
-        return _broken(engine.diagnostics) <= broken and self.round(trial, engine).broken() <= broken
+        record = self.forward(Start(trial))
+        return _broken(record.diagnostics) <= broken and self.round(trial, record).broken() <= broken
 
 
 def _open_inputs(current: _Round) -> list[tuple[str, int, int]]:
     """The inputs of unknown rank, with their least and greatest ranks."""
     known, out = current.known, []
-    for name, _ in current.engine.model.graph.inputs:
+    for name, _ in current.record.model.graph.inputs:
         row = known.rows.get(name)
         if row is not None and known.store.row(row).rank is None:
             least, most = known.store.rank_bounds(row)
@@ -162,50 +147,35 @@ def _open_inputs(current: _Round) -> list[tuple[str, int, int]]:
     return out
 
 
-def infer_both_ways(
-    front: FrontEnd, walk: Walk, given: Given, *, backwards: bool
-) -> tuple[Record, Mapping[str, tuple[int | str, ...]]]:
-    """Infer forwards, and with `backwards` in both directions until nothing changes, under the assumptions.
+def infer_backward(passes: Passes, first: Record) -> tuple[Record, Mapping[str, tuple[int | str, ...]]]:
+    """Solve the constraints of all nodes for inputs and infer forward, in turn, until nothing changes.
 
-    Numbers that the author declares for data-dependent or long sizes are used in a last walk only. So nothing that
-    follows from them backwards passes for a fact.
+    `first` is the record of the first inference forward. Numbers that the author declares for data-dependent or long
+    sizes are used in the last pass only. So nothing that follows from them backward passes for a fact.
 
-    Returns the engine of the last walk, and the shapes of inputs that say more than the model. Raises ParseError for an
-    assumption that is not a relation, and UnknownSymbol for one about a symbol that the model does not have.
+    Returns the record of the last pass, and the shapes of inputs that say more than the model.
     """
-    inference = _Inference(front, partial(walk, uses_claims=not backwards), given)
-    engine, found = inference.first, Shapes()
-    wrong = inference.assumptions(engine).contradiction()
-    if backwards and not wrong:
-        last = inference.solve()
-        engine, found = last.engine, last.before
-        if inference.left_open(engine):
-            engine = inference.walk(start=Start(found, uses_claims=True), uses_claims=True)
-        else:
-            substitute_solved(engine, last.known, last.names.given)
-        engine.diagnostics += last.known.diagnostics
-        _tell_first(engine, inference.first.contradictions)
-    assumptions = inference.assumptions(engine)
-    met = {**inference.first.symbols.known(), **engine.symbols.known()}
-    if unknown := assumptions.unknown - met.keys():
-        raise UnknownSymbol("assume", unknown, met)
-    if wrong:
-        engine.complain(wrong)
-    elif assumptions.facts:
-        _rewrite(engine, assumptions.simplest)
-    engine.assumed = list(dict.fromkeys((*inference.assume, *engine.assumed)))
-    return engine, found.inputs
+    inference = _Inference(passes, first)
+    last = inference.solve()
+    record, found = last.record, last.before
+    if inference.left_open(record):
+        record = inference.forward(Start(found, uses_claims=True), uses_claims=True)
+    else:
+        substitute_solved(record, last.known, last.names.given)
+    record.diagnostics += last.known.diagnostics
+    _tell_first(record, first.statements.contradictions)
+    return record, found.inputs
 
 
-def _tell_first(engine: Record, errors: Sequence[Diagnostic]) -> None:
+def _tell_first(record: Record, errors: Sequence[Diagnostic]) -> None:
     """Tell these errors of the first walk in its words, in place of those that later walks tell of their nodes."""
     nodes = {error.node for error in errors}
-    engine.diagnostics[:] = [*errors, *(d for d in engine.diagnostics if d.severity != "error" or d.node not in nodes)]
+    record.diagnostics[:] = [*errors, *(d for d in record.diagnostics if d.severity != "error" or d.node not in nodes)]
 
 
-def _written_sizes(front: FrontEnd, engine: Record) -> dict[str, tuple[Size, ...]]:
+def _written_sizes(front: FrontEnd, record: Record) -> dict[str, tuple[Size, ...]]:
     """The sizes of the inputs that have a shape, as the model writes them."""
-    shaped = {n for n, v in engine.model.graph.inputs if isinstance(v, SymTensor) and v.shape is not None}
+    shaped = {n for n, v in record.model.graph.inputs if isinstance(v, SymTensor) and v.shape is not None}
     found: dict[str, tuple[Size, ...]] = {}
     for name, sizes in front.inputs():
         if name in shaped:  # the first of two inputs with the same name counts
@@ -213,22 +183,13 @@ def _written_sizes(front: FrontEnd, engine: Record) -> dict[str, tuple[Size, ...
     return found
 
 
-def _declared_names(engine: Record, written: Mapping[str, tuple[Size, ...]]) -> set[str]:
+def _declared_names(record: Record, written: Mapping[str, tuple[Size, ...]]) -> set[str]:
     """The names that the model gives to sizes of inputs."""
     found: set[str] = set()
     for name, sizes in written.items():
-        value = engine.scope[name]
+        value = record.scope[name]
         shape = value.shape or () if isinstance(value, SymTensor) else ()
         for dim, size in zip(shape, sizes, strict=False):  # a node may give a value of this name with another rank
             if isinstance(dim, Expr) and isinstance(size, str):
                 found.update(v.name for v in dim.variables())
     return found
-
-
-def _rewrite(engine: Record, change: Callable[[Dim], Dim]) -> None:
-    """Replace sizes by other forms of them, in the shapes and elements of all tensors."""
-    for scope in (engine.scope, *(scope for _, scope in engine.inner)):
-        for name, value in scope.items():
-            if isinstance(value, SymTensor) and value.shape is not None:
-                data = value.data and tuple(change(x) if isinstance(x, Expr) else x for x in value.data)
-                scope[name] = SymTensor(value.dtype, map(change, value.shape), data)

@@ -1,6 +1,7 @@
-"""The walk over a model: it applies each node's rule to the values of its inputs.
+"""The passes over a model: each one applies the rule of every node to the values of its inputs.
 
-    walk.py            the walk over nodes                   record.py          what a walk has found so far
+    passes.py          the passes, from the inputs to the outputs
+    walk.py            one pass, node by node                record.py          what a pass records
     scope.py           the values of a graph, its order      apply.py           one rule applied to one node, recorded
     subgraph.py        graph attributes                      calls.py           calls of functions
     demands.py         which statements hold in every run, and which none fulfils
@@ -10,5 +11,5 @@
     substitution.py    sizes of a record replaced by others: solved, shorter, with declared names
     assumptions.py     assumptions of the caller             messages.py        what is told at the end
 
-The room uses `operators` and the rooms below it, but no protobuf. Begin with `walk.py`.
+The room uses `operators` and the rooms below it, but no protobuf. Begin with `passes.py`.
 """

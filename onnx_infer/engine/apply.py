@@ -22,7 +22,6 @@ from onnx_infer.types.join import either
 from onnx_infer.values.tensor import OneOf, plain, substitute
 from onnx_infer.values.text import bounded
 from symdim import Expr, Var
-from symdim.algebra.dims import substituted
 from symdim.algebra.evaluate import Substitution
 from symdim.algebra.named_tuple import NamedTuple
 
@@ -59,8 +58,6 @@ class Outcome(NamedTuple):
     refused: bool = False
     teaches: bool = True
     """Whether its statements may replace fresh sizes."""
-    rank: Dim | None = None
-    """The rank of its only result, where the length of a vector decides it."""
 
     def substitute(self, variables: Mapping[Var, Dim]) -> Outcome:
         """The outcome with other sizes in place of variables, in the bounds of its fresh sizes, too."""
@@ -72,7 +69,6 @@ class Outcome(NamedTuple):
             values=tuple([substitute(value, known) for value in self.values]),
             statements=tuple([s.substitute(known) for s in self.statements]),
             fresh=tuple([v for var in self.fresh if isinstance(v := sizes.get(var, var), Var)]),
-            rank=None if self.rank is None else substituted(self.rank, sizes),
         )
 
 
@@ -133,7 +129,7 @@ def _of_rule(
     statements = tuple(trace.statements)
     # each walk gives this size a new name, so its substitution may differ
     teaches = bool(trace.fresh) or any(s.relation == "equal" and _has_fresh(s) for s in statements)
-    return Outcome(results, False, note, statements, tuple(trace.fresh), error, teaches=teaches, rank=trace.rank)
+    return Outcome(results, False, note, statements, tuple(trace.fresh), error, teaches=teaches)
 
 
 def _has_fresh(statement: Statement) -> bool:
@@ -239,22 +235,24 @@ def replay(
         record.notes.update(dict.fromkeys(node[3], bounded(outcome.note)))
     new = None
     if outcome.fresh:
-        of = record.run_time
+        of = record.sizes.run_time
         new = of.of(node, operator, inputs) if scope is record.scope else of.inside(node)
     return recorded(record, outcome, node, scope, new)
 
 
 def recorded(record: Record, outcome: Outcome, node: Node, scope: Scope, run_time: NewSize | None = None) -> Outcome:
     """The outcome (of a call, unless `run_time` is given) with new names for its fresh sizes, recorded."""
-    teaches = outcome.teaches and record.certain
+    teaches = outcome.teaches and record.nesting.certain
     if outcome.fresh:
-        names = named(outcome.fresh, run_time or record.run_time.of_call)
-        record.created += names.values()  # type: ignore[arg-type]
+        names = named(outcome.fresh, run_time or record.sizes.run_time.of_call)
+        record.sizes.created += names.values()  # type: ignore[arg-type]
         values, statements = _with_names(outcome, names)
-        outcome = Outcome(values, statements=statements + record.run_time.new_statements(), rank=outcome.rank)
+        outcome = Outcome(values, statements=statements + record.sizes.run_time.new_statements())
     stated = outcome.statements
-    if stated and not record.certain:  # kept is what sizes rest on, as no demand, and what would make them simpler
-        record.uncertain += [(statement, node) for statement in stated]
+    if (
+        stated and not record.nesting.certain
+    ):  # kept is what sizes rest on, as no demand, and what would make them simpler
+        record.statements.uncertain += [(statement, node) for statement in stated]
         stated = tuple([s._replace(filled=()) for s in stated if s.kind == "assumed" or s.relation == "undecided"])
     for statement in stated:
         _state(record, statement, node, scope, teaches)
@@ -266,21 +264,21 @@ def _state(record: Record, statement: Statement, node: Node, scope: Scope, teach
     if statement.relation == "undecided" and not scope.repeated:
         gap = statement.lhs - statement.rhs
         if isinstance(gap, Expr):
-            record.undecided[gap] = None
-            if record.may_end and scope is record.scope and record.is_decided(gap):
+            record.statements.undecided[gap] = None
+            if record.statements.may_end and scope is record.scope and record.statements.decide(gap):
                 from onnx_infer.engine.repeat import certain_bounds  # few models need it
 
-                record.may_end = False  # bounds that rest on an assumption do not end it
-                record.known_early = certain_bounds(record)
+                record.statements.may_end = False  # bounds that rest on an assumption do not end it
+                record.statements.known_early = certain_bounds(record)
         return
-    record.state(statement, node)
-    if statement.relation == "broadcast" and scope is record.scope and record.last_choice is None:
-        record.choices[statement.lhs, statement.rhs] = None
-        if len(record.choices) > MOST_CHOICES:  # from now on, each size that broadcasting chooses is a fresh one
-            record.last_choice = node
+    record.statements.add(statement, node)
+    if statement.relation == "broadcast" and scope is record.scope and record.sizes.last_choice is None:
+        record.sizes.choices[statement.lhs, statement.rhs] = None
+        if len(record.sizes.choices) > MOST_CHOICES:  # from now on, each size that broadcasting chooses is a fresh one
+            record.sizes.last_choice = node
             record.mode = record.mode._replace(chooses=False)
     if teaches and not scope.repeated:
-        record.fresh_sizes.add(statement)
+        record.sizes.fresh.add(statement)
 
 
 def too_many_choices(node: Node) -> Diagnostic:

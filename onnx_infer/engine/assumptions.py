@@ -6,9 +6,12 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from onnx_infer.errors import UnknownSymbol
 from onnx_infer.laws.bounds import Bounds
 from onnx_infer.laws.known import Known, holds
 from onnx_infer.model.given import Narrowed, interval_text
+from onnx_infer.types.join import symbols_of
+from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, Facts, ParseError, Var, parse, simplify
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.named_tuple import NamedTuple
@@ -31,18 +34,18 @@ _SIGN = re.compile(r"(==|!=|<=|>=|<|>)")
 _MOST_ROUNDS = 8  # of narrowing symbols by relations, each within the bounds that the others give
 
 
-def drop_implied(engine: Record) -> None:
+def drop_implied(record: Record) -> None:
     """Drop the statements that the assumptions imply."""
     answers: dict[Relation, bool] = {}
     kept: list[tuple[Statement, Node]] = []
-    for statement, node in engine.stated():
+    for statement, node in record.statements.pairs:
         kind, lhs, rhs, _ = statement.condition
-        condition = Relation(kind, engine.fresh_sizes.resolve(lhs), engine.fresh_sizes.resolve(rhs))
+        condition = Relation(kind, record.sizes.fresh.resolve(lhs), record.sizes.fresh.resolve(rhs))
         if condition not in answers:
             answers[condition] = _is_implied(condition)
         if not answers[condition]:
             kept.append((statement, node))
-    engine.restate(kept)
+    record.statements.put(kept)
 
 
 def _is_implied(condition: Relation) -> bool:
@@ -177,6 +180,39 @@ class Assumptions:
                     found = _with_name(found, a, b)
             self._known[dim] = found
         return found
+
+
+def assumptions_of(record: Record, relations: Iterable[str]) -> Assumptions:
+    """The assumptions about the symbols of a record: these relations, and those of assumed declared types."""
+    symbols = {v.name: v for v in symbols_of(record.scope.values())}
+    known = {**record.symbols.known(), **symbols}
+    return Assumptions(dict.fromkeys((*relations, *record.declared.assumed)), known, record.symbols.bound)
+
+
+def settle(record: Record, relations: Sequence[str], met: Mapping[str, Var], wrong: str | None) -> None:
+    """Write sizes in the simplest form that the relations allow, or tell what is `wrong` with these.
+
+    `met` are the symbols of an earlier pass. Raises ParseError for a text that is no relation, and UnknownSymbol for
+    one about a symbol that the model does not have.
+    """
+    assumptions = assumptions_of(record, relations)
+    symbols = {**met, **record.symbols.known()}
+    if unknown := assumptions.unknown - symbols.keys():
+        raise UnknownSymbol("assume", unknown, symbols)
+    if wrong:
+        record.complain(wrong)
+    elif assumptions.facts:
+        _rewrite(record, assumptions.simplest)
+    record.declared.assumed = list(dict.fromkeys((*relations, *record.declared.assumed)))
+
+
+def _rewrite(record: Record, change: Callable[[Dim], Dim]) -> None:
+    """Replace sizes by other forms of them, in the shapes and elements of all tensors."""
+    for scope in record.scopes():
+        for name, value in scope.items():
+            if isinstance(value, SymTensor) and value.shape is not None:
+                data = value.data and tuple(change(x) if isinstance(x, Expr) else x for x in value.data)
+                scope[name] = SymTensor(value.dtype, map(change, value.shape), data)
 
 
 def narrowed(given: Given, assumptions: Assumptions) -> Narrowed:

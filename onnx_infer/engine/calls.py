@@ -57,7 +57,7 @@ class Call:
 
     def __init__(self, record: Record, function: Function, attributes: Attributes, node: Node) -> None:
         self.function, self.attributes, self.node = function, attributes, node
-        self.outer, self.bodies = record.seen, Bodies()
+        self.outer, self.bodies = record.nesting.seen, Bodies()
         self.checkpoint: Checkpoint = record.checkpoint()
         self.sources: dict[str, tuple[Scope, str]] = {}
         self.scope: Scope
@@ -70,22 +70,22 @@ class Call:
     def leave(self, record: Record) -> None:
         """Return to the caller."""
         record.calls.active.discard(self.key)
-        record.seen = self.outer
+        record.nesting.seen = self.outer
 
     def finish(self, record: Record) -> Outcome:
         """The outcome of a call whose body has been walked; it is remembered."""
         function, scope = self.function, self.scope
         self.leave(record)
         self.bodies.graphs[id(function.handle)] = (function.body, scope)
-        record.seen.calls.append(self.bodies)
+        record.nesting.seen.calls.append(self.bodies)
         # an absent input is None in the body; if it is also an output, the output is unknown
         results = [(scope[name] if scope.knows(name) else None) or NOTHING for name in function.body.outputs]
         record.calls.asked.setdefault(self.key, set()).update(name for name in self.sources if name in scope.loaded)
         values = {name: None if not scope.knows(name) else scope[name] for name, _ in function.body.inputs}
         signature = _signature(record, self, values, scope.repeated)
         if signature is not None:
-            created = record.created[self.checkpoint.created :]
-            statements = [statement for statement, _ in record.stated(self.checkpoint.stated)]
+            created = record.sizes.created[self.checkpoint.created :]
+            statements = [statement for statement, _ in record.statements.pairs[self.checkpoint.stated :]]
             record.calls.outcomes[signature] = _outcome(results, created, statements), self.bodies
         return Outcome(tuple(results))
 
@@ -172,7 +172,7 @@ def enter(record: Record, function: Function, node: Node, scope: Scope, attribut
         signature = _signature(record, call, values, scope.repeated)
     if signature in tables.outcomes:
         outcome, bodies = tables.outcomes[signature]
-        record.seen.calls.append(bodies)
+        record.nesting.seen.calls.append(bodies)
         known: Outcome = outcome
         return known
     tables.nested += bool(tables.active)
@@ -183,7 +183,7 @@ def enter(record: Record, function: Function, node: Node, scope: Scope, attribut
     call.scope.update((k, v) for k, v in values.items() if k not in call.sources)
     call.scope.repeated = scope.repeated
     tables.active.add(call.key)
-    record.seen = call.bodies
+    record.nesting.seen = call.bodies
     return call
 
 
@@ -219,7 +219,7 @@ def _signature(record: Record, call: Call, values: dict[str, Any], repeated: boo
             holder, name = call.sources[formal]
             values[formal] = holder.load(name)
     # statements are kept for bodies that always run; declared sizes do not hold in repeated bodies
-    where = (record.depth == 0, repeated)
+    where = (record.nesting.depth == 0, repeated)
     return (*call.key, call.attributes, where, *values.values())
 
 

@@ -10,9 +10,7 @@ The same holds for a declared rank that selects one of two tensors.
 
 If nothing is inferred about a value, not even its rank, its declared type is used. The sizes of inputs in it are guards
 of the kind "declared", too. A name in it that no input has stands for the size itself; the second time it is a guard.
-If the length of a vector is the rank (the target of a Reshape, the axes of an Unsqueeze), the declared rank is a guard
-of this length, and the sizes are data-dependent ones with claims. Nothing is used of a declared type that contradicts
-the inferred one (`messages.py`).
+Nothing is used of a declared type that contradicts the inferred one (`messages.py`).
 
 Sizes that a body declares replace no inferred ones: it may not run, and no guard could tell its claims. Of a value
 about which nothing is inferred there, the declared rank and numbers are used. What a declared rank says is a guard if
@@ -81,9 +79,9 @@ def name_sizes(record: Record) -> list[str]:
     names = _Names(record)
     for claim, declared, size in names.equalities():
         if record.setting.assumes_declared:
-            a, b = record.fresh_sizes.resolve(declared), record.fresh_sizes.resolve(size)
+            a, b = record.sizes.fresh.resolve(declared), record.sizes.fresh.resolve(size)
             if is_fresh(a) or is_fresh(b):
-                record.fresh_sizes.add(Statement("equal", b, a, "declared"))  # the named size stays
+                record.sizes.fresh.add(Statement("equal", b, a, "declared"))  # the named size stays
             elif a != b:
                 assumed.append(f"{a} == {b}")
             continue
@@ -93,7 +91,9 @@ def name_sizes(record: Record) -> list[str]:
             )
         lhs, rhs = (size, declared) if is_fresh(size) else (declared, size)
         kind = "output" if claim.value in names.outputs else "value"
-        record.state(Statement("equal", lhs, rhs, f"declared of {kind} '{claim.value}'", "declared"), claim.node)
+        record.statements.add(
+            Statement("equal", lhs, rhs, f"declared of {kind} '{claim.value}'", "declared"), claim.node
+        )
     if record.setting.assumes_declared:
         replace_solved(record)
     if record.setting.adopt and names.of:
@@ -117,10 +117,10 @@ class _Names:
         """Name -> the size that it stands for."""
         self._taken: set[Var] = set()
         """The names that inputs have, and those in values about which nothing is inferred."""
-        resolve = record.fresh_sizes.resolve
-        self._claims = [(c, resolve(c.inferred)) for c in record.claims if c.inferred is not None]
+        resolve = record.sizes.fresh.resolve
+        self._claims = [(c, resolve(c.inferred)) for c in record.declared.claims if c.inferred is not None]
         self._claims.sort(key=lambda claim: claim[0].value not in self.outputs)
-        for claim in record.claims:
+        for claim in record.declared.claims:
             if claim.inferred is None:
                 self._taken.update(variables_of([claim.declared]))
         for name, _ in record.model.graph.inputs:
@@ -141,7 +141,7 @@ class _Names:
         for claim, size in self._claims:
             declared = claim.declared
             if isinstance(declared, Expr):
-                declared = self.record.fresh_sizes.resolve(declared.substitute(self._sizes))
+                declared = self.record.sizes.fresh.resolve(declared.substitute(self._sizes))
             if declared == size or any(map(self._is_free, variables_of([declared]))):
                 continue
             if not differ(declared, size):

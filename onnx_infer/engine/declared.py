@@ -18,7 +18,7 @@ from onnx_infer.types.merge import merge, selected, with_numbers_only, without_c
 from onnx_infer.values.tensor import UNKNOWN_SIZE, OneOf, SymTensor, Value, substitute
 from symdim import Expr, Var
 from symdim.algebra.caches import shared_cache
-from symdim.algebra.dims import substituted, variables_of
+from symdim.algebra.dims import variables_of
 from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -43,31 +43,27 @@ NAMELESS = "declared without a size"
 
 def trusts(record: Record, name: str) -> bool:
     """Whether the declared type of a value counts as known."""
-    return record.setting.assumes_declared or (record.depth == 0 and name in record.setting.trusted)
+    return record.setting.assumes_declared or (record.nesting.depth == 0 and name in record.setting.trusted)
 
 
-def merged(record: Record, name: str, declared: Value, inferred: Value, node: Node, rank: Dim | None = None) -> Value:
-    """The declared and the inferred type of a value, merged. `rank` is its rank as a function of sizes."""
+def merged(record: Record, name: str, declared: Value, inferred: Value, node: Node) -> Value:
+    """The declared and the inferred type of a value, merged."""
     if declared is inferred or record.setting.policy == "override" or is_equal(declared, inferred):
         return inferred
     trusted = trusts(record, name)
-    if rank is not None:
-        if not _claim_rank(record, name, declared, rank, node) and record.setting.policy != "skip":
-            return inferred
-        inferred = inferred if trusted else _with_rank(record, declared, inferred)
     uses_claims = trusted or record.setting.uses_claims
     if isinstance(inferred, OneOf) and isinstance(declared, SymTensor):
         condition = _selecting(declared, inferred)
-        if condition is not None and not uses_claims and record.certain:
-            record.unselected.append(name)
+        if condition is not None and not uses_claims and record.nesting.certain:
+            record.declared.unselected.append(name)
             return inferred
         if condition is not None:
             _state_rank(record, name, *condition, node)
     is_judged_later = (
-        record.setting.policy == "strict" and record.depth == 0
+        record.setting.policy == "strict" and record.nesting.depth == 0
     )  # by `name_sizes`, when equations are known
     policy = "refine" if is_judged_later else record.setting.policy
-    keeps: Keeps = "nothing" if record.depth and not trusted else "numbers" if uses_claims else "plain numbers"
+    keeps: Keeps = "nothing" if record.nesting.depth and not trusted else "numbers" if uses_claims else "plain numbers"
     value, conflicts, claimed = _merged(declared, inferred, policy, trusted, keeps)
     if conflicts:
         _tell(record, name, conflicts)
@@ -91,56 +87,30 @@ def _tell(record: Record, name: str, conflicts: Iterable[Conflict]) -> None:
 
 def _claim(record: Record, claims: Sequence[Claim], trusted: bool) -> None:
     """Record the claims, or know what those in a trusted type say."""
-    is_main = record.depth == 0
+    is_main = record.nesting.depth == 0
     for claim in claims:
         if trusted and claim.inferred is not None and not has_own_name(claim.declared):
             if is_main:
-                record.fresh_sizes.add(Statement("equal", claim.declared, claim.inferred, "declared"))
+                record.sizes.fresh.add(Statement("equal", claim.declared, claim.inferred, "declared"))
                 if record.setting.assumes_declared:  # between two input symbols it is an assumption
-                    record.claims.append(claim)
+                    record.declared.claims.append(claim)
         elif is_main:
-            record.claims.append(claim)
-
-
-def _claim_rank(record: Record, name: str, declared: Value, rank: Dim, node: Node) -> bool:
-    """State that a rank, which the length of a vector decides, is the declared one. False if it cannot be.
-
-    If the vector must be empty, its length is not at least 1 as other sizes are: the next walk starts with this.
-    """
-    if not isinstance(declared, SymTensor) or declared.shape is None:
-        return True
-    if not differ(rank, declared.rank):
-        _state_rank(record, name, "equal", rank, declared.rank, node)
-    elif emptied := _emptied(rank, declared.rank, record.symbols.unbounded()):
-        record.emptied.update(dict.fromkeys(emptied))
-    else:
-        record.warn_of(name, f"declared rank {declared.rank} but inferred rank {rank}")
-        return False
-    return True
-
-
-def _with_rank(record: Record, declared: Value, inferred: Value) -> Value:
-    """The inferred type with the declared rank. Its sizes are unknown: what is declared of them are claims."""
-    if type(declared) is not SymTensor or type(inferred) is not SymTensor:
-        return inferred  # of a choice, the declared rank selects one
-    if declared.shape is None or inferred.shape is not None:
-        return inferred
-    return opened(record, SymTensor(inferred.dtype, [UNKNOWN_SIZE] * declared.rank))
+            record.declared.claims.append(claim)
 
 
 def _state_rank(record: Record, name: str, relation: RelationKind, lhs: Dim, rhs: int, node: Node) -> None:
     """State what the declared rank of a value says of sizes, if its graph runs wherever the model does."""
-    if not record.certain or (record.depth and record.setting.assumes_declared):
+    if not record.nesting.certain or (record.nesting.depth and record.setting.assumes_declared):
         return
     if record.setting.assumes_declared:
         from symdim.relations.relation import Relation  # few models need it
 
         if not is_fresh(lhs):  # only sizes of inputs can be assumed
-            record.assumed.append(str(Relation(relation, lhs, rhs)))
+            record.declared.assumed.append(str(Relation(relation, lhs, rhs)))
         return
     kind: Kind = "assumed" if name in record.setting.trusted else "declared"
     law = f"{FORCED_RANK if kind == 'assumed' else DECLARED_RANK} value '{name}'"
-    record.state(Statement(relation, lhs, rhs, law, kind), node)
+    record.statements.add(Statement(relation, lhs, rhs, law, kind), node)
 
 
 def declared_only(record: Record, name: str, declared: Value, node: Node) -> Value:
@@ -150,17 +120,19 @@ def declared_only(record: Record, name: str, declared: Value, node: Node) -> Val
     earlier inference gave to an unknown size stands for such a size again: so a second inference concludes what the
     first one did. The size gets its name back. In a body no guard is stated, so only numbers count.
     """
-    if record.depth and not record.setting.assumes_declared:
+    if record.nesting.depth and not record.setting.assumes_declared:
         return opened(record, with_numbers_only(declared))
     claimed = [size for size, _ in claimed_sizes(declared, None)]
     made = {v: _reopened(record, v) for v in variables_of(claimed) if GENERATED.fullmatch(v.name) and has_own_name(v)}
-    record.claims += [Claim(name, var, size, node) for var, size in made.items()]
+    record.declared.claims += [Claim(name, var, size, node) for var, size in made.items()]
     for place, size in enumerate(claimed):
         here = name, place
-        if not has_own_name(size) or {record.first_named.setdefault(v, here) for v in variables_of([size])} != {here}:
+        if not has_own_name(size) or {
+            record.declared.first_named.setdefault(v, here) for v in variables_of([size])
+        } != {here}:
             _guard(record, name, size, node)
         elif made.keys().isdisjoint(variables_of([size])):
-            record.claims.append(Claim(name, size, None, node))
+            record.declared.claims.append(Claim(name, size, None, node))
     return opened(record, substitute(declared, made) if made else declared)
 
 
@@ -168,14 +140,14 @@ def _guard(record: Record, name: str, declared: Dim, node: Node) -> None:
     """State that a size about which nothing is inferred is the declared one, unless this is a number or known."""
     if isinstance(declared, Expr) and not trusts(record, name):
         law = f"declared of {'output' if name in record.model.graph.outputs else 'value'} '{name}'"
-        record.state(Statement("equal", _open(record, 0, None), declared, law, "declared"), node)
+        record.statements.add(Statement("equal", _open(record, 0, None), declared, law, "declared"), node)
 
 
 def _reopened(record: Record, name: Var) -> Var:
     """The size that an earlier inference has given this name."""
-    if name not in record.reopened:
-        record.reopened[name] = _open(record, name.lo or 0, name.hi)
-    return record.reopened[name]
+    if name not in record.declared.reopened:
+        record.declared.reopened[name] = _open(record, name.lo or 0, name.hi)
+    return record.declared.reopened[name]
 
 
 def of_input(record: Record, name: str, declared: Value, given: Value) -> Value:
@@ -201,16 +173,8 @@ def opened(record: Record, value: Value) -> Value:
 
 def _open(record: Record, low: int, high: int | None) -> Var:
     new = make_size(record.symbols.name(), low, high, None, NAMELESS)
-    record.created.append(new)
+    record.sizes.created.append(new)
     return new
-
-
-def _emptied(rank: Dim, number: int, unbounded: frozenset[str]) -> list[str]:
-    """The symbols that may be 0 if a rank is this number although it differs by their bounds; else none."""
-    named = [v for v in variables_of([rank]) if v.name in unbounded]
-    if differ(substituted(rank, {v: Var.fresh(v.name, 0, v.hi) for v in named}), number):
-        return []
-    return [v.name for v in named]
 
 
 def _selecting(declared: SymTensor, inferred: OneOf) -> tuple[RelationKind, Dim, int] | None:

@@ -83,18 +83,18 @@ class Contradiction(NamedTuple):
         return f"{self.law}: {self.condition} contradicts {others}"
 
 
-def errors_of(walk: Record, facts: Iterable[Relation] = ()) -> list[Diagnostic]:
-    """The contradictions of a walk, under `facts` about its symbols, as errors of their nodes.
+def errors_of(record: Record, facts: Iterable[Relation] = ()) -> list[Diagnostic]:
+    """The contradictions of a pass, under `facts` about its symbols, as errors of their nodes.
 
     What rests on an assumption is no demand of every run.
     """
-    facts, resolve = list(facts), walk.fresh_sizes.resolve
-    found = contradictions(walk.stated(), resolve, facts)
-    if found and any(statement.kind == "assumed" for statement in walk.statements):
-        found = contradictions(certain(walk), resolve, facts)
+    facts, resolve = list(facts), record.sizes.fresh.resolve
+    found = contradictions(record.statements.pairs, resolve, facts)
+    if found and any(statement.kind == "assumed" for statement in record.statements.plain):
+        found = contradictions(certain(record), resolve, facts)
     told = []
     for each in found:
-        operator = walk.scope.operators[each.node[1], each.node[0]]
+        operator = record.scope.operators[each.node[1], each.node[0]]
         title = title_of(each.node) if operator is None else operator.schema.title
         told.append(Diagnostic("error", title, label_of(each.node), str(each)))
     return told
@@ -248,15 +248,15 @@ def _hypothesis(condition: Relation, place: int) -> Relation | None:
 def conditional(record: Record, assumed: Collection[int]) -> set[int]:
     """The statements after an assumption whose nodes read a value that depends on one of the `assumed` statements.
 
-    Statements are identified by their index in `record.statements`. In models with function calls, and in subgraphs,
-    every statement after an assumption counts.
+    Statements are identified by their index in the record. In models with function calls, and in subgraphs, every
+    statement after an assumption counts.
     """
     if not assumed:
         return set()
-    later = [i for i in range(min(assumed) + 1, len(record.statements)) if i not in assumed]
-    if record.seen.calls:
+    later = [i for i in range(min(assumed) + 1, len(record.statements.plain)) if i not in assumed]
+    if record.nesting.seen.calls:
         return set(later)
-    nodes = [node for _, node in record.stated()]
+    nodes = [node for _, node in record.statements.pairs]
     main = {name for node in record.main_nodes for name in node[3]}
     values = _dependent(record, (), [nodes[i] for i in assumed])
     return {i for i in later if main.isdisjoint(nodes[i][3]) or reads(record, nodes[i], values)}
@@ -267,7 +267,7 @@ def dependent_values(record: Record, graphs: Iterable[Graph]) -> Set[str] | None
 
     None if all values may depend on them.
     """
-    assumed = [(statement, node) for statement, node in record.stated() if statement.kind == "assumed"]
+    assumed = [(statement, node) for statement, node in record.statements.pairs if statement.kind == "assumed"]
     nodes = [node for statement, node in assumed if not _holds(statement, Bounds())]
     if nodes and record.model.functions:
         return None
@@ -302,12 +302,12 @@ def certain(record: Record) -> list[tuple[Statement, Node]]:
     An assumed statement is one of them if the others imply it, or if no tensor that it is about can be empty. What a
     declared rank says is none, nor is what a found rank says. Other statements do not depend on either.
     """
-    stated = record.stated()
+    stated = record.statements.pairs
     claimed = {i for i, (s, _) in enumerate(stated) if s.kind == "declared" or is_of_found_rank(s)}
     assumed = {i for i, (statement, _) in enumerate(stated) if statement.kind == "assumed" and i not in claimed}
     if not assumed:
         return [pair for i, pair in enumerate(stated) if i not in claimed]
-    bounds = implied_bounds(record.statements[: min(assumed)])
+    bounds = implied_bounds(record.statements.plain[: min(assumed)])
     assumed = {i for i in assumed if not _holds(stated[i][0], bounds)}
     while True:
         uncertain = assumed | conditional(record, assumed)

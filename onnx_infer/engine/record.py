@@ -1,6 +1,11 @@
-"""The record of a walk over a model: what is walked, what is found so far, and the way back to an earlier state of it.
+"""What one pass over a model records: plain data, in small records by purpose. The functions of this room fill it.
 
-It is plain data. The functions of this room work on it: `walk.py` visits the nodes, the other files do one thing each.
+Record            model, symbols and settings; values, notes and diagnostics; the records below; the way back
+Statements        what nodes demand of sizes
+Sizes             the sizes that the pass made
+DeclaredTypes     what declared types say beside the inferred ones
+Nesting           the bodies in which the pass is
+CallTables        the calls of functions
 """
 
 from __future__ import annotations
@@ -15,7 +20,6 @@ from onnx_infer.engine.run_time import RunTimeValues
 from onnx_infer.engine.scope import Scope
 from onnx_infer.laws.bounds import Bounds, narrow_by
 from onnx_infer.laws.statements import Mode
-from onnx_infer.model.given import Given, InFile
 from onnx_infer.model.graph import normal_domain, read_once
 from onnx_infer.operators.lookup import operators_of
 from symdim.algebra.dims import substituted
@@ -27,7 +31,6 @@ if TYPE_CHECKING:
     from onnx_infer.laws.statements import Statement
     from onnx_infer.model.given import Interval
     from onnx_infer.model.graph import Attributes, Function, Graph, Model, Node
-    from onnx_infer.model.input_values import InputValue
     from onnx_infer.model.symbols import Symbols
     from onnx_infer.types.merge import ShapeMergePolicy
     from onnx_infer.values.tensor import Dim, Value
@@ -52,33 +55,6 @@ class Setting(NamedTuple):
     mode: Mode = Mode()
 
 
-class Bodies:
-    """The graphs that were walked in one body by handle, each with its values, and those in the calls of functions."""
-
-    __slots__ = ("calls", "graphs")
-
-    def __init__(self) -> None:
-        self.graphs: dict[int, tuple[Graph, Scope]] = {}
-        self.calls: list[Bodies] = []
-
-
-class CallTables:
-    """What a walk knows of the calls of functions; see `calls.py`. A function is known by domain, name and overload."""
-
-    def __init__(self, model: Model) -> None:
-        self.of_model = {(normal_domain(d), n, o): f for (d, n, o), f in model.functions.items()}
-        self.functions: dict[
-            tuple[str, str, str], Function
-        ] = {}  # those that are called, with nodes that are read once
-        self.asked: dict[tuple[str, str, str], set[str]] = {}  # the inputs whose elements a body reads
-        self.outcomes: dict[tuple[Any, ...], tuple[Any, Bodies]] = {}  # signature -> `Outcome`, and what was walked
-        self.active: set[tuple[str, str, str]] = set()
-        self.resolved: dict[tuple[Attributes, Attributes | None], Attributes] = {}
-        self.equal: dict[Any, Attributes] = {}
-        self.walks: Counter[tuple[str, str, str]] = Counter()
-        self.nested = 0  # the number of walks for calls inside functions
-
-
 class Claim(NamedTuple):
     """A declared size of a value and the inferred one (None: nothing is inferred). The node gives the value."""
 
@@ -98,6 +74,109 @@ class CertainBounds(NamedTuple):
 
     of: Mapping[str, Interval]
     stated: tuple[tuple[Statement, Node], ...]
+
+
+class Statements:
+    """What nodes demand of sizes, each statement with its node, and what a second pass could use of it."""
+
+    def __init__(self, *, may_end: bool = False) -> None:
+        self.pairs: list[tuple[Statement, Node]] = []
+        self.uncertain: list[tuple[Statement, Node]] = []  # those of a graph that may not run
+        self.undecided: dict[Expr, None] = {}  # the sizes of which a rule must know whether they are negative
+        self.contradictions: Sequence[Diagnostic] = ()  # the errors about demands that no run fulfils
+        self.may_end = may_end  # whether the pass ends where the bounds implied so far decide a sign
+        self.known_early: CertainBounds | None = None  # the bounds with which it has ended before its last node
+        self._implied = Bounds()  # the bounds that the first statements imply
+        self._read = 0  # the number of these statements
+
+    @property
+    def plain(self) -> list[Statement]:
+        """The statements without their nodes."""
+        return [statement for statement, _ in self.pairs]
+
+    def add(self, statement: Statement, node: Node) -> None:
+        """Record a statement of a node."""
+        self.pairs.append((statement, node))
+
+    def put(self, pairs: Sequence[tuple[Statement, Node]], start: int = 0) -> None:
+        """Put other statements in the place of those from an index on."""
+        self.pairs[start:] = pairs
+
+    def decide(self, size: Expr) -> bool:
+        """Whether the statements so far imply bounds that say if a size is negative. Each statement is read once."""
+        new = self.pairs[self._read :]
+        self._read += len(new)
+        narrow_by((statement for statement, _ in new), self._implied)
+        return bool(self._implied.of) and self._implied.decides(size)
+
+
+class Sizes:
+    """The sizes that a pass made, because data decide them or because broadcasting chose one of two."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        self.created: list[Var] = []
+        self.fresh = FreshSizes()  # what these sizes equal
+        self.run_time = RunTimeValues(symbols)
+        self.own = OwnSizes()
+        self.unsolved: dict[str, Value] = {}  # the values whose fresh sizes were solved, as they were before
+        self.choices: dict[tuple[Dim, Dim], None] = {}  # pairs of sizes of which broadcasting chose one
+        self.last_choice: Node | None = None  # the node of the last one, if there were too many
+
+
+class DeclaredTypes:
+    """What declared types say beside the inferred ones; `claims.py` has the law."""
+
+    def __init__(self) -> None:
+        self.claims: list[Claim] = []
+        self.assumed: list[str] = []  # relations from assumed declared types
+        self.unselected: list[str] = []  # values that are one of two tensors, though their declared rank selects one
+        self.left_open: frozenset[tuple[str, int | None]] = frozenset()  # declared numbers and ranks that are not used
+        self.reopened: dict[Var, Var] = {}  # a name of an earlier inference -> the size that has it now
+        self.first_named: dict[Var, tuple[str, int]] = {}  # a name -> the value about which nothing else is known
+
+
+class Bodies:
+    """The graphs that were walked in one body by handle, each with its values, and those in the calls of functions."""
+
+    __slots__ = ("calls", "graphs")
+
+    def __init__(self) -> None:
+        self.graphs: dict[int, tuple[Graph, Scope]] = {}
+        self.calls: list[Bodies] = []
+
+
+class Nesting:
+    """The bodies in which a pass is, and what it remembers of them."""
+
+    def __init__(self) -> None:
+        self.within: list[Graph] = []  # the subgraphs that are being visited, one in the other
+        self.certain = True  # whether the graph that is being visited runs wherever the model does
+        self.seen = Bodies()
+        self.repeats: dict[int, int] = {}  # the repeated visits of bodies of nested loops, and their last states
+        self.states: dict[int, tuple[list[Value], frozenset[Var]]] = {}
+        self.views: dict[int, Graph] = {}  # the graphs of graph attributes
+
+    @property
+    def depth(self) -> int:
+        """How many subgraphs are being visited, one in the other."""
+        return len(self.within)
+
+
+class CallTables:
+    """What a walk knows of the calls of functions; see `calls.py`. A function is known by domain, name and overload."""
+
+    def __init__(self, model: Model) -> None:
+        self.of_model = {(normal_domain(d), n, o): f for (d, n, o), f in model.functions.items()}
+        self.functions: dict[
+            tuple[str, str, str], Function
+        ] = {}  # those that are called, with nodes that are read once
+        self.asked: dict[tuple[str, str, str], set[str]] = {}  # the inputs whose elements a body reads
+        self.outcomes: dict[tuple[Any, ...], tuple[Any, Bodies]] = {}  # signature -> `Outcome`, and what was walked
+        self.active: set[tuple[str, str, str]] = set()
+        self.resolved: dict[tuple[Attributes, Attributes | None], Attributes] = {}
+        self.equal: dict[Any, Attributes] = {}
+        self.walks: Counter[tuple[str, str, str]] = Counter()
+        self.nested = 0  # the number of walks for calls inside functions
 
 
 class Checkpoint(NamedTuple):
@@ -129,59 +208,21 @@ class Mark(NamedTuple):
 
 
 class Record:
-    """The record of one walk. `scope` has the values of the main graph, `inner` the graphs in it with theirs."""
+    """The record of one pass. `scope` has the values of the main graph, `inner` the graphs in it with theirs."""
 
     def __init__(self, model: Model, symbols: Symbols, setting: Setting = Setting()) -> None:  # noqa: B008 (a constant)
         self.model, self.symbols, self.setting = model, symbols, setting
         self.mode = setting.mode
-
-        # what the walk finds
         self.scope = Scope(model, model.graph.constants, operators_of(model.opsets))
         self.inner: list[tuple[Graph, Scope]] = []
         self.notes: dict[str, str] = {}
         self.diagnostics: list[Diagnostic] = []
-        self.contradictions: Sequence[Diagnostic] = ()  # the errors about demands that no run fulfils
-        self.claims: list[Claim] = []
-        self.created: list[Var] = []
         self.unknown_operators: dict[str, None] = {}  # in the order in which they were met
-        self.fresh_sizes = FreshSizes()
-        self.run_time = RunTimeValues(symbols)
-        self.undecided: dict[Expr, None] = {}  # the sizes of which a rule must know whether they are negative
-        self.choices: dict[tuple[Dim, Dim], None] = {}  # pairs of sizes of which broadcasting chose one
-        self.last_choice: Node | None = None  # the node of the last one, if there were too many
-        self._stated: list[tuple[Statement, Node]] = []
-
-        # what declared types say
-        self.assumed: list[str] = []  # relations from assumed declared types
-        self.emptied: dict[str, None] = {}  # symbols that must be 0, for which `min_dim` gives another least size
-        self.unselected: list[str] = []  # values that are one of two tensors, though their declared rank selects one
-        self.left_open: frozenset[tuple[str, int | None]] = frozenset()  # declared numbers and ranks that are not used
-        self.reopened: dict[Var, Var] = {}  # a name of an earlier inference -> the size that has it now
-        self.first_named: dict[Var, tuple[str, int]] = {}  # a name -> the value about which nothing else is known
-
-        # where the walk is
-        self.may_end = setting.ends_early
-        self.known_early: CertainBounds | None = None  # the bounds with which the walk has ended before its last node
-        self._read = 0  # the number of statements that have narrowed the implied bounds
-        self.within: list[Graph] = []  # the subgraphs that are being walked, one in the other
-        self.certain = True  # whether the graph that is being walked runs wherever the model does
-        self.uncertain: list[tuple[Statement, Node]] = []  # the statements of a graph that may not run
-        self.seen = Bodies()
+        self.statements = Statements(may_end=setting.ends_early)
+        self.sizes = Sizes(symbols)
+        self.declared = DeclaredTypes()
+        self.nesting = Nesting()
         self.calls = CallTables(model)
-        self.repeats: dict[int, int] = {}  # the repeated walks over bodies of nested loops, and their last states
-        self.states: dict[int, tuple[list[Value], frozenset[Var]]] = {}
-
-        # after the walk
-        self.unsolved: dict[str, Value] = {}  # the values whose fresh sizes were solved, as they were before
-        self.own_sizes = OwnSizes()
-        self.in_file = InFile()  # the contract in the file
-        self.given: tuple[Given, Mapping[str, InputValue]] = Given(), {}  # what the caller has assumed
-        self._views: dict[int, Graph] = {}
-
-    @property
-    def depth(self) -> int:
-        """How many subgraphs are being walked, one in the other."""
-        return len(self.within)
 
     @cached_property
     def main_nodes(self) -> Sequence[Node]:
@@ -190,16 +231,15 @@ class Record:
 
     def view(self, handle: Any) -> Graph:
         """The graph of a graph attribute. It is read from the model once."""
-        found = self._views.get(id(handle))
+        views = self.nesting.views
+        found = views.get(id(handle))
         if found is None:
-            found = self._views[id(handle)] = read_once(self.model.subgraph(handle))
+            found = views[id(handle)] = read_once(self.model.subgraph(handle))
         return found
 
     def scopes(self) -> tuple[Scope, ...]:
         """The values of the main graph and of all others."""
         return (self.scope, *(scope for _, scope in self.inner))
-
-    # -- errors ---------------------------------------------------------------------------------------------------
 
     def complain(self, message: str) -> None:
         """Record an error that does not belong to a single node."""
@@ -209,73 +249,44 @@ class Record:
         """Record that the declared shape of a value contradicts the inferred one, as it is `told`."""
         self.diagnostics.append(WrongShape("warning", "", value, f"value '{value}': {told}"))
 
-    # -- statements -----------------------------------------------------------------------------------------------
-
-    @property
-    def statements(self) -> list[Statement]:
-        """The statements so far."""
-        return [statement for statement, _ in self._stated]
-
-    def state(self, statement: Statement, node: Node) -> None:
-        """Record a statement of a node."""
-        self._stated.append((statement, node))
-
-    def stated(self, start: int = 0) -> list[tuple[Statement, Node]]:
-        """The statements from an index on, each with its node."""
-        return self._stated[start:]
-
-    def restate(self, stated: Sequence[tuple[Statement, Node]], start: int = 0) -> None:
-        """Put other statements in the place of those from an index on."""
-        self._stated[start:] = stated
-
     def says_more(self) -> bool:
-        """Whether the walk has found more than values and diagnostics: statements, claims, or sizes that are solved."""
-        return bool(self._stated or self.claims or self.unsolved or self.unselected)
-
-    @cached_property
-    def _implied(self) -> Bounds:
-        """The bounds that the first statements imply."""
-        return Bounds()
-
-    def is_decided(self, size: Expr) -> bool:
-        """Whether the statements so far imply bounds that say if a size is negative. Each statement is read once."""
-        new = self.stated(self._read)
-        self._read += len(new)
-        narrow_by((statement for statement, _ in new), self._implied)
-        return bool(self._implied.of) and self._implied.decides(size)
+        """Whether the pass has found more than values and diagnostics: statements, claims, or sizes that are solved."""
+        return bool(self.statements.pairs or self.declared.claims or self.sizes.unsolved or self.declared.unselected)
 
     def is_open(self) -> bool:
-        """Whether the walk has asked, claimed or solved something that a second one could know from its start."""
-        return bool(self.undecided or self.claims or self.unsolved or self.unselected)
+        """Whether the pass has asked, claimed or solved something that a second one could know from its start."""
+        asked = self.statements.undecided or self.sizes.unsolved
+        return bool(asked or self.declared.claims or self.declared.unselected)
 
-    # -- checkpoints ----------------------------------------------------------------------------------------------
+    # -- the way back ---------------------------------------------------------------------------------------------
 
     def checkpoint(self) -> Checkpoint:
         """The current lengths of the lists."""
         return Checkpoint(
             len(self.diagnostics),
-            len(self._stated),
-            len(self.created),
-            len(self.claims),
-            len(self.seen.calls),
+            len(self.statements.pairs),
+            len(self.sizes.created),
+            len(self.declared.claims),
+            len(self.nesting.seen.calls),
             len(self.unknown_operators),
         )
 
     def rewind(self, checkpoint: Checkpoint) -> None:
         """Drop everything that was recorded since the checkpoint."""
         del self.diagnostics[checkpoint.diagnostics :]
-        del self._stated[checkpoint.stated :]
-        del self.created[checkpoint.created :]
-        del self.claims[checkpoint.claims :]
-        del self.seen.calls[checkpoint.calls :]
+        del self.statements.pairs[checkpoint.stated :]
+        del self.sizes.created[checkpoint.created :]
+        del self.declared.claims[checkpoint.claims :]
+        del self.nesting.seen.calls[checkpoint.calls :]
         while len(self.unknown_operators) > checkpoint.unknown:
             self.unknown_operators.popitem()
 
     def _tables(self) -> tuple[dict[Any, Any] | list[Any], ...]:
         """The tables that only grow while the nodes of the main graph are visited, unless a name is given twice."""
-        by_name = self.scope, self.notes, self.seen.graphs, self.calls.outcomes
-        declared = self.assumed, self.emptied, self.unselected, self.reopened, self.first_named
-        return (*by_name, *declared, self.choices, self.undecided, self._views)
+        by_name = self.scope, self.notes, self.nesting.seen.graphs, self.calls.outcomes, self.nesting.views
+        said = self.declared
+        declared = said.assumed, said.unselected, said.reopened, said.first_named
+        return (*by_name, *declared, self.sizes.choices, self.statements.undecided)
 
     def mark(self) -> Mark:
         """The state between two nodes of the main graph, to come `back_to`."""
@@ -283,9 +294,9 @@ class Record:
             self.checkpoint(),
             tuple(map(len, self._tables())),
             (self.symbols.count, self.symbols.inner_count),
-            (self.mode, self.last_choice),
-            self.fresh_sizes.copy(),
-            self.run_time.copy(),
+            (self.mode, self.sizes.last_choice),
+            self.sizes.fresh.copy(),
+            self.sizes.run_time.copy(),
             {function: set(names) for function, names in self.calls.asked.items()},
             Counter(self.calls.walks),
             self.calls.nested,
@@ -300,7 +311,7 @@ class Record:
             while len(table) > length:
                 table.popitem()  # type: ignore[union-attr]
         self.symbols.count, self.symbols.inner_count = mark.counts
-        self.mode, self.last_choice = mark.choice
-        self.fresh_sizes, self.run_time = mark.fresh_sizes.copy(), mark.run_time.copy()
+        self.mode, self.sizes.last_choice = mark.choice
+        self.sizes.fresh, self.sizes.run_time = mark.fresh_sizes.copy(), mark.run_time.copy()
         self.calls.asked = {function: set(names) for function, names in mark.asked.items()}
         self.calls.walks, self.calls.nested = Counter(mark.walks), mark.nested

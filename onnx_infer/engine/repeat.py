@@ -107,7 +107,7 @@ def second_start(record: Record, start: Start, first: Symbols, uses_claims: bool
     shorter = shorter_sizes(record)
     bounds = certain_bounds(record)
     more = uses_claims and not start.uses_claims and bool(unconfirmed(record))
-    if shorter and any(statement.kind == "assumed" for statement in record.statements):
+    if shorter and any(statement.kind == "assumed" for statement in record.statements.plain):
         from onnx_infer.engine.demands import certain  # few models need it
 
         shorter = shorter_sizes(record, [statement for statement, _ in certain(record)])
@@ -125,15 +125,15 @@ def certain_bounds(record: Record) -> CertainBounds | None:
     def decided_by(statements: Iterable[Statement]) -> Mapping[Var, tuple[int | None, int | None]]:
         bounds = implied_bounds(statements)
         bounds.of = {v: ends for v, ends in bounds.of.items() if v.name in record.symbols.names}
-        return bounds.of if any(map(bounds.decides, reversed(record.undecided))) else {}
+        return bounds.of if any(map(bounds.decides, reversed(record.statements.undecided))) else {}
 
-    bounds = decided_by(record.statements) if record.undecided else {}
+    bounds = decided_by(record.statements.plain) if record.statements.undecided else {}
     known: list[tuple[Statement, Node]] = []
     if bounds:
         from onnx_infer.engine.demands import certain  # few models need it
 
         known = certain(record)
-    if len(known) < len(record.statements):  # some rest on assumptions
+    if len(known) < len(record.statements.plain):  # some rest on assumptions
         bounds = decided_by(statement for statement, _ in known) if known else {}
     if not bounds:
         return None
@@ -146,11 +146,11 @@ def unconfirmed(record: Record) -> frozenset[tuple[str, int | None]]:
 
     The number is that of a size that data decide, or of one with many names or a clamp.
     """
-    ranks = [(name, None) for name in record.unselected]
-    if record.setting.policy == "skip" or not record.claims:
+    ranks = [(name, None) for name in record.declared.unselected]
+    if record.setting.policy == "skip" or not record.declared.claims:
         return frozenset(ranks)
-    resolve = record.fresh_sizes.resolve
-    claimed = [(c.value, c.declared, c.inferred) for c in record.claims if isinstance(c.declared, int)]
+    resolve = record.sizes.fresh.resolve
+    claimed = [(c.value, c.declared, c.inferred) for c in record.declared.claims if isinstance(c.declared, int)]
     replaced = [(name, number, size) for name, number, size in claimed if size is not None and is_claimable(size)]
     numbers = [(name, number, found) for name, number, size in replaced if (found := resolve(size)) != number]
     demanded = shorter_sizes(record).of if numbers else {}
@@ -161,7 +161,7 @@ def _forced(record: Record, shapes: Shapes, shorter: Shorter) -> Shapes:
     """These shapes, those with sizes that the walk has solved, and those with numbers for sizes that are not long."""
     values = dict(shapes.values)
     declared = record.model.graph.declared
-    for name, old in record.unsolved.items():
+    for name, old in record.sizes.unsolved.items():
         new = record.scope[name]
         if not isinstance(old, SymTensor) or not isinstance(new, SymTensor) or new.shape is None:
             continue
@@ -198,8 +198,8 @@ def _written(shape: Sequence[Dim]) -> tuple[Size, ...]:
 
 def _replaced(record: Record, shapes: Shapes, shorter: Shorter) -> Iterator[Claim]:
     """The claims of a walk about sizes of inputs in the declared types that these shapes replace."""
-    resolve = record.fresh_sizes.resolve
-    for claim in record.claims:
+    resolve = record.sizes.fresh.resolve
+    for claim in record.declared.claims:
         if claim.value in shapes.values and isinstance(claim.declared, Expr) and not has_own_name(claim.declared):
             known = claim.substitute(shorter.sizes, resolve)
             if isinstance(known.inferred, int) or (known.inferred is not None and is_of_inputs(known.inferred)):

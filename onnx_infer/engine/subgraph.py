@@ -46,9 +46,9 @@ class Subgraph:
         self._stated: list[tuple[Statement, Node]] = []
         self.refusal: str | None = None
         self.breach: str | None = None
-        if record.depth == 0:
-            record.repeats.clear()
-            record.states.clear()
+        if record.nesting.depth == 0:
+            record.nesting.repeats.clear()
+            record.nesting.states.clear()
 
     def __repr__(self) -> str:
         """What messages show of an attribute that is a graph; the same in every process."""
@@ -80,10 +80,10 @@ class Subgraph:
         if self._start is None:
             self._start = record.checkpoint()
         else:
-            self._made.update(record.created[self._start.created :])
+            self._made.update(record.sizes.created[self._start.created :])
             record.rewind(self._start)
-            record.repeats[id(graph.handle)] = record.repeats.get(id(graph.handle), 0) + 1
-        if record.depth >= MAX_NESTING:
+            record.nesting.repeats[id(graph.handle)] = record.nesting.repeats.get(id(graph.handle), 0) + 1
+        if record.nesting.depth >= MAX_NESTING:
             record.complain(f"graph '{graph.name}' is nested more than {MAX_NESTING} levels deep")
             return [NOTHING] * len(graph.outputs)
         scope = self._scope.inside(graph.constants, repeated)
@@ -92,10 +92,10 @@ class Subgraph:
             graph = graph._replace(declared={name: kind_of(value) for name, value in graph.declared.items()})
         for (name, declared), value in zip(graph.inputs, inputs, strict=False):
             scope[name] = self._input(name, declared, value, scope.repeated)
-        certain, uncertain = record.certain, record.uncertain
-        record.uncertain = []
-        record.certain = certain and reached is True
-        record.within.append(graph)
+        certain, uncertain = record.nesting.certain, record.statements.uncertain
+        record.statements.uncertain = []
+        record.nesting.certain = certain and reached is True
+        record.nesting.within.append(graph)
         try:
             self._run(record, graph, scope)
             self._end = record.checkpoint()
@@ -103,11 +103,11 @@ class Subgraph:
                 self.forget()
             self._note_broken_laws(certain=reached is True)
         finally:
-            record.within.pop()
-            record.certain, record.uncertain = certain, uncertain
+            record.nesting.within.pop()
+            record.nesting.certain, record.statements.uncertain = certain, uncertain
         if repeated:
             self._take_statements(self._start.stated)
-        record.seen.graphs[id(graph.handle)] = (graph, scope)
+        record.nesting.seen.graphs[id(graph.handle)] = (graph, scope)
         return [scope[name] if scope.knows(name) else NOTHING for name in graph.outputs]
 
     def forget(self) -> None:
@@ -115,7 +115,7 @@ class Subgraph:
         assert self._start is not None
         assert self._end is not None
         del self._record.diagnostics[self._start.diagnostics : self._end.diagnostics]
-        self._record.restate(self._record.stated(self._end.stated), self._start.stated)
+        self._record.statements.put(self._record.statements.pairs[self._end.stated :], self._start.stated)
 
     def _note_broken_laws(self, *, certain: bool) -> None:
         """Find the first law that a node of the graph breaks in every run.
@@ -132,14 +132,14 @@ class Subgraph:
         if not certain:
             told[start:] = [Diagnostic(*d) if isinstance(d, Refusal) else d for d in told[start:]]
         broken = [d for d in told[start:] if certain and d.severity == "error" and d.operator]
-        if not (refusals or broken or record.uncertain):
+        if not (refusals or broken or record.statements.uncertain):
             return
-        if not refusals and not broken and contradiction(record.uncertain) is None:
+        if not refusals and not broken and contradiction(record.statements.uncertain) is None:
             return
-        unsure = dependent_values(record, record.within)
+        unsure = dependent_values(record, record.nesting.within)
         if unsure is None:
             return
-        uncertain = record.uncertain
+        uncertain = record.statements.uncertain
         surely = {label_of(node) for node in self.graph.nodes() if not reads(record, node, unsure)}
         if unsure:
             refusals = [d for d in refusals if d.node in surely]
@@ -159,25 +159,21 @@ class Subgraph:
     @property
     def is_nested(self) -> bool:
         """Whether the node of this graph stands in a body itself."""
-        return self._record.depth > 0
+        return self._record.nesting.depth > 0
 
     def may_repeat(self) -> bool:
         """Whether another walk over the body is allowed; its number is limited."""
         record = self._record
-        return record.depth == 0 or record.repeats.get(id(self.graph.handle), 0) < MAX_REPEATS
+        return record.nesting.depth == 0 or record.nesting.repeats.get(id(self.graph.handle), 0) < MAX_REPEATS
 
     def remembered(self) -> tuple[list[Value], frozenset[Var]]:
         """The remembered state of an earlier walk over this graph, in the same node of the main graph."""
-        return self._record.states.get(id(self.graph.handle), ([], frozenset()))
+        return self._record.nesting.states.get(id(self.graph.handle), ([], frozenset()))
 
     def remember(self, state: list[Value], inside: frozenset[Var]) -> None:
         """Remember the values with which the graph was walked, and the sizes in them that belong to the inside."""
-        if self._record.depth:
-            self._record.states[id(self.graph.handle)] = (state, inside)
-
-    def node_count(self) -> int:
-        """The number of nodes of the graph itself."""
-        return sum(1 for _ in self.graph.nodes())
+        if self._record.nesting.depth:
+            self._record.nesting.states[id(self.graph.handle)] = (state, inside)
 
     def size(self, why: str, *, at_most: Dim | None = None, at_least: int | None = 0) -> Var:
         """A new size for the inside of the body, or an integer without a lower bound."""
@@ -197,7 +193,7 @@ class Subgraph:
         """The variables that have a meaning only inside the body."""
         record = self._record
         assert self._start is not None
-        self._made.update(record.created[self._start.created :])
+        self._made.update(record.sizes.created[self._start.created :])
         given = record.symbols.names
         uncertain = {v for v in found - self._made if not is_data_dependent(v.origin) and v.name not in given}
         if uncertain:
@@ -207,8 +203,8 @@ class Subgraph:
     def _take_statements(self, start: int) -> None:
         """Take the statements of the walk from the record, because they are about any iteration."""
         record = self._record
-        self._stated = record.stated(start)
-        record.restate((), start)
+        self._stated = record.statements.pairs[start:]
+        record.statements.put((), start)
 
     def demands(self, sizes: Mapping[Var, Dim], outside: list[Value]) -> list[Statement]:
         """What the last repeated walk demands of the values outside, in the iteration in which it has these sizes.
@@ -227,7 +223,7 @@ class Subgraph:
 
     def release(self, values: list[Value]) -> None:
         """Allow sizes of the inside in values outside, unchanged: there is only a single iteration."""
-        created = self._record.created
+        created = self._record.sizes.created
         created += sorted((_variables(values) & self._made).difference(created), key=lambda v: v.name)
 
     def _visible(self, outside: list[Value]) -> set[Var]:

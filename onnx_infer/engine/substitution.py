@@ -38,8 +38,8 @@ _ROUNDS = 8
 def replace_solved(record: Record) -> None:
     """Replace fresh sizes by what they equal."""
     before = dict(record.scope)
-    _map(record, replacing(record.fresh_sizes.final()))
-    record.unsolved = {name: value for name, value in before.items() if record.scope[name] is not value}
+    _map(record, replacing(record.sizes.fresh.final()))
+    record.sizes.unsolved = {name: value for name, value in before.items() if record.scope[name] is not value}
 
 
 def computed_inputs(record: Record) -> dict[str, Value]:
@@ -55,8 +55,8 @@ def computed_inputs(record: Record) -> dict[str, Value]:
 def shorten(record: Record, shorter: Shorter) -> None:
     """Replace long sizes by shorter ones that operators demand to equal them."""
     _map(record, shorter.put)
-    resolve = record.fresh_sizes.resolve
-    record.claims = [claim.substitute(shorter.sizes, resolve) for claim in record.claims]
+    resolve = record.sizes.fresh.resolve
+    record.declared.claims = [claim.substitute(shorter.sizes, resolve) for claim in record.declared.claims]
 
 
 def take_own_sizes(record: Record) -> None:
@@ -64,13 +64,15 @@ def take_own_sizes(record: Record) -> None:
 
     Doing it again changes nothing.
     """
-    own = record.own_sizes
+    own = record.sizes.own
     told = [d._replace(inputs=tuple([(n, v and own.put(v)) for n, v in d.inputs])) for d in record.diagnostics]
     record.diagnostics[:] = told
     values = dict.fromkeys(value for scope in record.scopes() for value in scope.values())
-    stated = [size for statement in record.statements for size in (statement.lhs, statement.rhs, *statement.filled)]
+    stated = [
+        size for statement in record.statements.plain for size in (statement.lhs, statement.rhs, *statement.filled)
+    ]
     held = [v for value in values for v in variables_in(value)]
-    for var in dict.fromkeys((*record.created, *held, *variables_of(stated))):
+    for var in dict.fromkeys((*record.sizes.created, *held, *variables_of(stated))):
         if is_made(var):
             own.enter(var)
     if own.of:
@@ -83,16 +85,16 @@ def rename(record: Record, variables: Mapping[Any, Dim], names: Mapping[Var, Var
     `names` are declared names for fresh sizes, which keep their bounds and origins.
     """
     new, names = dict(variables), names or {}
-    for var in dict.fromkeys((*record.created, *names)):
+    for var in dict.fromkeys((*record.sizes.created, *names)):
         if var not in new:
             renew(var, new, name=names.get(var))
-    record.created = [size for var in record.created if isinstance(size := new.get(var, var), Var)]
-    known, resolve = Substitution(new), record.fresh_sizes.resolve
+    record.sizes.created = [size for var in record.sizes.created if isinstance(size := new.get(var, var), Var)]
+    known, resolve = Substitution(new), record.sizes.fresh.resolve
     renamed = replacing(known)
     _map(record, renamed)
-    record.restate([(renamed(statement), node) for statement, node in record.stated()])
-    record.claims = [claim.substitute(known, resolve) for claim in record.claims]
-    record.fresh_sizes.rename(new)
+    record.statements.put([(renamed(statement), node) for statement, node in record.statements.pairs])
+    record.declared.claims = [claim.substitute(known, resolve) for claim in record.declared.claims]
+    record.sizes.fresh.rename(new)
 
 
 def _map(record: Record, change: Callable[[Value], Value]) -> None:
@@ -130,8 +132,8 @@ def shorter_sizes(record: Record, statements: Iterable[Statement] | None = None)
 
     It is remembered for the next inference of the model.
     """
-    scopes, resolve = record.scopes(), record.fresh_sizes.resolve
-    statements = record.statements if statements is None else statements
+    scopes, resolve = record.scopes(), record.sizes.fresh.resolve
+    statements = record.statements.plain if statements is None else statements
     stated = dict.fromkeys(s[:3] for s in statements if s.kind == "required" and is_equation(*s[:3]))
     if not stated:
         return _NONE

@@ -42,21 +42,21 @@ def walk(record: Record) -> Record:
     A cautious walk replaces no fresh size by what a later node demands of it.
     """
     run_graph(record, record.model.graph, record.scope)
-    if record.known_early is None:
+    if record.statements.known_early is None:
         end(record)
     return record
 
 
 def end(record: Record) -> None:
     """Complete the record after the last node of the main graph."""
-    if record.last_choice is not None:
-        record.diagnostics.append(too_many_choices(record.last_choice))
-    record.inner = list(record.seen.graphs.values())
-    if record.seen.calls:
+    if record.sizes.last_choice is not None:
+        record.diagnostics.append(too_many_choices(record.sizes.last_choice))
+    record.inner = list(record.nesting.seen.graphs.values())
+    if record.nesting.seen.calls:
         from onnx_infer.engine.calls import inner_graphs  # few models need it
 
-        record.inner = list(inner_graphs(record.seen))
-    if record.fresh_sizes and not record.mode.is_cautious:
+        record.inner = list(inner_graphs(record.nesting.seen))
+    if record.sizes.fresh and not record.mode.is_cautious:
         replace_solved(record)
 
 
@@ -136,7 +136,7 @@ def _enter_inputs(record: Record, graph: Graph, scope: Scope) -> None:
         if name not in scope:
             scope[name] = NOTHING if value is None else opened(record, value)
             if scope is record.scope:
-                scope[name] = record.run_time.named(name, scope[name])
+                scope[name] = record.sizes.run_time.named(name, scope[name])
 
 
 def _sort(record: Record, frame: _Frame, undefined: UndefinedInput) -> None:
@@ -146,7 +146,7 @@ def _sort(record: Record, frame: _Frame, undefined: UndefinedInput) -> None:
         raise undefined
     record.rewind(frame.checkpoint)
     if scope is record.scope:
-        record.run_time = RunTimeValues(record.symbols)
+        record.sizes.run_time = RunTimeValues(record.symbols)
     if frame.sorted:
         record.complain(f"value '{name}' is read before it is given")
         scope[name] = NOTHING
@@ -204,7 +204,7 @@ def _run_nodes(record: Record, frame: _Frame) -> Call | None:
             outcome = _special(record, operator, node, values, scope)
         if not outcome.plain:
             outcome = replay(record, outcome, operator, node, values, scope)
-            if record.known_early is not None:
+            if record.statements.known_early is not None:
                 return None
             mode = record.mode.number  # another one after many choices
         if len(outputs) == 1:  # the usual case
@@ -283,7 +283,7 @@ def _declare(record: Record, declared: Mapping[str, Value], node: Node, outcome:
     """Enter results, merged with their declared types."""
     for name, value in zip(node[3], outcome.values, strict=False):
         if name in declared:
-            value = merged(record, name, declared[name], value, node, outcome.rank)
+            value = merged(record, name, declared[name], value, node)
         scope[name] = value
 
 

@@ -25,7 +25,7 @@ except ImportError as error:
 
 from onnx_infer import result
 from onnx_infer.diagnostics import check, log
-from onnx_infer.inference import Options, run
+from onnx_infer.inference import Options, Request, Run, run
 from onnx_infer.integrations.onnx_ir_names import ValueNames, copied, given_values
 from onnx_infer.integrations.onnx_ir_reader import OnnxIRFrontEnd, declared_sizes, written_sizes
 from onnx_infer.model.given import KEY, contract_in
@@ -56,15 +56,15 @@ class InferenceResult(result.InferenceResult):
     visible together have the same name, one of them gets a new name. `type_of` takes a value of any graph itself.
     """
 
-    def __init__(self, front: OnnxIRFrontEnd, engine: Record, found_inputs: Mapping[str, tuple[Size, ...]]) -> None:
-        super().__init__(engine, found_inputs)
+    def __init__(self, front: OnnxIRFrontEnd, run: Run) -> None:
+        super().__init__(run)
         self._front = front
         self.modified = False
 
     def type_of(self, value: ir.Value) -> Value | None:
         """The type of a value of the main graph, a subgraph or the body of a function; None if it is not known."""
         name = self._front.names[value]
-        for graph, scope in ((self._engine.model.graph, self._engine.scope), *self._engine.inner):
+        for graph, scope in ((self._record.model.graph, self._record.scope), *self._record.inner):
             if value.graph is graph.handle:
                 scope.touch(graph.literals)
                 return scope.get(name)
@@ -73,7 +73,7 @@ class InferenceResult(result.InferenceResult):
     def _write(self, model: Any, contract: str | None) -> None:
         if model is not self._front.model:
             raise ValueError("the types can be written only into the model that was inferred")
-        self.modified = write_model(self._front, self._walked, self.found_inputs)
+        self.modified = write_model(self._front, self._run.record, self.found_inputs)
         entries = model.graph.metadata_props
         if contract is not None and entries.get(KEY) != contract:
             entries[KEY] = contract
@@ -89,7 +89,7 @@ def infer(model: ir.Model, **options: Unpack[Options]) -> InferenceResult:
     `input_shapes`, `broadcast`. External and lazy tensors are never loaded.
     """
     front = OnnxIRFrontEnd(model)
-    return InferenceResult(front, *run(front, **options))
+    return InferenceResult(front, run(Request(front, **options)))
 
 
 @with_options(Options)

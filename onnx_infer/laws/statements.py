@@ -89,11 +89,10 @@ USUAL = Mode()
 class Trace:
     """The statements, fresh sizes, notes, warnings and errors of one rule call in a mode.
 
-    `refused`: no runtime runs the node. `rank` is the rank of the result, where the length of a vector decides it; else
-    None.
+    `refused`: no runtime runs the node.
     """
 
-    __slots__ = ("_outer", "errors", "fresh", "mode", "notes", "rank", "refused", "statements", "warnings")
+    __slots__ = ("_outer", "errors", "fresh", "mode", "notes", "refused", "statements", "warnings")
 
     def __init__(self, mode: Mode = USUAL) -> None:
         self.mode = mode
@@ -103,7 +102,6 @@ class Trace:
         self.warnings: list[str] = []
         self.errors: list[str] = []
         self.refused = False
-        self.rank: Dim | None = None
 
     def __enter__(self) -> Trace:
         self._outer = _OPEN.trace
@@ -134,12 +132,6 @@ def state(
     """Record a statement in the open trace, if there is one."""
     if _OPEN.trace is not None:
         _OPEN.trace.statements.append(Statement(relation, lhs, rhs, law, kind, filled))
-
-
-def tell_rank(rank: Dim | None) -> None:
-    """Record in the open trace the rank of a result that only a run knows."""
-    if _OPEN.trace is not None:
-        _OPEN.trace.rank = rank
 
 
 def call_mode() -> Mode:

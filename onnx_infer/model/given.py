@@ -9,7 +9,7 @@ from symdim import Var
 from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from onnx_infer.model.contract import Condition, Contract
     from onnx_infer.model.graph import FrontEnd
@@ -47,10 +47,6 @@ class Given(NamedTuple):
     def intervals(self) -> dict[str, Interval]:
         """The intervals. The caller's intervals replace those of the model."""
         return {**dict.fromkeys(self.elements, _ELEMENT), **self.declared, **self.bounds}
-
-    def with_least(self, symbols: Iterable[str], least: int) -> Given:
-        """The same, with a least size of symbols for which no interval is given."""
-        return self._replace(declared={**dict.fromkeys(symbols, (least, None)), **self.declared})
 
     def parts(self) -> Iterator[tuple[str, Given]]:
         """Each assumption alone, with its text."""

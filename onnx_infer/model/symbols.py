@@ -185,10 +185,6 @@ class Symbols:
             self._dims[name] = found
         return found
 
-    def unbounded(self) -> frozenset[str]:
-        """The names of inputs for whose least size there is no other reason than `min_dim`."""
-        return frozenset(self.names) - self._bounds.keys()
-
     def variable(self, name: str) -> Var:
         """The symbol of a name, with its bounds, the same one for every call."""
         low, high = self._bounds.get(name, (self._min_dim, None))

@@ -13,7 +13,7 @@ from onnx_infer.elements.ratio import Rounding
 from onnx_infer.elements.samples import moved, named_element, of_function
 from onnx_infer.errors import OpUsageError, Unknown
 from onnx_infer.laws.readable import is_unreadable
-from onnx_infer.laws.statements import is_contradicted, tell_rank
+from onnx_infer.laws.statements import is_contradicted
 from onnx_infer.operators.arguments import TENSORS, Arguments
 from onnx_infer.operators.element_types import ElementTypes, result_value
 from onnx_infer.operators.verification import check_attributes
@@ -131,7 +131,6 @@ class Operator:
             results = self.rule.shape(**self._arguments(inputs, bound.shape, dtypes))
         except Unknown as unknown:
             results, note = [None] * output_count, unknown.note
-            tell_rank(unknown.rank)
         if not isinstance(results, list):
             results = [results]
         found = []

@@ -66,12 +66,10 @@ def _value_dtype(value: SymTensor | None) -> int | None:
 
 
 @op("ConstantOfShape", dtype=_value_dtype, rank_from=0, total=True)
-def constant_of_shape(input: FlatSizes | Unknown, value: SymTensor | None) -> SymTensor:
+def constant_of_shape(input: FlatSizes, value: SymTensor | None) -> SymTensor:
     """sizes -> a tensor of these sizes; every element is that of `value`, or 0.0 (ConstantOfShape-9 to 25)."""
     if value is not None and value.shape is not None:  # broken sizes of an attribute are reported anyway
         demand(value.size == 1, "value does not have one element", value)
-    if isinstance(input, Unknown):
-        raise input.of_rank(lambda count: count)
     sizes = [
         fresh("a size of the input", value=element("input", i)) if x is None else not_negative(x, "a size of the input")
         for i, x in enumerate(input)

@@ -143,7 +143,7 @@ def _depth(indices: Shape, limit: int) -> int:
     depth = indices[-1]
     if not isinstance(depth, int):
         demand_at_most(depth, limit, "the length of an index")
-        raise Unknown("the last size of indices is not known", rank=len(indices) - 1 + limit - depth)
+        raise Unknown("the last size of indices is not known")
     require(depth <= limit, f"an index has {depth} elements, the data {limit} axes to index")
     return depth
 

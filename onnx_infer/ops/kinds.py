@@ -79,9 +79,6 @@ class Graph(Protocol):
     def remember(self, state: list[Value], inside: frozenset[Var]) -> None:
         """Remember the state of a walk, and the sizes in it that belong to the inside."""
 
-    def node_count(self) -> int:
-        """The number of nodes of the graph itself."""
-
     def size(self, why: str, *, at_most: Dim | None = None, at_least: int | None = 0) -> Var:
         """A new size for the inside of the body."""
 

@@ -2,7 +2,7 @@
 
 `fixpoint.py` finds values that hold in any iteration, `trip_count.py` the number T of iterations (a fresh size if the
 data or an unknown trip count decide it). A changing size has a closed form in T, or is `c` if the body always makes it
-`c` and T >= 1. Loops of few iterations with known conditions are walked one by one if that gives more (`unrolling.py`).
+`c` and T >= 1.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from onnx_infer.laws.sizes import at_least, differ, is_fresh, unify
 from onnx_infer.laws.statements import call_mode, contradict, element, fresh, state, warn
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.control_flow import check_outputs, condition, never_runs, stacked, state_again
-from onnx_infer.ops.fixpoint import fixpoint, in_time, number_of, scalar, variables
+from onnx_infer.ops.fixpoint import fixpoint, in_time, variables
 from onnx_infer.ops.trip_count import begins, how_often
-from onnx_infer.ops.unrolling import MAX_UNROLLED, SAME_COUNT, few, one_by_one, without_elements
 from onnx_infer.types.branches import of_branches, size_of_branches
-from onnx_infer.types.join import NOTHING, ceiling, either, join_with_itself, kind_of
-from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import UNKNOWN_SIZE, OneOf, Sequence, SymTensor, plain, substitute
+from onnx_infer.types.join import NOTHING, ceiling, either, join_with_itself, kind_of, parts_of
+from onnx_infer.values.tensor import OneOf, SymTensor, plain, substitute
 from symdim import BoundsError, DivisionByZero, Expr, Var, maximum, minimum, product
-from symdim.algebra.dims import substituted
+from symdim.algebra.dims import substituted, variables_of
 
 if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
     from onnx_infer.elements.ratio import Element
     from onnx_infer.ops.fixpoint import Fixpoint
     from onnx_infer.ops.kinds import Dim, Elements, Graph, Value, Values
@@ -34,6 +34,12 @@ if TYPE_CHECKING:
 
 ENDLESS = (1 << 31) - 1
 """A trip count from here on is no limit: exporters write the largest integer for a while loop."""
+
+MOST_STACKED = 32
+"""The most iterations whose elements are stacked one after the other."""
+
+SAME_COUNT = "element counts of the iterations"
+"""The law of onnxruntime for the outputs that are stacked. The specification demands equal shapes."""
 
 
 @op("Loop")
@@ -66,27 +72,17 @@ def loop(
         never_runs("body", body, refusal, begins(limit, starts, endless=endless))
         return none_at_all(v_initial, found.outputs[1 + count :])
     demand_again(found, trips, body, list(v_initial))
-    unrolled = None
-    most = trips.number if isinstance(trips.number, int) else limit
-    if not settled(found, trips) and starts is True and (endless or few(body, most)) and body.may_repeat():
-        unrolled = one_by_one(body, limit, cond is None, list(v_initial), reached, found.broken)
-        # another general walk, so that the types written into the body hold in every iteration
-        index, true = number_of(body, turn), scalar(body, 1, dt.BOOL, True)
-        body(index, true, *found.state, repeated=True, reached=reached)
     if trips.once:
         found.broken.report(body)
-    if unrolled is None:
-        value = None
-        if isinstance(M, Unknown) and starts is True and (goes_on is True or trips.limit is not None):
-            counted = maximum(element("M"), 0)
-            value = counted if trips.limit is None else minimum(counted, trips.limit)
-        trips = trips.counted(value)
-        assert trips.number is not None
-        begun = True if trips.once else begins(limit, starts, endless=endless)
-        begun = positive(trips.number) if begun is None else begun
-        return finals(found, trips.number, list(v_initial), begun) + scans(found, trips, count)
-    body.release(unrolled)
-    return unrolled
+    value = None
+    if isinstance(M, Unknown) and starts is True and (goes_on is True or trips.limit is not None):
+        counted = maximum(element("M"), 0)
+        value = counted if trips.limit is None else minimum(counted, trips.limit)
+    trips = trips.counted(value)
+    assert trips.number is not None
+    begun = True if trips.once else begins(limit, starts, endless=endless)
+    begun = positive(trips.number) if begun is None else begun
+    return finals(found, trips.number, list(v_initial), begun) + scans(found, trips, count)
 
 
 def demand_again(found: Fixpoint, trips: Trips, body: Graph, initial: list[Value]) -> None:
@@ -115,29 +111,6 @@ def final_size(var: Var, found: Fixpoint, turns: Dim) -> Dim | None:
     if not found.outside(size) and substituted(after, {var: after}) == after:
         size = substituted(after, {var: found.first[var]})
     return size if found.outside(size) else None
-
-
-def settled(found: Fixpoint, trips: Trips) -> bool:
-    """Whether a walk of the iterations one by one cannot give more, for a Loop that certainly runs."""
-    turns = trips.number
-    if turns is None:
-        return False
-
-    def exact(value: Value, result: Value) -> bool:
-        if isinstance(value, Sequence) and is_mixed(value):
-            return False  # one by one, the type at each position is known
-        inner = [v for v in variables([value if found.is_ranked(value) else result]) if v in found.inside]
-        if found.is_ranked(value):
-            return all(final_size(v, found, turns) is not None for v in inner)
-        return found.is_ranked(result) and not inner and result.data is None
-
-    return all(map(exact, found.state, found.outputs[1:]))
-
-
-def is_mixed(sequence: Sequence) -> bool:
-    """Whether the shapes of the elements differ, or may differ."""
-    elem = sequence.elem
-    return isinstance(elem, SymTensor) and (elem.shape is None or UNKNOWN_SIZE in elem.shape)
 
 
 def finals(found: Fixpoint, turns: Dim, initial: list[Value], begun: Element) -> list[Value]:
@@ -270,7 +243,7 @@ def in_first_iteration(found: Fixpoint, item: Value) -> Value:
 
 def elements_of_all(found: Fixpoint, item: Value, number: Dim) -> list[Any] | None:
     """The elements of a stacked output, from those of the item in any iteration; None if there are many iterations."""
-    if not isinstance(item, SymTensor) or item.data is None or not isinstance(number, int) or number > MAX_UNROLLED:
+    if not isinstance(item, SymTensor) or item.data is None or not isinstance(number, int) or number > MOST_STACKED:
         return None
     elements: list[Any] = []
     for turn in range(number):
@@ -287,3 +260,21 @@ def none_at_all(initial: Values, items: list[Value]) -> list[Value]:
     empty = [stacked(x, 0, 0) for x in items]
     unsure = {v: fresh("no iteration gives it a size") for v in variables(empty)}
     return [*initial, *(substitute(x, unsure) for x in empty)]
+
+
+def without_elements(value: Value, unknown: AbstractSet[Var]) -> Value:
+    """The value without elements that depend on unknown numbers.
+
+    >>> from onnx_infer import Sequence
+    >>> from symdim import Var
+    >>> N, turn = Var("N"), Var("turn")
+    >>> without_elements(SymTensor(7, (2,), (N, N * turn)), {turn}), without_elements(Sequence(), {turn})
+    (i64[2]={N, ?}, seq(?))
+    """
+
+    def known(x: object) -> bool:
+        return unknown.isdisjoint(variables_of(parts_of(x)))
+
+    if not isinstance(value, SymTensor) or value.data is None or all(map(known, value.data)):
+        return value
+    return SymTensor(value.dtype, value.shape, [x if known(x) else None for x in value.data])

@@ -157,10 +157,8 @@ def _target_sizes(inputs: Values, _: Values, __: Attributes) -> Least | None:
     demands=_target_sizes,
     rereads=_rereads,
 )
-def expand(input: SymTensor, shape: FlatSizes | Unknown) -> Shape:
+def expand(input: SymTensor, shape: FlatSizes) -> Shape:
     """input, shape -> the two broadcast to each other (Expand-8, 13)."""
-    if isinstance(shape, Unknown):
-        raise shape.of_rank(lambda count: maximum(count, input.rank))
     return _broadcast(input.dims, shape)
 
 
@@ -186,7 +184,7 @@ def _tile_data(input: Array, repeats: Ints) -> Array:
 def tile(input: AnyRank, repeats: Ints | Unknown) -> Shape:
     """sizes, repeats -> sizes * repeats (Tile-6, 13)."""
     if input.shape is None and isinstance(repeats, Unknown):
-        raise repeats.of_rank(lambda count: count)
+        raise repeats
     sizes = unknown_shape(len(repeats), "the input") if input.shape is None else input.shape  # type: ignore[arg-type]
     given = of_length(repeats, len(sizes), "the numbers of repeats and axes")
     return tuple(

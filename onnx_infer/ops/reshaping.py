@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.elements.lifting import SAME
-from onnx_infer.errors import Unknown, require
+from onnx_infer.errors import require
 from onnx_infer.laws.lengths import known_elements, open_sizes
 from onnx_infer.laws.limits import all_at_least, demand_at_least
 from onnx_infer.laws.sizes import (
@@ -315,11 +315,9 @@ def _sizes_beside_the_rest(inputs: Values, outputs: Values, attributes: Attribut
     demands_if_empty=True,
     rereads=_rereads,
 )
-def reshape(data: AnyRank, shape: Sizes | Unknown | None, allowzero: int = 0) -> Shape:
+def reshape(data: AnyRank, shape: Sizes | None, allowzero: int = 0) -> Shape:
     """(*sizes) -> shape: 0 copies the size at its index unless `allowzero`, -1 is the rest (Reshape-1 to 25)."""
     require(shape is not None, "the attribute shape is missing")
-    if isinstance(shape, Unknown):
-        raise shape.of_rank(lambda count: count)
     return reshaped(data.shape, shape or (), allowzero)
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from onnx_infer.elements.lifting import SAME
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.sizes import (
-    at_least,
     differ,
     normalize_axes,
     normalize_axis,
@@ -37,12 +36,8 @@ _MOST_CHOICES = 64
 
 
 @op("Squeeze", data=SAME, view="whole", total=True)
-def squeeze(data: SymTensor, axes: Ints | Unknown | None) -> Shape:
+def squeeze(data: SymTensor, axes: Ints | None) -> Shape:
     """The shape without the axes, of size 1; absent: without every size that is 1 (Squeeze-1, 11, 13 to 25)."""
-    if isinstance(axes, Unknown):
-        # no axes mean absent axes for onnxruntime
-        some = axes.count is not None and at_least(axes.count, 1)
-        raise axes.of_rank(lambda count: data.rank - count) if some else axes
     dims = data.dims
     rank = len(dims)
     maybe_one = [i for i, size in enumerate(dims) if not differ(size, 1)]
@@ -113,10 +108,8 @@ def _without(dims: Shape, gone: set[int]) -> Shape:
 
 
 @op("Unsqueeze", data=SAME, view="whole", total=True)
-def unsqueeze(data: SymTensor, axes: Ints | Unknown) -> Shape:
+def unsqueeze(data: SymTensor, axes: Ints) -> Shape:
     """The shape with a 1 at each of these axes of the result (Unsqueeze-1, 11, 13 to 25)."""
-    if isinstance(axes, Unknown):
-        raise axes.of_rank(lambda count: data.rank + count)
     rank = len(data.dims) + len(axes)
 
     def with_ones(new: Collection[int]) -> Shape:

@@ -289,7 +289,7 @@ def col2im(input: AnyRank, image_shape: Sizes | Unknown, block_shape: Sizes | Un
     law = "the numbers of elements of image_shape and block_shape"
     number = common_number(law, number_of(image_shape), number_of(block_shape))
     if not isinstance(number, int):
-        raise Unknown("the number of spatial axes is not known", rank=None if number is None else number + 2)
+        raise Unknown("the number of spatial axes is not known")
     if number > MAX_RANK:
         raise Unknown(f"{number:,} spatial axes are more than any tensor has")
     image = given_sizes(of_length(image_shape, number, law), "image_shape", least=1)

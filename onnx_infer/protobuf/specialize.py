@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import ArgumentError
-from onnx_infer.inference import run, sizes_of
+from onnx_infer.inference import Request, run, sizes_of
 from onnx_infer.model.attributes import declared_size
 from onnx_infer.model.given import contract_in, given_bound
 from onnx_infer.model.size_texts import is_name, said
@@ -121,7 +121,7 @@ def _name_axes(model: ModelProto, wanted: Collection[str]) -> None:
     if not any(None in sizes for _, sizes in front.inputs()) or set(texts[0]).issuperset(wanted):
         return
     plain = {name: sizes_of(value) for name, value in front.view(Symbols(*texts)).graph.inputs}
-    for named in (plain, run(front)[1]):
+    for named in (plain, run(Request(front)).inputs):
         for info in model.graph.input:
             dims, names = list(innermost_dims(info.type)), named.get(text(info.name), ())
             for dim, name in zip(dims, names, strict=False):

@@ -1,7 +1,7 @@
 """The results of a finished inference. Everything here is computed on demand.
 
     inferred.py           the result of a walk, as data      guarantees.py    how well the sizes are known
-    guards.py             conditions that a run needs        least_sizes.py   sizes that every runtime refuses
+    guards.py             conditions that a run needs
     derived_guards.py     guards, made of statements
     data_laws.py          laws that values of inputs decide  sources.py       where a symbol can be read
     reasons.py            why something is unknown           deciding.py      conditions that would make it known

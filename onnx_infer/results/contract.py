@@ -25,7 +25,7 @@ from symdim.relations.solving import solve
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from onnx_infer.engine.record import Record
+    from onnx_infer.inference import Run
     from onnx_infer.results.inferred import Inferred
 
 _MOST_ELEMENTS = 64
@@ -34,9 +34,8 @@ _MOST_ELEMENTS = 64
 
 def contract_of(result: Inferred) -> Contract:
     """What a result says of the sizes of its model beyond their shapes, and what it was told."""
-    record = result._engine
+    record, given = result._record, result._run.given
     symbols = {v.name: v.bounds() for name in result.inputs for v in variables_in(result.types[name])}
-    given = record.given[0]
     ends = {**{name: ends for name, ends in given.intervals().items() if name in record.symbols.names}, **symbols}
     bounds = {name: (low or 0, high) for name, (low, high) in ends.items() if (low, high) != (1, None)}
     bounds = {name: ends for name, ends in bounds.items() if name not in given.bound and not ELEMENT.fullmatch(name)}
@@ -51,7 +50,7 @@ def contract_of(result: Inferred) -> Contract:
         bound = guarantee_of(symbol)
         if name not in symbols and bound.kind == "upper_bound" and bound.size is not None:
             upper[name] = written(bound.size)
-    return Contract(bounds, tuple(dict.fromkeys((*stated, *_given(record)))), upper)
+    return Contract(bounds, tuple(dict.fromkeys((*stated, *_given(result._run)))), upper)
 
 
 def _of_written_types(result: Inferred, declared: Iterable[Guard], others: Iterable[Guard]) -> Iterator[Guard]:
@@ -64,12 +63,13 @@ def _of_written_types(result: Inferred, declared: Iterable[Guard], others: Itera
     stated = {key_of(guard.condition) for guard in (*others, *ranks)}
     yield from (guard._replace(kind="assumed") for guard in ranks)
     symbols, inputs = result.sources.symbols, frozenset(result.inputs)
-    for value, number, inferred, node in result._engine.claims:
+    resolve = result._record.sizes.fresh.resolve
+    for value, number, inferred, node in result._record.declared.claims:
         kind = result.types.get(value)
         is_kept = isinstance(number, int) and isinstance(kind, SymTensor) and number in (kind.shape or ())
         if not is_kept or inferred is None:
             continue
-        condition = Relation("equal", without_computed(result._engine.fresh_sizes.resolve(inferred)), number)
+        condition = Relation("equal", without_computed(resolve(inferred)), number)
         if not all(v in symbols or element_of(v, inputs) for v in condition.variables()):
             continue
         solved = solve(condition)
@@ -87,12 +87,12 @@ def _written(guard: Guard) -> Condition:
     return Condition(*condition, guard.law, guard.kind, nodes, guard.conditional, filled)
 
 
-def _given(record: Record) -> Iterator[Condition]:
+def _given(run: Run) -> Iterator[Condition]:
     """What the caller has given beyond intervals. Types and guards rest on it, so the file says it, too."""
-    given, values = record.given
+    record, given, values = run.record, run.given, run.values
     names, known = Names(), record.symbols.known()
     plain = {name: names.var(name) for name in (*known, *given.bound, *given.elements)}
-    in_file = _normal(record.in_file.guards, names)
+    in_file = _normal(run.in_file.guards, names)
     stated = []
     for relation in Assumptions(given.relations, plain).relations:
         kind, left, right, _ = relation

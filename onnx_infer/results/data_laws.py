@@ -60,10 +60,10 @@ def data_laws(result: Inferred, nodes: Iterable[Node]) -> list[DataLaw]:
 
     A law says where all elements fulfil it, if they count something (`_greatest_of`).
     """
-    kept: list[DataLaw] | None = vars(result._engine).get("data_laws")
+    kept: list[DataLaw] | None = result._kept.get("data_laws")
     if kept is not None:  # a result from a pickle has no model
         return kept
-    types, operators = result.types, result._engine.scope.operators
+    types, operators = result.types, result._record.scope.operators
     deciding: dict[str, _Deciding] = {name: _Deciding((name,)) for name in result.inputs}
     counts: dict[str, Dim] = {}  # value -> its greatest element
     found: dict[tuple[tuple[str, ...], str], list[NodeName]] = {}

@@ -76,9 +76,9 @@ def deciding_conditions(engine: Record, node: Node, inputs: frozenset[Var]) -> t
 
 def _demanded(engine: Record, node: Node, inputs: frozenset[Var]) -> Iterator[Relation]:
     """The equalities that would make the guards of the node hold."""
-    for statement, stated_by in engine.stated():
+    for statement, stated_by in engine.statements.pairs:
         if stated_by is node and statement.relation in ("equal", "broadcast", "broadcast_to"):
-            lhs, rhs = engine.fresh_sizes.resolve(statement.lhs), engine.fresh_sizes.resolve(statement.rhs)
+            lhs, rhs = engine.sizes.fresh.resolve(statement.lhs), engine.sizes.fresh.resolve(statement.rhs)
             if all(isinstance(size, int) or _is_over(size, inputs) for size in (lhs, rhs)):
                 yield Relation("equal", lhs, rhs)
 

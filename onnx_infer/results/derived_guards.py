@@ -12,7 +12,6 @@ from onnx_infer.engine.substitution import Equations, is_equation
 from onnx_infer.laws.bounds import Bounds
 from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.results.guards import Guard, NodeName
-from onnx_infer.results.least_sizes import LeastSizes
 from onnx_infer.results.sources import without_computed
 from symdim import Var
 from symdim.relations.relation import Relation, length_of
@@ -29,37 +28,15 @@ _ROUNDS = 64  # of simplifying guards by each other: texts get shorter, and a fe
 
 def guards_of(engine: Record) -> list[Guard]:
     """The statements of a walk that bounds do not prove, as guards in the order of the nodes."""
-    assumed = {i for i, statement in enumerate(engine.statements) if statement.kind == "assumed"}
-    least: list[Guard] | None = None if assumed else []
+    assumed = {i for i, statement in enumerate(engine.statements.plain) if statement.kind == "assumed"}
     while True:
         stated = _stated(engine, assumed)
-        solved = [guard for statement in dict.fromkeys(stated) for guard in _solved(statement)]
-        guards = _simplified([*(least or ()), *solved])
-        if least is None:
-            least = _least_sizes(engine, guards)
-            guards = _simplified([*least, *guards])
+        guards = _simplified([guard for statement in dict.fromkeys(stated) for guard in _solved(statement)])
         required = _Stronger(guards, _REQUIRED)
         left = {i for i in assumed if _open(stated[i].condition, required) and not _is_filled(stated[i], required)}
         if left == assumed:
             return guards
         assumed = left  # the other ones hold in every run
-
-
-def _least_sizes(engine: Record, guards: list[Guard]) -> list[Guard]:
-    """Required guards for symbols that a guard only assumes to be large: below its size every run is refused."""
-    found: list[Guard] = []
-    walks: LeastSizes | None = None
-    required = _Stronger(guards, _REQUIRED)
-    for guard in guards:
-        kind, symbol, least, _ = guard.condition
-        if guard.kind == "assumed" and kind == "at_least" and isinstance(symbol, Var) and isinstance(least, int):
-            walks = walks or LeastSizes(engine)
-            low, _ = required.bounds.ends(symbol)
-            runs, refusing = walks.of(symbol, low or 0, least)
-            if refusing is not None:
-                origins = (NodeName(*refusing),)
-                found.append(Guard(Relation("at_least", symbol, runs), "every run with less is refused", origins))
-    return found
 
 
 def _simplified(solved: Iterable[Guard]) -> list[Guard]:
@@ -97,11 +74,11 @@ def _stated(engine: Record, assumed: Collection[int]) -> list[Guard]:
     dependent = conditional(engine, assumed)
 
     def settled(size: Dim) -> Dim:
-        return without_computed(engine.fresh_sizes.resolve(size))
+        return without_computed(engine.sizes.fresh.resolve(size))
 
     found: list[Guard] = []
     sizes: dict[Dim, Dim] = {}
-    for i, (statement, node) in enumerate(engine.stated()):
+    for i, (statement, node) in enumerate(engine.statements.pairs):
         relation, lhs, rhs, law, kind, filled = statement
         assert relation != "undecided"
         if kind == "assumed" and i not in assumed:

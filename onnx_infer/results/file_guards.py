@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from onnx_infer.engine.record import Record
+    from onnx_infer.inference import Run
     from symdim import Dim
     from symdim.relations.relation import Relation
 
@@ -35,23 +36,24 @@ class Judged(NamedTuple):
     findings: list[Diagnostic]
 
 
-def judged(record: Record, own: list[Guard]) -> Judged:
+def judged(run: Run, own: list[Guard]) -> Judged:
     """The guards of the file against those that inference finds.
 
     One that inference finds, or that follows from those, is not told twice. One that cannot hold together with them is
     a warning. Any other is the word of the author.
     """
-    if not record.in_file.guards:
+    if not run.in_file.guards:
         return Judged(own, [], [])
+    record = run.record
     sizes, inputs = _sizes(record, own), {name for name, _ in record.model.graph.inputs}
     told = {guard.condition.normal(): f"{guard} of {guard.origins[0]}" for guard in own if guard.origins}
-    given = Assumptions(record.given[0].relations, record.symbols.known(), record.symbols.bound).relations
+    given = Assumptions(run.given.relations, record.symbols.known(), record.symbols.bound).relations
     of_nodes = Facts([*given, *(guard.condition for guard in own if guard.kind != "declared")])
     facts = Facts([*of_nodes, *(guard.condition for guard in own)])
     keys = {key_of(guard.condition) for guard in own}
     stated: list[Guard] = []
     findings: list[str] = []
-    for condition in record.in_file.guards:
+    for condition in run.in_file.guards:
         try:
             relation = _relation(condition, sizes, inputs)
             if key_of(relation) in keys or follows(relation, facts):

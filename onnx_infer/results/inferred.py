@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from onnx_infer.engine.substitution import take_own_sizes
 from onnx_infer.errors import UnknownSymbol
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.engine.record import Record
+    from onnx_infer.inference import Run
     from onnx_infer.model.graph import Node
-    from onnx_infer.model.size_texts import Size
     from onnx_infer.results.file_guards import Judged
     from onnx_infer.results.guards import Guard
     from onnx_infer.results.sources import Sources
@@ -38,33 +38,34 @@ class Inferred:
     `found_inputs`: the shapes of inputs that say more than the model; this includes new names of axes without a name.
     """
 
-    def __init__(self, engine: Record, found_inputs: Mapping[str, tuple[Size, ...]]) -> None:
-        self._walked = engine
-        self.found_inputs = dict(found_inputs)
-        self.notes: dict[str, str] = engine.notes
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self.found_inputs = dict(run.inputs)
+        self.notes: dict[str, str] = run.record.notes
+        self._kept: dict[str, Any] = {}  # answers that are given once; a pickle has all of them
 
     @cached_property
-    def _engine(self) -> Record:
-        """The engine after its walk, with sizes that only this result has. Writing a model does not need these."""
-        take_own_sizes(self._walked)
-        return self._walked
+    def _record(self) -> Record:
+        """The record of the last pass, with sizes that only this result has. Writing a model does not need these."""
+        take_own_sizes(self._run.record)
+        return self._run.record
 
     @cached_property
     def types(self) -> Mapping[str, Value]:
         """Every value of the main graph that a node reads or gives, by name."""
-        scope = self._engine.scope
-        scope.touch(self._engine.model.graph.literals)
+        scope = self._record.scope
+        scope.touch(self._record.model.graph.literals)
         return scope
 
     @property
     def inputs(self) -> list[str]:
         """The inputs of the main graph, without initializers."""
-        return [name for name, _ in self._engine.model.graph.inputs]
+        return [name for name, _ in self._record.model.graph.inputs]
 
     @property
     def outputs(self) -> list[str]:
         """The outputs of the main graph."""
-        return list(self._engine.model.graph.outputs)
+        return list(self._record.model.graph.outputs)
 
     @property
     def shapes(self) -> dict[str, Shape]:
@@ -92,9 +93,9 @@ class Inferred:
     @cached_property
     def diagnostics(self) -> list[Diagnostic]:
         """Errors and warnings about malformed, contradictory or unsupported parts."""
-        if not self._walked.in_file.guards:
-            return self._walked.diagnostics
-        return [*self._walked.diagnostics, *self._judged.findings]
+        if not self._run.in_file.guards:
+            return self._run.record.diagnostics
+        return [*self._run.record.diagnostics, *self._judged.findings]
 
     @cached_property
     def _judged(self) -> Judged:
@@ -102,7 +103,7 @@ class Inferred:
         from onnx_infer.results.derived_guards import guards_of  # few callers ask for guards
         from onnx_infer.results.file_guards import judged
 
-        return judged(self._engine, guards_of(self._engine))
+        return judged(self._run, guards_of(self._record))
 
     @cached_property
     def _guards(self) -> tuple[list[Guard], list[Guard]]:
@@ -159,13 +160,13 @@ def checked_sizes(
 
 def nameable(result: Inferred) -> dict[str, Var]:
     """All that may have a size in a call, by name: symbols of the model, data-dependent sizes, elements of inputs."""
-    kept: dict[str, Var] | None = vars(result._engine).get("nameable")
+    kept: dict[str, Var] | None = result._kept.get("nameable")
     if kept is not None:  # a result from a pickle has no model
         return kept
     found = [v for value in dict.fromkeys(result.types.values()) for v in variables_in(value)]
     found += [v for guard in (*result.guards, *result.data_guards) for v in guard.variables()]
     found += variables_of(dim for _, dim in result.sources.axes)
-    return {**result._engine.symbols.known(), **{v.name: v for v in found}}
+    return {**result._record.symbols.known(), **{v.name: v for v in found}}
 
 
 def schedule(result: Inferred) -> list[Node]:
@@ -173,7 +174,7 @@ def schedule(result: Inferred) -> list[Node]:
 
     Nodes that are constants are left out: their values count as initializers.
     """
-    engine = result._engine
+    engine = result._record
     graph = engine.model.graph
     nodes = list(graph.nodes())
     made = {name for node in nodes for name in node[3]}
@@ -193,4 +194,4 @@ def reads_of(result: Inferred, node: Node) -> Sequence[str]:
         return node[2]
     from onnx_infer.engine.scope import captured
 
-    return [*node[2], *captured(result._engine.view, node)]
+    return [*node[2], *captured(result._record.view, node)]

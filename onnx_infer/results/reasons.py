@@ -75,14 +75,14 @@ def reasons(result: Inferred, nodes: Iterable[Node]) -> dict[str, tuple[Reason, 
     best value ('k',)
     z value ('k',)
     """
-    kept: dict[str, tuple[Reason, ...]] | None = vars(result._engine).get("reasons")
+    kept: dict[str, tuple[Reason, ...]] | None = result._kept.get("reasons")
     if kept is not None:  # found before; a result from a pickle has no model to find them in
         return kept
     walk = _Walk(result)
     for node in nodes:
         walk.follow(node)
     found = {name: tuple(map(_bounded, why)) for name in result.types if (why := walk.of(name))}
-    vars(result._engine)["reasons"] = found
+    result._kept["reasons"] = found
     return found
 
 
@@ -111,7 +111,7 @@ class Reasons:
         self._reasons = reasons(result, self.nodes)
         self._exact: dict[Value, bool] = {}
         self.inputs = input_variables(result)
-        self.literals = frozenset(result._engine.model.graph.literals)
+        self.literals = frozenset(result._record.model.graph.literals)
 
     @cached_property
     def givers(self) -> dict[str, Node]:
@@ -190,7 +190,7 @@ class _Walk:
     """One walk over the nodes, which enters the reasons for each value."""
 
     def __init__(self, result: Inferred) -> None:
-        self._types, self._notes, self._engine = result.types, result.notes, result._engine
+        self._types, self._notes, self._record = result.types, result.notes, result._record
         self._inputs = input_variables(result)
         self._errors: dict[str, Diagnostic] = {}
         for told in result.diagnostics:
@@ -207,10 +207,10 @@ class _Walk:
             if not is_typed(value):
                 self._of_type[name] = _undeclared(name, value)
             if lacks_elements(value):
-                self._of_elements[name] = _of_input(name, value, name in self._engine.model.graph.defaults)
+                self._of_elements[name] = _of_input(name, value, name in self._record.model.graph.defaults)
             for v in variables_of([x for x in value.data or () if isinstance(x, Expr)]):  # elements in assumptions
                 if v not in self._inputs:
-                    self._of_size[v] = _of_input(name, value, name in self._engine.model.graph.defaults)
+                    self._of_size[v] = _of_input(name, value, name in self._record.model.graph.defaults)
 
     def of(self, name: str) -> tuple[Reason, ...]:
         """Why the type of a value is unknown."""
@@ -284,7 +284,7 @@ class _Walk:
             self._tried += 1
             from onnx_infer.results.deciding import deciding_conditions  # it asks the prover
 
-            self._conditions = deciding_conditions(self._engine, node, self._inputs)
+            self._conditions = deciding_conditions(self._record, node, self._inputs)
         if self._conditions:
             told = f"{operator} '{label}': {note}; known where {' and '.join(self._conditions)}"
             return Reason("assumption", told, label, self._conditions)
@@ -295,7 +295,7 @@ class _Walk:
 
         A rule may ask for everything in a sequence or in an optional.
         """
-        operator = self._engine.scope.operators[node[1], node[0]]
+        operator = self._record.scope.operators[node[1], node[0]]
         if operator is None:
             return None
         wants = operator.asked(len(node[2])).wants

@@ -80,7 +80,7 @@ def materialize(
     'size_concat'
     """
     refuse_text(values, "values")
-    model = result._engine.model
+    model = result._record.model
     sources = result.sources if values is None else Sources({name: result.types[name] for name in values})
     made = SizeNodes(model.opsets.get("", 0) if opset is None else opset, sources, Names(model.names(), prefix))
     output = made.vector(sizes) if (size := as_dim(sizes)) is None else made.size(size)  # type: ignore[arg-type]

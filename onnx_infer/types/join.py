@@ -19,7 +19,7 @@ from symdim import Expr, Var, maximum
 from symdim.algebra.dims import variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     Size: TypeAlias = Callable[[Dim, Dim], Dim]
 
@@ -262,3 +262,9 @@ def parts_of(x: Any) -> Iterator[Dim]:
         yield from (x.num, x.den)
     elif isinstance(x, Positive):
         yield x.size
+
+
+def symbols_of(values: Iterable[Value | None]) -> dict[Var, None]:
+    """The symbols in the shapes of tensors, in order."""
+    shapes = (value.shape or () for value in values if isinstance(value, SymTensor))
+    return dict.fromkeys(variables_of(d for shape in shapes for d in shape))

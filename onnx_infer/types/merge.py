@@ -8,7 +8,6 @@ two policies compare element type, rank and sizes:
 | element type  | another              | inferred, and an error is told          | raises                             |
 | rank          | another              | inferred, and a warning is told         | raises                             |
 | rank          | one of two ranks     | declared, and the guard that selects it | the same                           |
-| rank 2        | the length of a [M]  | declared, and the guard `M == 2`        | the same                           |
 | nothing       | anything             | inferred                                | inferred                           |
 | anything      | nothing              | declared; guards for sizes of inputs    | the same                           |
 | 3             | 4, or N + 4          | inferred, and a warning is told         | raises                             |

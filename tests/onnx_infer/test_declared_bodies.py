@@ -82,7 +82,6 @@ def test_a_number_that_a_constant_branch_declares_is_none_that_runs_have() -> No
 
 
 RANKED = {
-    "p = Reshape (x, v)": "L == 2",
     "s = Shape <start = 2> (cube)  e = Equal (s, one)"
     " i = If (e) <then_branch = c () => (f) { f = Squeeze (cube, last) }, else_branch = d () => (h)"
     " { h = Identity (cube) }>  p = Relu (i)": "H == 1",

@@ -1,61 +1,14 @@
-"""A declared rank of a result whose rank is the length of a vector, or that is one of two tensors: a guard."""
+"""Declared ranks, and declared sizes of values about which nothing else is known."""
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
 import onnx
 import pytest
 from onnx import helper
 
 from onnx_infer import infer, infer_shapes
 
-from .sessions import run, session_of
 from .texts import both, declared, dims, messages, parsed
-
-MODEL = """g (float[A, B] x, int64[M] v, int64[A, M] w, float[2, 6, 4] z, float[1, 6, 1] one, float[] any)
-    => ({output} y) {{ y = {node} }}"""
-
-NODES = [
-    ("ConstantOfShape(v)", "float[P, Q]", "M == 2"),
-    ("Reshape(x, v)", "float[P, Q]", "M == 2"),
-    ("Reshape(x, v)", "float[A, B, P]", "M == 3"),
-    ("Expand(x, v)", "float[P, Q, R]", "M == 3"),
-    ("Expand(x, v)", "float[P, Q]", "M <= 2"),
-    ("Unsqueeze(x, v)", "float[P, Q, R]", "M == 1"),
-    ("Squeeze(one, v)", "float[P]", "M == 2"),
-    ("Tile(any, v)", "float[P, Q]", "M == 2"),
-    ("GatherND(z, w)", "float[A, P]", "M == 2"),
-    ("Col2Im(z, v, v)", "float[P, Q, R, S]", "M == 2"),
-    ("Neg(x)", "float[P, Q]", None),
-]
-
-
-def model_of(node: str, output: str) -> Any:
-    return parsed(MODEL.format(node=node, output=output))
-
-
-@pytest.mark.parametrize(("node", "output", "guard"), NODES)
-def test_a_declared_rank_is_a_guard(node: str, output: str, guard: str | None) -> None:
-    model = model_of(node, output)
-    for _ in range(2):  # the second time, the outcome is remembered
-        assert guard is None or guard in declared(both(model))
-        assert guard is not None or not declared(infer(model))
-    assert not declared(infer(model, assume_declared=True))
-    again = infer(infer_shapes(model))
-    assert guard is None or guard in declared(again)
-
-
-@pytest.mark.parametrize("node", ["ConstantOfShape(v)", "Reshape(x, v)", "Expand(x, v)"])
-def test_sizes_with_one_name_are_not_one_size(node: str) -> None:
-    """The name is the first size. That the second one equals it is only what the author says."""
-    model = model_of(node, "float[P, Q, P]")
-    for given in (model, infer_shapes(model)):
-        result = both(given)
-        assert str(result.types["y"]) == "f32[P, Q, _d2]"
-    assert [(str(g), g.kind) for g in infer(model).data_guards] == [("_d2 == P", "declared")]
-    assert str(infer(model, assume_declared=True).types["y"]) == "f32[P, Q, P]"
 
 
 def test_a_name_that_two_values_of_unknown_operators_have_is_a_guard() -> None:
@@ -70,34 +23,6 @@ def test_a_name_that_two_values_of_unknown_operators_have_is_a_guard() -> None:
         ("2*P", "declared"),
     }
     assert not infer(model, assume_declared=True).data_guards
-
-
-def test_a_trusted_rank_is_assumed() -> None:
-    model = model_of("ConstantOfShape(v)", "")
-    model.graph.node.add(op_type="Transpose", input=["y"], output=["t"]).attribute.add(name="perm", ints=[1, 0], type=7)
-    result = infer(model, bidirectional=True)
-    assert [(str(g), g.kind) for g in result.guards if "M" in str(g)] == [("M == 2", "assumed")]
-
-
-def test_a_rank_that_no_length_gives_is_an_error() -> None:
-    assert messages(infer(model_of("Unsqueeze(x, v)", "float[P]"))) == [
-        "value 'y': declared rank 1 but inferred rank M + 2"
-    ]
-
-
-@pytest.mark.parametrize("node", ["ConstantOfShape(v)", "Reshape(x, v)", "Expand(x, v)"])
-def test_the_guard_holds_where_the_rank_is_the_declared_one(node: str) -> None:
-    session = session_of(model_of(node, ""))
-    result = infer(model_of(node, "float[P, Q, R]"))
-    for length in (1, 2, 3, 4):
-        last = [2, 3] if length > 1 else [3] if node.startswith("Expand") else [6]
-        given = {"x": np.ones((2, 3)), "z": np.ones((2, 6, 4)), "one": np.ones((1, 6, 1)), "any": np.ones(1)}
-        feeds = {name: array.astype(np.float32) for name, array in given.items()}
-        sizes = np.array([1] * (length - 2) + last)
-        outputs = run(session, {**feeds, "v": sizes, "w": np.zeros((2, length), np.int64)})
-        assert outputs is not None
-        failing = [str(v.guard) for v in result.check({"A": 2, "B": 3, "M": length})]
-        assert failing == ([] if outputs[0].ndim == 3 else ["M == 3"])
 
 
 @pytest.mark.parametrize(
@@ -216,53 +141,6 @@ def test_in_both_directions_the_number_of_a_clamp_stays_a_guard(size: str) -> No
     assert infer_shapes(once, bidirectional=True) == once
 
 
-# -- a vector that must be empty --------------------------------------------------------------------------------------
-
-EMPTIED = [
-    ("ConstantOfShape(v)", [], "M == 0"),
-    ("Reshape(one, v)", [], "M == 0"),
-    ("Expand(one, v)", [], "M == 0"),
-    ("Unsqueeze(x, v)", ["P", "Q"], "M == 0"),
-    ("Reshape(one, both)", [], "L + M <= 0"),
-    ("Reshape(one, more)", ["P"], "M == 0"),
-    ("Expand(one, first)", [], "M == 0"),
-]
-VECTORS = """g (float[A, B] x, float one, int64[M] v, int64[L] w) => (y, z)
-    <int64[1] i = {{-1}}, int64[1] k = {{0}}, int64[1] e = {{9}}> {{
-    both = Concat<axis = 0>(w, v) more = Concat<axis = 0>(i, v) first = Slice(v, k, e) y = {} z = Neg(y) }}"""
-
-
-def emptied_model(node: str, sizes: list[str]) -> onnx.ModelProto:
-    model = parsed(VECTORS.format(node))
-    model.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", 1, sizes))
-    return model
-
-
-@pytest.mark.parametrize(("node", "sizes", "guard"), EMPTIED)
-def test_a_declared_rank_may_say_that_a_vector_is_empty(node: str, sizes: list[str], guard: str) -> None:
-    """A size of an input is at least 1 by default. The length of this vector is not: the guard can hold."""
-    model = emptied_model(node, sizes)
-    for options in ({}, {"policy": "strict"}, {"bidirectional": True}, {"min_dim": 0}, {"bounds": {"M": (0, 4)}}):
-        result = both(model, **options)
-        assert not result.diagnostics
-        assert [len(result.shapes[name] or ()) for name in "yz"] == [len(sizes)] * 2
-        assert guard in [str(each) for each in result.guards]
-        assert result.symbols["M"].lo == 0
-    assert str(infer(infer_shapes(model, strict_mode=True)).types["z"]) == str(infer(model).types["z"])
-    outputs = run(session_of(model), {"x": X, "one": np.ones((), np.float32), "v": NONE, "w": NONE})
-    assert outputs is not None
-    assert outputs[0].ndim == len(sizes)
-
-
-X, NONE = np.ones((2, 3), np.float32), np.zeros(0, np.int64)
-
-
-def test_the_empty_vector_needs_no_name() -> None:
-    model = emptied_model("Reshape(one, v)", [])
-    model.graph.input[2].type.tensor_type.shape.dim[0].Clear()
-    assert declared(both(model)) == ["v_dim_0 == 0"]
-
-
 def test_in_a_body_a_declared_scalar_is_no_contradiction_either() -> None:
     model = parsed(
         "g (float one, int64[M] v, bool c) => (y) { y = If(c) <then_branch = a () => (float p) { p = Reshape(one, v) },"
@@ -270,10 +148,3 @@ def test_in_a_body_a_declared_scalar_is_no_contradiction_either() -> None:
     )
     result = both(model)
     assert (messages(result), str(result.types["y"]), declared(result)) == ([], "f32[]", [])
-
-
-@pytest.mark.parametrize("options", [{"bounds": {"M": (1, None)}}, {"assume": ["M >= 2"]}])
-def test_a_vector_of_which_the_caller_says_that_it_is_not_empty(options: dict[str, Any]) -> None:
-    result = infer(emptied_model("Reshape(one, v)", []), **options)
-    assert messages(result) == ["value 'y': declared rank 0 but inferred rank M"]
-    assert str(result.types["y"]) == "f32[...]"

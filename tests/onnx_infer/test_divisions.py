@@ -60,7 +60,7 @@ AS_FLOATS = "p = Mul(n, m) a = Cast<to=1>(p) b = Cast<to=1>(m) q = Div(a, b) "
 DIVISORS = [
     ("t = Concat<axis=0>(n, rest) y = Reshape(x, t)", "(N, K*M)", ["N >= 1"]),
     ("t = Concat<axis=0>(rest, m) y = Reshape(x, t)", "(K*N, M)", ["M >= 1"]),
-    ("mk = Mul(m, k) t = Concat<axis=0>(rest, mk) y = Reshape(x, t)", "(N, K*M)", ["M >= 1", "K >= 1"]),
+    ("mk = Mul(m, k) t = Concat<axis=0>(rest, mk) y = Reshape(x, t)", "(N, K*M)", ["K >= 1", "M >= 1"]),
     ("t = Concat<axis=0>(rest, m) y = Reshape<allowzero=1>(x, t)", "(K*N, M)", ["M >= 1"]),
     (AS_FLOATS + "f = Floor(q) c = Cast<to=7>(f) t = Max(c, none) y = ConstantOfShape(t)", "(N,)", ["M >= 1"]),
     (AS_FLOATS + "c = Cast<to=7>(q) t = Max(c, one) y = ConstantOfShape(t)", "(max(N, 1),)", ["M >= 1"]),

@@ -23,14 +23,14 @@ def model_of(nodes: str, forced: int = 5, outputs: str = "z") -> onnx.ModelProto
 BRANCHES = "y = If(c) <then_branch = a () => (p) {{ {} }}, else_branch = b () => (q) {{ q = Identity(other) }}>"
 SWAP = """<body = b (int64 i, bool go, a, b) => (go2, a2, b2) {
     go2 = Identity(go) a2 = Identity(b) b2 = Identity(a) d = Concat<axis=0>(a, a) }>"""
-GROW = "<body = b (int64 i, bool go, a) => (go2, a2) { go2 = Identity(go) a2 = Concat<axis=0>(a, a) }>"
+GROW = "<body = b (int64 i, bool go, a) => (go2, a2) { go2 = Identity(go) a2 = Concat<axis=0>(a, other) }>"
 
 CASES = {
     "the branches of an If": (BRANCHES.format("p = Identity(k)"), 5, [5]),
     "a branch in a branch": (BRANCHES.format(BRANCHES.replace("y =", "p =").format("p = Neg(k)")), 5, [5]),
     "the elements of a sequence": ("l = SequenceConstruct(k, other) y = SequenceAt(l, turns)", 5, [5]),
     "carried values that change places": (f"y, y2 = Loop(turns, c, k, other) {SWAP}", 5, [5]),
-    "a number of turns": (f"t = Squeeze(s) y = Loop(t, , other) {GROW}", 3, [24]),
+    "a number of turns": (f"t = Squeeze(s) y = Loop(t, , other) {GROW}", 3, [12]),
     "axes of a Reduce": ("y = ReduceSum<keepdims=0>(w, s)", 1, [2]),
     "axes of an Unsqueeze": ("y = Unsqueeze(w, s)", 1, [2, 1, 5]),
     "axes of size 1": ("t = Unsqueeze(k, s) one = Squeeze(k) y = Unsqueeze(one, all)", 1, [1]),

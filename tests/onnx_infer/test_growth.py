@@ -116,7 +116,7 @@ def test_the_guards_of_many_axes_are_compared_with_few_others() -> None:
             ["z = Add(x, y)"],
         )
         result = infer(model)
-        return calls_of(lambda: guards_of(result._engine))
+        return calls_of(lambda: guards_of(result._record))
 
     assert guards(400) < 2.4 * guards(200)
 

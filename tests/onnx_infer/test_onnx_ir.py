@@ -30,7 +30,7 @@ def findings(result: onnx_infer.InferenceResult) -> dict[str, Any]:
     """All that a result says, as text."""
     return {
         "types": {name: str(value) for name, value in result.types.items()},
-        "inner": [{n: str(v) for n, v in scope.items()} for _, scope in result._engine.inner],
+        "inner": [{n: str(v) for n, v in scope.items()} for _, scope in result._record.inner],
         "elements": {name: str(elements) for name, elements in result.values.items()},
         "told": [str(d) for d in result.diagnostics],
         "notes": result.notes,

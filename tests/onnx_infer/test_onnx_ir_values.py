@@ -140,7 +140,7 @@ def test_floats_have_32_bits() -> None:
 
 
 def view_of(model: Any) -> Model:
-    return onnx_ir.infer(model)._engine.model
+    return onnx_ir.infer(model)._record.model
 
 
 def test_equal_attributes_are_one_object() -> None:

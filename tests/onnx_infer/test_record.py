@@ -30,9 +30,16 @@ MODELS = {
 
 def told(record: Record) -> list[str]:
     """All that a walk finds, as texts."""
-    parts = (record.scope, record.notes, record.stated(), record.diagnostics, record.claims, record.created)
+    parts = (
+        record.scope,
+        record.notes,
+        record.statements.pairs,
+        record.diagnostics,
+        record.declared.claims,
+        record.sizes.created,
+    )
     values = [f"{name}: {value}" for _, scope in record.inner for name, value in scope.items()]
-    rest = record.unknown_operators, record.emptied, record.choices, record.symbols.count, record.fresh_sizes.final()
+    rest = record.unknown_operators, record.sizes.choices, record.symbols.count, record.sizes.fresh.final()
     return [*values, *map(repr, parts), *map(repr, rest)]
 
 

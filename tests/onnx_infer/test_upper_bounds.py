@@ -266,7 +266,7 @@ def test_elements_of_a_subgraph_are_not_those_of_the_graph() -> None:
         }""")
     found: list[Expr] = []
     result = infer(model)
-    for _, scope in result._engine.inner:
+    for _, scope in result._record.inner:
         found += [d for d in scope["t"].shape if isinstance(d, Expr)]  # type: ignore[attr-defined]
     assert [str(d.guarantee()) for d in found] == ["<=N"]
     assert [d.guarantee({"k"}).kind for d in found] == ["upper_bound"]

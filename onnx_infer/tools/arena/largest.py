@@ -83,7 +83,7 @@ class _Search:
         self.conditions = [g.condition.substitute(rest) for g in self.guards if g.kind == "required"]
         self.bytes = {name: substituted(size, rest) for name, size in self.memory.sizes.items()}
         self.storages = storages_of(result)
-        self.weights = tuple(name for name in result._engine.model.graph.constants if name in self.bytes)
+        self.weights = tuple(name for name in result._record.model.graph.constants if name in self.bytes)
         proofs: dict[Dim, bool] = {}
         bounds = UpperBounds()
         self.falling = [

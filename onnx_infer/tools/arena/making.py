@@ -144,7 +144,7 @@ def _work(result: Inferred, options: Options) -> Work:
 
     The bodies of other nodes are one value each, which the node writes.
     """
-    engine = result._engine
+    engine = result._record
     bodies = Bodies(engine)
     schedule = Steps(result, bodies, inline=True)
     nodes, made = schedule.of_model()

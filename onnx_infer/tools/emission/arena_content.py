@@ -97,7 +97,7 @@ def arena_content(result: Inferred, plan: ArenaPlan, given: Sequence[Var]) -> Ar
     known = inputs.items() <= plan._sizes.items() and numbers.keys() >= {*result.inputs, *result.outputs}
     if guards != plan._guards or not known:
         raise ArgumentError("emit: the arena is one of another result")
-    graph = result._engine.model.graph
+    graph = result._record.model.graph
     callers = {*result.inputs, *result.outputs}
     everywhere = {**plan._places, **plan._outside_views}
     places, starts = [], {}

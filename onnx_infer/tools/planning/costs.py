@@ -75,7 +75,7 @@ class Costs(NamedTuple):
 
 def costs(result: Inferred) -> Costs:
     """The costs of the nodes of a model."""
-    engine = result._engine
+    engine = result._record
     bodies = _Bodies(engine)
     seen: set[object] = set()
     found = []
@@ -147,7 +147,7 @@ class _Bodies(Bodies):
             return None
         given = [scope[name] if name else None for name in inputs]
         made = [scope[name] if name else None for name in outputs]
-        resolved = resolve(self._engine, attributes, scope.attributes).values
+        resolved = resolve(self._record, attributes, scope.attributes).values
         count = multiply_adds(operator, given, made, resolved)
         if isinstance(count, Expr) and UNKNOWN_SIZE in count.variables():
             return None
@@ -202,7 +202,7 @@ class Layer(NamedTuple):
 def layers(result: Inferred, costs: Costs, memory: MemoryPlan) -> list[Layer]:
     """The layers of a model in the order of their first nodes, from its costs and its memory."""
     members: dict[str, list[int]] = {}
-    messages = getattr(result._engine.model.graph.handle, "node", ())  # those of a ModelProto; others are the handles
+    messages = getattr(result._record.model.graph.handle, "node", ())  # those of a ModelProto; others are the handles
     messages = () if callable(messages) else messages  # a method of onnx_ir's graphs
     given = {name: node for node in messages if node.metadata_props for name in node.output if name}
     for i, node in enumerate(schedule(result)):

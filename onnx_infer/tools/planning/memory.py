@@ -65,8 +65,8 @@ class MemoryPlan:
         upper: bool = False,
         inline: bool = True,
     ) -> None:
-        model = result._engine.model
-        bodies = Bodies(result._engine)
+        model = result._record.model
+        bodies = Bodies(result._record)
         self._known, self._guards = nameable(result), (*result.guards, *result.data_guards)
         schedule = Steps(result, bodies, inline)
         nodes, types = schedule.of_model()

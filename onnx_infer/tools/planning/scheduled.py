@@ -49,7 +49,7 @@ class Bodies:
     """The graphs inside a model (bodies of functions, and subgraphs), by the id of their message."""
 
     def __init__(self, engine: Record) -> None:
-        self._engine = engine
+        self._record = engine
         self.graphs: dict[int, tuple[Graph, Scope]] = {
             id(graph.handle): (graph, scope) for graph, scope in engine.inner
         }
@@ -62,7 +62,7 @@ class Bodies:
             return [id(x) for x in values if id(x) in self.graphs]
         if scope.operators[node[1], node[0]] is not None:
             return []
-        function = find_function(self._engine, node, scope)
+        function = find_function(self._record, node, scope)
         return [] if function is None else [id(function.body.handle)]
 
     def inner_first(self) -> Iterator[int]:
@@ -100,7 +100,7 @@ class Steps:
 
     def of_model(self) -> tuple[list[ScheduledNode], dict[str, Value]]:
         """The steps of the main graph, and the types of what they write."""
-        return self._walked(schedule(self._result), self._result._engine.scope)
+        return self._walked(schedule(self._result), self._result._record.scope)
 
     def of_body(self, key: int) -> tuple[list[ScheduledNode], dict[str, Value]]:
         """The steps of a body, and the types of what they write."""

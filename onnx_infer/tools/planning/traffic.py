@@ -110,8 +110,8 @@ class _Counter:
     """Counts what steps move. `_of_bodies`: what all nodes of a body read and write in one turn."""
 
     def __init__(self, result: Inferred) -> None:
-        self._engine = result._engine
-        self._bodies = Bodies(self._engine)
+        self._record = result._record
+        self._bodies = Bodies(self._record)
         self._schedule = Steps(result, self._bodies, inline=True)
         self._sizes = ByteCounter(result, upper=True)
         self._of_bodies: dict[int, Moved] = {}
@@ -121,7 +121,7 @@ class _Counter:
 
     def of_model(self) -> Iterator[tuple[int, Moved]]:
         """For each step the number of its node, and what it reads and writes."""
-        return self._of_steps(self._schedule.of_model(), self._engine.scope)
+        return self._of_steps(self._schedule.of_model(), self._record.scope)
 
     def _of_steps(
         self, walked: tuple[list[ScheduledNode], dict[str, Value]], scope: Scope
@@ -152,7 +152,7 @@ class _Counter:
         if op_type == "SequenceMap":
             return self._number(values[0].length if isinstance(values[0], Sequence) else None)
         if op_type == "Scan" and len(values) == len(graph.inputs):  # Scan-8 has one more, and batches
-            given = resolve(self._engine, attributes, scope.attributes).values
+            given = resolve(self._record, attributes, scope.attributes).values
             axes = given.get("scan_input_axes") or (0,)
             return self._number(_size(values[len(values) - given["num_scan_inputs"]], axes[0]))
         if op_type == "Loop":

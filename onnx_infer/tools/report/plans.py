@@ -40,7 +40,7 @@ class Plans:
         self.traffic = traffic(result)
         self.layers = layers(result, self.costs, self.memory)
         self.inputs = _bytes(result, result.inputs)
-        self.constants = _bytes(result, result._engine.model.graph.constants)
+        self.constants = _bytes(result, result._record.model.graph.constants)
 
     def peaks(self) -> list[tuple[Dim, Step | None]]:
         """The sizes whose maximum is the peak, each with the step that has it; None is the time before all steps."""

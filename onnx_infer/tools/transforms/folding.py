@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypedDict
 import onnx
 from onnx import NodeProto, TypeProto, ValueInfoProto, helper
 
-from onnx_infer.inference import Initializers, run
+from onnx_infer.inference import Initializers, Request, run
 from onnx_infer.options import with_options
 from onnx_infer.protobuf.files import Source, read_model
 from onnx_infer.protobuf.nodes import graphs_of, subgraphs
@@ -218,10 +218,10 @@ def _round(model: onnx.ModelProto, claims: Claims, keep_guards: bool, facts: Fac
     """Infer the model and change it once; return whether another round may find more."""
     before = count_nodes(model)
     result, draft, types = _inferred(model, facts, claims.shaped())
-    refusals = Refusals(result._engine, draft, types, keep_guards)
+    refusals = Refusals(result._record, draft, types, keep_guards)
     if take_decided_branches(model, types, refusals.is_upheld):
         return True
-    rewriting = Rewriting(draft, types, refusals, result._engine.model.opsets.get("", 0))
+    rewriting = Rewriting(draft, types, refusals, result._record.model.opsets.get("", 0))
     rewriting.run()
     chosen = cheapest(draft, rewriting.wanted(), result, refusals.may_go)
     if chosen is not None:
@@ -238,8 +238,8 @@ def _inferred(
 ) -> tuple[InferenceResult, Draft, dict[str, Value]]:
     """The model's inference, its draft, and the types of its values. Of `shaped` values a shape is declared."""
     graphs = list(graphs_of(model.graph))  # the engine knows a graph by its message, which must live
-    result = InferenceResult(*run(ModelProtoFrontEnd(model), policy="override", is_cautious=True, **facts))
-    draft = Draft(model, result._engine.scope.operators, facts.get("initializers") == "constant", shaped)
+    result = InferenceResult(run(Request(ModelProtoFrontEnd(model), policy="override", is_cautious=True, **facts)))
+    draft = Draft(model, result._record.scope.operators, facts.get("initializers") == "constant", shaped)
     return result, draft, _types(result, graphs, draft)
 
 
@@ -247,14 +247,14 @@ def _types(result: InferenceResult, graphs: list[onnx.GraphProto], draft: Draft)
     """The types of the values of all graphs by name, small constants with their elements."""
     found = dict(result.types)
     known = {id(graph) for graph in graphs}
-    for graph, scope in result._engine.inner:
+    for graph, scope in result._record.inner:
         if id(graph.handle) in known:
             scope.touch(graph.literals)
             found.update(scope)
     for name, tensor in draft.constants.items():
         value = found.get(name)
         if isinstance(value, SymTensor) and value.data is None and is_small(value):
-            found[name] = result._engine.model.load(tensor)
+            found[name] = result._record.model.load(tensor)
     return {name: value for name, value in found.items() if not _varies(value)}
 
 

@@ -151,7 +151,7 @@ def _open_laws(engine: Record) -> list[_Law]:
     """The laws of nodes that always run, as far as bounds do not prove them."""
     found: list[_Law] = []
     solved = _Solved()
-    for statement, node in engine.stated():
+    for statement, node in engine.statements.pairs:
         if conditions := solved.of(statement):
             stays = not engine.scope.operators.facets(node[0], node[1]).total and not node[4].has_graphs
             found.append(_Law(conditions, _name_of(node), statement.kind == "required", stays))

@@ -58,7 +58,7 @@ def cheapest(
 
     All tensors are tried together, because they share nodes. Then each one is left out in turn.
     """
-    opset, sources, used = result._engine.model.opsets.get("", 0), result.sources, set(result._engine.model.names())
+    opset, sources, used = result._record.model.opsets.get("", 0), result.sources, set(result._record.model.names())
 
     def plan(wanted: list[Wanted]) -> Plan:
         return _plan(wanted, SizeNodes(opset, sources, Names(used, "size")))

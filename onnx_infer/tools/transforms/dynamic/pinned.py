@@ -106,7 +106,7 @@ class Tracer:
         self.values: dict[str | Var, int] = {}
         self.merged: Merged = {}
         self.wanted: Wanted = {}
-        graph = static._engine.model.graph
+        graph = static._record.model.graph
         self.givers: dict[str, Node] = {name: node for node in graph.nodes() for name in node[3] if name}
         self.constants = graph.constants
         self._arrays: dict[str, NDArray[np.generic] | None] = {}
@@ -162,7 +162,7 @@ class Tracer:
         """The traced elements of a small integer tensor, or None."""
         if not name:
             return None
-        scope = self.static._engine.scope
+        scope = self.static._record.scope
         holder = scope.holder(name)
         value = scope[name] if holder is None else holder.load(name)
         data = value.data if isinstance(value, SymTensor) else None
@@ -201,7 +201,7 @@ class Tracer:
     @cached_property
     def _literals(self) -> dict[str, TensorProto]:
         """The tensors of Constant nodes. The handle of one that was met before is not its message."""
-        nodes = self.static._engine.model.graph.handle.node
+        nodes = self.static._record.model.graph.handle.node
         return {
             text(n.output[0]): n.attribute[0].t for n in nodes if n.op_type == "Constant" and n.output and n.attribute
         }
@@ -212,13 +212,13 @@ class Tracer:
         """A constant size, or axes of operands, that decide the size of a result at an axis; None if not known."""
         op_type, domain, inputs, *_ = node
         if domain in ("", "ai.onnx") and axis < len(self.shape(node[3][0])):
-            facets = self.static._engine.scope.operators.facets(op_type, domain)
+            facets = self.static._record.scope.operators.facets(op_type, domain)
             if facets.in_place == "elements":
                 return self._aligned(node, axis, wanted, range(len(inputs)))
             rule, least = (Tracer._squeezed, 1) if facets.view == "whole" else _RULES.get(op_type, (None, 0))
             if rule is not None and len(inputs) >= least:
                 return rule(self, node, axis, wanted)
-        places = deciding(node, self.static._engine.scope, node[3].index(name), axis, wanted)
+        places = deciding(node, self.static._record.scope, node[3].index(name), axis, wanted)
         return [step for operand, own in places for step in self._on(node, operand, own, wanted)] or None
 
     def _on(self, node: Node, operand: int, axis: int, wanted: Dim) -> Way:

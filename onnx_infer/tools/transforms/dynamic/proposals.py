@@ -129,7 +129,7 @@ class Doubt(NamedTuple):
 def doubts(result: InferenceResult, symbols: Collection[str]) -> Iterator[Doubt]:
     """The numbers in Slice, Pad and Gather nodes of the main graph that meet an axis of a size with these symbols."""
     tracer = Tracer(result, ())
-    for node in result._engine.model.graph.nodes():
+    for node in result._record.model.graph.nodes():
         find = _FOUND.get(node[0]) if node[1] in ("", "ai.onnx") else None
         shape = tracer.shape(node[2][0]) if find is not None and node[2] else ()
         free = [isinstance(d, Expr) and any(v.name in symbols for v in d.variables()) for d in shape]

@@ -31,8 +31,8 @@ class Writer:
 
     def __init__(self, model: ModelProto, result: InferenceResult, tracer: Tracer) -> None:
         self.model, self._result, self._tracer = model, result, tracer
-        self._opset = result._engine.model.opsets.get("", 0)
-        self._used = set(result._engine.model.names())
+        self._opset = result._record.model.opsets.get("", 0)
+        self._used = set(result._record.model.names())
         self._names = Names(self._used, "dynamic")
         self._nodes: list[NodeProto] = []
         self._vectors: dict[tuple[tuple[Dim, ...], int], str] = {}
