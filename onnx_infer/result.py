@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from onnx_infer.tools.arena.largest import LargestSize
     from onnx_infer.tools.arena.making import Owner
     from onnx_infer.tools.arena.plan import ArenaPlan
+    from onnx_infer.tools.comparison.comparison import Comparison, Paths
     from onnx_infer.tools.planning.costs import Costs, Layer
     from onnx_infer.tools.planning.fits import Fits
     from onnx_infer.tools.planning.memory import MemoryPlan
     from onnx_infer.tools.planning.planner import Planner
     from onnx_infer.tools.planning.traffic import Traffic
-    from onnx_infer.tools.report.comparison import Comparison
     from onnx_infer.values.tensor import Shape, Value
     from symdim import Guarantee, Var
     from symdim.dialects.languages import LanguageName
@@ -189,11 +189,11 @@ class InferenceResult(Inferred):
 
         return fits(self, max_memory, bounds)
 
-    def compare(self, other: InferenceResult) -> Comparison:
-        """What differs in another result, such as that of another export of the model; see `comparison.py`."""
-        from onnx_infer.tools.report.comparison import compare
+    def compare(self, other: InferenceResult, paths: Paths = (None, None)) -> Comparison:
+        """What differs in another result, such as that of another export; `paths` are for external data of the two."""
+        from onnx_infer.tools.comparison.comparison import compare
 
-        return compare(self, other)
+        return compare(self, other, paths)
 
     def table(self, limit: int | None = 40, width: int | None = None) -> str:
         """The values with their types, the reasons for unknown ones, guards and errors, as `onnx-infer` prints them.
@@ -308,7 +308,7 @@ class Wiring(Part):
     The nodes are in the order of the schedule, because sorting them would need their subgraphs.
     """
 
-    def __init__(self, graph: Graph, schedule: list[Node]) -> None:
+    def __init__(self, graph: Graph, schedule: Sequence[Node]) -> None:
         nodes = [(*node[:4], Part(has_graphs=False), Part(name=text(node[5].name or ""))) for node in schedule]
         super().__init__(inputs=graph.inputs, outputs=list(graph.outputs), literals=list(graph.literals), kept=nodes)
 

@@ -90,17 +90,44 @@ class UnboundFunction(UnboundName):
         return f"no value for {self.names[0]}: give the function, as in evaluate({{symdim.function({function}): ...}})"
 
 
-def nearest(name: str, names: Iterable[str], likeness: float = 0.6) -> str | None:
-    """The one of some names that a misspelt name is nearest to; None if none is near. Equal names have the likeness 1.
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The one of some names of which another is a misspelling; None if none is alike enough to be meant.
+
+    At most one character in four is dropped, added, replaced or swapped with its neighbour; of a short name one is
+    dropped or added. Case does not count. Of equally near names it is the first.
 
     >>> nearest("assum", ["assume", "values"]), nearest("h", ["W", "H"]), nearest("x", ["y"])
     ('assume', 'H', None)
+    >>> nearest("LayerNormalizationGrad", ["SkipLayerNormalization"]), nearest("N1", ["N2"]), nearest("bidn", ["bind"])
+    (None, None, 'bind')
     """
-    from difflib import get_close_matches
+    wanted, found, least = name[:_LONGEST_NAME].casefold(), None, _LONGEST_NAME
+    for other in names:
+        folded = other[:_LONGEST_NAME].casefold()
+        gap, longest = abs(len(folded) - len(wanted)), max(len(folded), len(wanted))
+        most = min(max(longest // 4, int(gap == 1 and longest > 1)), least - 1)
+        if gap <= most and (count := _edits(wanted, folded, most)) <= most:
+            found, least = other, count
+    return found
 
-    folded = {other[:_LONGEST_NAME].casefold(): other for other in names}
-    found = get_close_matches(name[:_LONGEST_NAME].casefold(), folded, 1, likeness)
-    return folded[found[0]] if found else None
+
+def _edits(a: str, b: str, most: int) -> int:
+    """The number of characters to drop, add, replace or swap with a neighbour (optimal string alignment).
+
+    It is a number above `most` if it is not at most that.
+    """
+    before: list[int] = []
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        last, before, row = before, row, [i]
+        for j, y in enumerate(b, 1):
+            count = min(before[j] + 1, row[-1] + 1, before[j - 1] + (x != y))
+            if i > 1 and j > 1 and (x, a[i - 2]) == (b[j - 2], y):
+                count = min(count, last[j - 2] + 1)
+            row.append(count)
+        if min(row) > most and min(before) > most:
+            return most + 1
+    return row[-1]
 
 
 def refuse_text(given: object, what: str) -> None:

@@ -77,6 +77,7 @@ ROOMS = {
         "arena",
         "emission",
         "report",
+        "comparison",
         "page",
         "transforms",
         "fleets",

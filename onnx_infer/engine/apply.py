@@ -99,21 +99,21 @@ def _of_rule(
         try:
             results, note, wrong = operator.infer(values, attributes, output_count)
         except OpUsageError as e:
-            return _failed(operator.unknowns(values, attributes, output_count), "error", str(e))
+            return failed(operator.unknowns(values, attributes, output_count), "error", str(e))
         except OnnxInferError as e:
             unknown = operator.unknowns(values, attributes, output_count)
             # an operand of a kind that the schema does not allow is an error of its type, whatever the rule says
             wrong = None if trace.errors else operator.misuse(values, attributes, unknown)
             law = trace.errors[0] if trace.errors else wrong or str(e)
-            return _failed(unknown, "error", law)._replace(refused=wrong is None)
+            return failed(unknown, "error", law)._replace(refused=wrong is None)
         except (UndefinedInput, MemoryError):
             raise
         except Exception as e:  # a defect of a rule: it is reported, and everything else is inferred
             unknown = operator.unknowns(values, attributes, output_count)
             wrong = operator.misuse(values, attributes, unknown)  # a node that breaks its schema is not a defect
             if wrong is not None:
-                return _failed(unknown, "error", wrong)
-            return _failed(unknown, "defect", f"{type(e).__name__}: {e}")
+                return failed(unknown, "error", wrong)
+            return failed(unknown, "defect", f"{type(e).__name__}: {e}")
     if trace.errors:
         # the node runs nowhere, or with other sizes, so its statements are dropped
         return Outcome(
@@ -216,7 +216,8 @@ def _error_of_both(first: tuple[str, str] | None, second: tuple[str, str] | None
     return next((x for x in told if x[0] != "error"), None)
 
 
-def _failed(unknown: tuple[Value, ...], severity: str, message: str) -> Outcome:
+def failed(unknown: tuple[Value, ...], severity: str, message: str) -> Outcome:
+    """The outcome of a node of which only this message is known."""
     return Outcome(unknown, False, message, error=(severity, message))
 
 

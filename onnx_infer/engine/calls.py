@@ -106,6 +106,16 @@ def find_function(record: Record, node: Node, scope: Scope) -> Function | None:
     return known[key]
 
 
+def overloads_of(record: Record, node: Node) -> str | None:
+    """What is told of a node that calls an overload of a function which has others only; None for another node."""
+    domain, name, overload = normal_domain(node[1]), node[0], text(getattr(node[5], "overload", ""))
+    others = sorted(o for d, n, o in record.calls.of_model if (d, n) == (domain, name))
+    if not others:
+        return None
+    wanted = f"no overload {overload!r}" if overload else "no overload without a name"
+    return f"the model has {wanted} of this function; its overloads are {', '.join(map(repr, others))}"
+
+
 def names_of_functions(record: Record) -> list[tuple[str, str]]:
     """The domain and name of each function of the model."""
     return [(domain, name) for domain, name, _ in record.calls.of_model]
@@ -131,6 +141,17 @@ def resolve(record: Record, attributes: Attributes, of_call: Attributes | None) 
     return found
 
 
+def lost_reference(attributes: Attributes, of_call: Attributes | None) -> str | None:
+    """Why an attribute that refers to one of a call has no value: no function is around the node. None if all have."""
+    if of_call is not None or not attributes.references:
+        return None
+    name, source = next(iter(attributes.references.items()))
+    return (
+        f"attribute {name} refers to attribute {source!r} of a function, but the node is in none, so nothing gives it: "
+        "write the value in its place"
+    )
+
+
 def _interned(record: Record, values: dict[str, Any], has_graphs: bool) -> Attributes:
     """The same object for equal attributes, so it can be a key of results."""
     attributes = Attributes(values, None, has_graphs)
@@ -152,7 +173,7 @@ def enter(record: Record, function: Function, node: Node, scope: Scope, attribut
         given = _interned(record, {**function.attributes, **attributes.values}, attributes.has_graphs)
     call = Call(record, function, given, node)
     tables, formals, actuals = record.calls, [name for name, _ in function.body.inputs], node[2]
-    wrong = _misuse(record, call, len(formals))
+    wrong = _misuse(record, call, len(formals)) or lost_reference(node[4], scope.attributes)
     if wrong is not None:
         _tell(record, node, wrong)
         return Outcome((NOTHING,) * len(node[3]))

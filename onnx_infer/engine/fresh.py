@@ -11,7 +11,7 @@ from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.laws.statements import Statement, make_size
 from onnx_infer.types.join import variables_in
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Value, substitute
-from symdim import BoundsError, DivisionByZero, Expr, Scope, Var
+from symdim import BoundsError, DivisionByZero, Expr, Scope, Var, minimum
 from symdim.algebra.constructors.long_division import cancelled
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.evaluate import Substitution
@@ -49,6 +49,7 @@ class FreshSizes:
         for a, b in ((lhs, rhs), (rhs, lhs)):
             if isinstance(a, Var) and is_fresh(a) and not (isinstance(b, Expr) and a in b.variables()):
                 self._of[a] = b
+                self._of.update(_bounded_too(a, b))
                 return
         (gap,) = cancelled(lhs - rhs)
         unknown = [v for v in variables_of([gap]) if is_fresh(v)]
@@ -151,6 +152,27 @@ def _possible(dim: Dim, sizes: Mapping[Var, Dim]) -> Dim | None:
         return substituted(dim, sizes)
     except (BoundsError, DivisionByZero):
         return None
+
+
+def _bounded_too(var: Var, size: Dim) -> dict[Var, Dim]:
+    """The one fresh variable in a size, if it is linear there, with the upper bounds that the size has as `var` does."""
+    unknown = [v for v in variables_of([size]) if is_fresh(v)]
+    if len(unknown) != 1 or (var.at_most is None and var.hi is None):
+        return {}
+    (other,) = unknown
+    terms = size._terms if isinstance(size, Expr) and size._terms is not None else {size: 1}
+    k = terms.get(other, 0)
+    rest = size - k * other
+    if k < 1 or other in variables_of([rest]):
+        return {}
+    limits = [other.at_most, *((end - rest) // k for end in (var.at_most, var.hi) if end is not None)]
+    ends = [end for end in limits if isinstance(end, Expr)]
+    highs = [end for end in (other.hi, *limits) if isinstance(end, int)]
+    limit, high = minimum(*ends) if ends else None, min(highs, default=None)
+    found = (
+        None if (limit, high) == (other.at_most, other.hi) else _new(other.name, other.lo, high, limit, other.origin)
+    )
+    return {} if found is None else {other: found}
 
 
 class OwnSizes:

@@ -102,6 +102,7 @@ class Subgraph:
             if reached is False:
                 self.forget()
             self._note_broken_laws(certain=reached is True)
+            self._stated = record.statements.uncertain
         finally:
             record.nesting.within.pop()
             record.nesting.certain, record.statements.uncertain = certain, uncertain
@@ -207,7 +208,7 @@ class Subgraph:
         record.statements.put((), start)
 
     def demands(self, sizes: Mapping[Var, Dim], outside: list[Value]) -> list[Statement]:
-        """What the last repeated walk demands of the values outside, in the iteration in which it has these sizes.
+        """What the last walk demands of the values outside, in the iteration in which it has these sizes.
 
         `sizes` are those of the inside. A statement about other sizes of the inside is left out: no caller knows them.
         """
@@ -220,6 +221,16 @@ class Subgraph:
             if not self._inner(set(variables_of((demand.lhs, demand.rhs, *demand.filled))), outside):
                 found.append(demand._replace(law=f"{node[0]} '{label_of(node)}': {demand.law}"))
         return found
+
+    def certain_demands(self) -> list[Statement]:
+        """What each run of the last walk demands of the values outside, if it need not run itself."""
+        record = self._record
+        stated = [pair for pair in self._stated if pair[0].kind == "required" and pair[0].relation != "undecided"]
+        unsure = dependent_values(record, (*record.nesting.within, self.graph)) if stated else None
+        if unsure is None:
+            return []
+        self._stated = [(statement, node) for statement, node in stated if not reads(record, node, unsure)]
+        return self.demands({}, [])
 
     def release(self, values: list[Value]) -> None:
         """Allow sizes of the inside in values outside, unchanged: there is only a single iteration."""

@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.diagnostics import Diagnostic
-from onnx_infer.engine.apply import Outcome, apply, recorded, replay, too_many_choices
+from onnx_infer.engine.apply import Outcome, apply, failed, recorded, replay, too_many_choices
 from onnx_infer.engine.declared import declared_only, is_equal, merged, opened
 from onnx_infer.engine.run_time import RunTimeValues
 from onnx_infer.engine.scope import Scope, UndefinedInput
@@ -218,6 +218,12 @@ def _run_nodes(record: Record, frame: _Frame) -> Call | None:
 
 def _special(record: Record, operator: Operator, node: Node, values: tuple[Value | None, ...], scope: Scope) -> Outcome:
     """A node with subgraphs (they become functions from values to values), or with attributes of a call."""
+    if node[4].references:
+        from onnx_infer.engine.calls import lost_reference  # few models need it
+
+        lost = lost_reference(node[4], scope.attributes)
+        if lost is not None:
+            return failed(operator.unknowns(values, node[4], len(node[3])), "error", lost)
     attributes, count = _resolved(record, node, scope), len(node[3])
     if attributes.has_graphs:
         pairs = zip(node[2], values, strict=True)
@@ -252,7 +258,7 @@ def _bound(record: Record, value: Any, scope: Scope) -> Any:
 
 def _without_rule(record: Record, node: Node, graph: Graph, scope: Scope) -> Call | None:
     """A node without a rule: a call of a function, or an unknown operator, which is reported once."""
-    from onnx_infer.engine.calls import enter, find_function, names_of_functions  # few models need it
+    from onnx_infer.engine.calls import enter, find_function, names_of_functions, overloads_of  # few models need it
 
     op_type, domain, _, outputs, _, _ = node
     function = find_function(record, node, scope)
@@ -266,11 +272,13 @@ def _without_rule(record: Record, node: Node, graph: Graph, scope: Scope) -> Cal
     for name in outputs:
         scope[name] = declared_only(record, name, graph.declared.get(name, NOTHING), node)
         record.notes[name] = bounded(f"no rule for {title}")
-    if title not in record.unknown_operators:
-        record.unknown_operators[title] = None
+    others = overloads_of(record, node)
+    called = title if others is None else f"{title}:{getattr(node[5], 'overload', '')}"
+    if called not in record.unknown_operators:
+        record.unknown_operators[called] = None
         version = scope.operators.version(domain)
-        message = "no rule for this operator"
-        if len(record.unknown_operators) <= _MOST_CURES:
+        message = others or "no rule for this operator"
+        if others is None and len(record.unknown_operators) <= _MOST_CURES:
             from onnx_infer.operators.lookup import cure_of_missing  # few models need it
 
             message += f"; {cure_of_missing(domain, op_type, version, names_of_functions(record))}"

@@ -40,6 +40,7 @@ from symdim import Expr, Var
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from onnx import ModelProto
     from typing_extensions import Unpack
 
     from onnx_infer.engine.record import Record
@@ -69,6 +70,9 @@ class InferenceResult(result.InferenceResult):
                 scope.touch(graph.literals)
                 return scope.get(name)
         return None
+
+    def _message(self) -> ModelProto:
+        return ir.to_proto(self._front.model)
 
     def _write(self, model: Any, contract: str | None) -> None:
         if model is not self._front.model:

@@ -9,6 +9,7 @@
     slices.py        the elements of a slice
     limits.py        sizes that must not be too small or too large
     lengths.py       the numbers of elements of vectors that are inputs
+    granularity.py   the scales and zero points of quantized tensors
 
 The room uses `values` and `symdim`. Begin with `sizes.py`.
 """

@@ -128,7 +128,8 @@ class Model(NamedTuple):
 
     `header(handle)` is the type of a constant, `load(handle)` the tensor with its elements if they are few. `subgraph`
     is the view of a graph attribute. `schema_function` is the body of an operator's schema, for a node, a version and
-    the values of its inputs. `names` are the names of all values and nodes in the graph.
+    the values of its inputs. `names` are the names of all values and nodes in the graph. `handle` is the ModelProto, if
+    the model is one.
     """
 
     graph: Graph
@@ -139,6 +140,7 @@ class Model(NamedTuple):
     subgraph: Callable[[Any], Graph]
     schema_function: Callable[[Node, int, list[Value | None]], Function | None]
     names: Callable[[], Iterable[str]]
+    handle: Any = None
 
 
 class FrontEnd(Protocol):

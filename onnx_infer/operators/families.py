@@ -51,10 +51,8 @@ ai.onnx.ml ml_models LinearClassifier LinearRegressor SVMClassifier SVMRegressor
 ai.onnx.ml ml_models TreeEnsembleClassifier TreeEnsembleRegressor
 ai.onnx.preview attention FlexAttention
 ai.onnx.preview.training training Adagrad Adam Gradient Momentum
-com.microsoft contrib.attention Attention DecoderAttention DecoderMaskedMultiHeadAttention
-com.microsoft contrib.attention DecoderMaskedSelfAttention LongformerAttention MultiHeadAttention
-com.microsoft contrib.attention PackedAttention PackedMultiHeadAttention QAttention QOrderedAttention
-com.microsoft contrib.attention QOrderedLongformerAttention
+com.microsoft contrib.attention Attention DecoderMaskedSelfAttention LongformerAttention PackedAttention
+com.microsoft contrib.attention QAttention QOrderedAttention QOrderedLongformerAttention
 com.microsoft contrib.elementwise BiasAdd BiasDropout BiasGelu BiasSoftmax BiasSplitGelu BitmaskBiasDropout
 com.microsoft contrib.elementwise BitmaskDropout ComplexMul ComplexMulConj FastGelu GatedAdd Gelu Inverse
 com.microsoft contrib.elementwise IsAllFinite MulInteger MurmurHash3 QOrderedGelu QuickGelu SampleOp ScaledSiLU
@@ -70,14 +68,17 @@ com.microsoft contrib.indexing BifurcationDetector DynamicTimeWarping EPContext 
 com.microsoft contrib.indexing NGramRepeatBlock Pad Range Rfft Snpe Tokenizer TorchEmbedding Unique
 com.microsoft contrib.indexing WordConvEmbedding
 com.microsoft contrib.linear CDist DynamicQuantizeMatMul FusedGemm FusedMatMul FusedMatMulActivation
-com.microsoft contrib.linear GemmFastGelu GemmFloat8 MatMulBlockQuantizedFp4Weight
-com.microsoft contrib.linear MatMulBlockQuantizedFp8Weight MatMulBnb4 MatMulFpQ4 MatMulInteger16
-com.microsoft contrib.linear MatMulIntegerToFloat MatMulNBits MatMulNBitsMlp MatMulNBitsQLoRA MatMulNBitsQkv
-com.microsoft contrib.linear MatMulPacked MoE MoEGroupRouter MoEPacked QGemm QMoE QOrderedMatMul
-com.microsoft contrib.linear RouterGateUpProj SparseToDenseMatMul TransposeMatMul
+com.microsoft contrib.linear GemmFastGelu GemmFloat8 MatMulInteger16 MatMulIntegerToFloat MoE MoEGroupRouter
+com.microsoft contrib.linear MoEPacked QGemm QMoE QOrderedMatMul RouterGateUpProj SparseToDenseMatMul
+com.microsoft contrib.linear TransposeMatMul
+com.microsoft contrib.multi_head_attention DecoderAttention DecoderMaskedMultiHeadAttention MultiHeadAttention
+com.microsoft contrib.multi_head_attention PackedMultiHeadAttention
 com.microsoft contrib.normalization BranchwiseRMSNorm EmbedLayerNormalization GatedRMSNorm GroupNorm
 com.microsoft contrib.normalization QEmbedLayerNormalization QOrderedLayerNormalization RMSNormRotary SkipGroupNorm
 com.microsoft contrib.normalization SkipLayerNormalization SkipSimplifiedLayerNormalization
+com.microsoft contrib.packed_weights MatMulBlockQuantizedFp4Weight MatMulBlockQuantizedFp8Weight MatMulBnb4
+com.microsoft contrib.packed_weights MatMulFpQ4 MatMulNBits MatMulNBitsMlp MatMulNBitsQLoRA MatMulNBitsQkv
+com.microsoft contrib.packed_weights MatMulPacked
 com.microsoft contrib.quantization DequantizeBFP DequantizeLinear DequantizeWithOrder GatherBlockQuantized
 com.microsoft contrib.quantization GatherPacked QLinearAdd QLinearConcat QLinearLeakyRelu QLinearMul
 com.microsoft contrib.quantization QLinearReduceMean QLinearSigmoid QLinearSoftmax QLinearWhere QuantizeBFP
@@ -87,6 +88,8 @@ com.microsoft contrib.recurrence GatedDeltaNetStateReplay LinearAttention Linear
 com.microsoft contrib.recurrence VarlenCausalConvWithState
 com.microsoft contrib.streams EngramGate HyperConnectionLowRankMix HyperConnectionPostMix
 com.microsoft contrib.streams HyperConnectionPreMix NGramHashMapping VarlenNGramHashMapping
+com.microsoft contrib.training AllGather AllReduce AllToAll NegativeLogLikelihoodLossInternal
+com.microsoft contrib.training NegativeLogLikelihoodLossInternal2 PythonOp SoftmaxCrossEntropyLossInternal
 com.microsoft contrib.window ConvTransposeWithDynamicPads CropAndResize FusedConv GridSample MaxpoolWithMask
 com.microsoft contrib.window NhwcConv NhwcFusedConv NhwcMaxPool QLinearAveragePool QLinearConv
 com.microsoft contrib.window QLinearGlobalAveragePool UnfoldTensor
@@ -96,6 +99,7 @@ com.ms.internal.nhwc contrib.layouts AveragePool BatchNormalization Conv ConvTra
 com.ms.internal.nhwc contrib.layouts GlobalLpPool GlobalMaxPool GridSample InstanceNormalization LRN LpPool MaxPool
 com.ms.internal.nhwc contrib.layouts MaxUnpool QLinearAveragePool QLinearConv QLinearConvTranspose Resize
 com.ms.internal.nhwc contrib.layouts SpaceToDepth
+org.pytorch.aten contrib.aten ATen
 """.strip().splitlines()
 """A domain, a family, and operators of this domain for which the family has rules."""
 

@@ -117,7 +117,7 @@ def cure_of_missing(domain: str, op_type: str, version: int, functions: Collecti
     others = sorted({d or "ai.onnx" for d, name in known if name == op_type and d != domain})
     if others:
         return f"{' and '.join(others)} has an operator of this name: is the domain of the node right?"
-    if meant := nearest(op_type, (name for d, name in sorted(known) if d == domain), likeness=0.8):
+    if len(op_type) > 2 and (meant := nearest(op_type, (name for d, name in sorted(known) if d == domain))):
         return f"do you mean {meant}?"
     why = f"the model does not import {domain}; " if version == NEWEST else ""
     return f"{why}register one with onnx_infer.rules.op"

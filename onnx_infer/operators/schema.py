@@ -102,7 +102,7 @@ def schema_of_rule(rule: Rule) -> Schema:
         kinds = ("Variadic", "AnyRanks", "Values")
         inputs = [Formal(p, "T", p in optional, annotations.get(p, "").startswith(kinds)) for p in positional]
     else:
-        inputs = [Formal(p.rstrip("?*"), "T", p.endswith("?"), p.endswith("*")) for p in rule.inputs.split()]
+        inputs = [Formal(p.rstrip("?*"), "T", "?" in p, p.endswith("*")) for p in rule.inputs.split()]
     least = 1 + max((i for i, f in enumerate(inputs) if not f.optional), default=-1)
     most = ANY_NUMBER if any(f.variadic for f in inputs) else len(inputs)
     required = frozenset(parameters) - optional - SPECIAL - {f.name for f in inputs}

@@ -17,7 +17,7 @@ from onnx_infer.operators.known_schemas import newest_known, record, schema_at
 from onnx_infer.operators.schema import ATTRIBUTES, COLLECTIONS, NEWEST, SPECIAL, Schema, schema_of_rule
 from onnx_infer.types.merge import Conflict, merge
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import Optional, Sequence, Sparse, SymTensor, Value
+from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor, Value
 from symdim.errors import nearest
 
 if TYPE_CHECKING:
@@ -178,10 +178,10 @@ def check_types(schema: Schema, inputs: tuple[Value | None, ...], outputs: tuple
 
 
 def type_text(value: Value | None) -> str | None:
-    """The type in the spelling of operator schemas, `seq(tensor(float))`; None for maps and unknown types.
+    """The type in the spelling of operator schemas, `seq(tensor(float))`; None for unknown types.
 
-    >>> type_text(SymTensor(1, (2,))), type_text(Sequence(SymTensor(7))), type_text(SymTensor(None))
-    ('tensor(float)', 'seq(tensor(int64))', None)
+    >>> type_text(SymTensor(1, (2,))), type_text(Sequence(SymTensor(7))), type_text(Map(7, SymTensor(8)))
+    ('tensor(float)', 'seq(tensor(int64))', 'map(int64, string)')
     """
     if isinstance(value, SymTensor):
         return _TENSOR_TEXTS.get(value.dtype or 0)
@@ -191,7 +191,15 @@ def type_text(value: Value | None) -> str | None:
     if isinstance(value, (Sequence, Optional)):
         inner = type_text(value.elem)
         return inner and f"{'seq' if isinstance(value, Sequence) else 'optional'}({inner})"
+    if isinstance(value, Map):
+        key, inner = _TENSOR_TEXTS.get(value.key), type_text(value.value)
+        return inner and key and f"map({_element(key)}, {_element(inner)})"
     return None
+
+
+def _element(text: str) -> str:
+    # schemas write the elements of maps without `tensor`
+    return text.removeprefix("tensor(").removesuffix(")") if text.startswith("tensor(") else text
 
 
 _PLAIN = {"int", "float", "bool", "str"}

@@ -5,9 +5,19 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from onnx_infer.elements.indices import demand_in_bounds
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.limits import demand_at_least, demand_at_most
-from onnx_infer.laws.sizes import doubtful_sizes, exact_quotient, may_be_empty, of_rank, unify, unify_shapes
+from onnx_infer.laws.sizes import (
+    confirm,
+    differ,
+    doubtful_sizes,
+    exact_quotient,
+    may_be_empty,
+    of_rank,
+    unify,
+    unify_shapes,
+)
 from onnx_infer.laws.statements import Kind, conflicting, demand, fresh, state
 from onnx_infer.operators.registration import op
 from onnx_infer.values import dtype as dt
@@ -16,7 +26,7 @@ from symdim import product
 
 if TYPE_CHECKING:
     from onnx_infer.operators.rule import Attributes, Shapes
-    from onnx_infer.ops.kinds import AnyRank, Graph
+    from onnx_infer.ops.kinds import AnyRank, Elements, Graph
 
 
 def split_heads(shape: Shape, heads: int | None, what: str, filled: Shape = ()) -> Shape:
@@ -40,14 +50,27 @@ def split_heads(shape: Shape, heads: int | None, what: str, filled: Shape = ()) 
     return batch, heads, length, exact_quotient(hidden, heads, law, kind, doubtful_sizes(filled))
 
 
-def _demand_mask(mask: Shape, scores: Shape, kind: Kind) -> None:
+def _demand_mask(mask: Shape, scores: Shape, version: int) -> None:
     """Demand that a mask broadcasts to the scores, and that a computed length of it is theirs.
 
-    The specification pads a shorter mask and broadcasts one of length 1; the kernels of onnxruntime do not.
+    The specification pads a shorter mask and broadcasts one of length 1; the kernels of onnxruntime do not. Version 25
+    is run by its function, which crops a longer mask.
     """
+    demand(mask, "attn_mask is a scalar")
+    kind: Kind = "required" if version < 25 else "assumed"
     for i, (size, wanted) in enumerate(zip(reversed(mask), reversed(scores), strict=False)):
-        if size not in (1, wanted) and not (isinstance(size, int) and isinstance(wanted, int)):
+        if size in (1, wanted):
+            continue
+        if not isinstance(size, int) or not isinstance(wanted, int):
             state("equal" if i < 2 else "broadcast_to", size, wanted, "a size of attn_mask", kind)
+        elif i or version < 25:
+            least = "the length of all keys" if i == 0 else f"axis {len(scores) - 1 - i} of the scores"
+            demand(i == 0 and size < wanted, f"a size of attn_mask does not fit {least}", size, wanted)
+
+
+def _unify_or_leave(a: Dim, b: Dim, law: str) -> Dim:
+    """The common size, which is only assumed; a fresh one where only one of the sizes is 1, for it may broadcast."""
+    return fresh(f"{law} may broadcast") if (a == 1) != (b == 1) and differ(a, b) else unify(a, b, law, "assumed")
 
 
 def _products(inputs: Shapes, outputs: Shapes, _: Attributes) -> Dim:
@@ -97,7 +120,7 @@ def attention(
     v = split_heads(of_rank(V.shape, rank, "V"), kv_num_heads, "V")
     # Version 25 is run by its function, too, where some sizes broadcast.
     kind: Kind = "required" if since_version < 25 else "assumed"
-    equal = partial(unify, kind=kind)
+    equal = partial(unify, kind=kind) if since_version < 25 else _unify_or_leave
     batch = equal(equal(batch, k[0], "batch sizes of Q and K"), v[0], "batch sizes of Q and V")
     heads, total = equal(k[1], v[1], "heads of K and V"), equal(k[2], v[2], "lengths of K and V")
     size, v_size = equal(size, k[3], "head sizes of Q and K"), v[3]
@@ -113,10 +136,17 @@ def attention(
         size = equal(size, pk[3], "head sizes of K and past_key")
         v_size = equal(v_size, pv[3], "head sizes of V and past_value")
     if attn_mask is not None and attn_mask.shape is not None:
-        _demand_mask(attn_mask.shape, (batch, q_heads, q_length, total), kind)
+        _demand_mask(attn_mask.shape, (batch, q_heads, q_length, total), since_version)
+    if nonpad_kv_seqlen is not None and nonpad_kv_seqlen.shape is not None:
+        lengths = nonpad_kv_seqlen.shape
+        may_differ = len(lengths) != 1 or (since_version >= 25 and lengths == (1,))
+        if demand(lengths, "nonpad_kv_seqlen is a scalar") and not may_differ:
+            batch = confirm(batch, lengths[0], "batch sizes of Q and nonpad_kv_seqlen", kind)
     whole = (batch, q_heads, q_length, v_size)
     Y = whole if rank == 4 else (batch, q_length, q_heads * v_size)
-    return [Y, (batch, heads, total, size), (batch, heads, total, v_size), (batch, q_heads, q_length, total)]
+    # what broadcasts in the products is cached as it is
+    outer = [tuple(own if differ(own, n) else n for own, n in zip(x[:2], (batch, heads), strict=True)) for x in (k, v)]
+    return [Y, (*outer[0], total, size), (*outer[1], total, v_size), (batch, q_heads, q_length, total)]
 
 
 @op("FlexAttention", domain="ai.onnx.preview")
@@ -147,12 +177,12 @@ def flex_attention(
     return (batch, q_heads, q_length, v[3])
 
 
-@op("RotaryEmbedding")
+@op("RotaryEmbedding", indices=(3,))
 def rotary_embedding(
     X: SymTensor,
     cos_cache: AnyRank,
     sin_cache: AnyRank,
-    position_ids: AnyRank | None,
+    position_ids: Elements | None,
     num_heads: int | None,
     rotary_embedding_dim: int = 0,
 ) -> Shape:
@@ -175,7 +205,9 @@ def rotary_embedding(
                 length = unify(length, sizes[1], f"lengths of X and {name}")
     if position_ids is not None and cos_cache.shape is not None and sin_cache.shape is not None:
         unify_shapes(cos_cache.shape, sin_cache.shape, "cos_cache and sin_cache")
-        demand_at_most(length, of_rank(cos_cache.shape, 2, "cos_cache")[0], "the length of X")
+        positions = of_rank(cos_cache.shape, 2, "cos_cache")[0]
+        demand_at_most(length, positions, "the length of X")
+        demand_in_bounds(position_ids, positions)
     if position_ids is not None and position_ids.shape is not None:
         ids = of_rank(position_ids.shape, 2, "position_ids")
         batch = unify(batch, ids[0], "batch sizes of X and position_ids")

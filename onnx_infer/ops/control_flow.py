@@ -15,8 +15,9 @@ from onnx_infer.types.branches import demand_side, of_branches, of_different_ran
 from onnx_infer.types.join import NOTHING, either, elements, sequence_of
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.propagated import is_small
-from onnx_infer.values.tensor import UNKNOWN_SIZE, OneOf, Sequence, SymTensor, Value, plain
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, OneOf, Optional, Sequence, SymTensor, Value, plain
 from symdim import Expr
+from symdim.algebra.polynomials import terms_of
 from symdim.relations.relation import Relation
 
 if TYPE_CHECKING:
@@ -38,15 +39,24 @@ def element_type(value: Value) -> int | None:
     >>> element_type(Sequence(SymTensor(7, (3,)))), element_type(Sequence())
     (7, None)
     """
-    while not hasattr(value, "dtype"):
-        value = getattr(value, "elem", None) or NOTHING
-    return getattr(value, "dtype", None)
+    return getattr(_innermost(value), "dtype", None)
+
+
+def _innermost(value: Value) -> Value:
+    while isinstance(value, (Sequence, Optional)):
+        value = value.elem or NOTHING
+    return value
 
 
 def check_types(what: str, a: Value, b: Value) -> None:
-    """Check that two values which replace each other have the same element type."""
-    x, y = element_type(a), element_type(b)
-    require(x is None or y is None or x == y, f"the element types of {what} differ", dt.text(x), dt.text(y))
+    """Check that two values which replace each other have the same element type, and maps the same keys and values."""
+    x, y = _innermost(a), _innermost(b)
+    if isinstance(x, Map) and isinstance(y, Map):
+        require(x.key == y.key, f"the key types of {what} differ", dt.text(x.key), dt.text(y.key))
+        x, y = x.value or NOTHING, y.value or NOTHING
+    one, other = getattr(x, "dtype", None), getattr(y, "dtype", None)
+    known = one is not None and other is not None
+    require(not known or one == other, f"the element types of {what} differ", dt.text(one), dt.text(other))
 
 
 def condition(value: Value) -> bool | Positive | None:
@@ -71,6 +81,7 @@ def if_(cond: Elements, then_branch: Graph, else_branch: Graph, output_count: in
         taken = only_one(then_branch, else_branch, taken)
     if isinstance(taken, bool):
         return yes if taken else no
+    state_again(of_both(then_branch.certain_demands(), else_branch.certain_demands()))
     unsure = either("the branches of If")
     source: Positive | Dim | None = taken
     if isinstance(cond, OneOf) and sorted(x.data or () for x in cond.choices) == [(False,), (True,)]:
@@ -98,6 +109,38 @@ def only_one(then_branch: Graph, else_branch: Graph, taken: Positive | None) -> 
         never_runs("else_branch", else_branch, second, taken, runs_if=False)
         return True
     return taken
+
+
+def of_both(first: list[Statement], second: list[Statement]) -> list[Statement]:
+    """The demands that hold wherever either all of the first ones or all of the second ones do.
+
+    Of two bounds that differ by a constant this is the weaker one.
+
+    >>> from onnx_infer.laws.statements import Statement
+    >>> from symdim import Var
+    >>> N, M = Var("N"), Var("M")
+    >>> a = [Statement("at_least", N, 5, ""), Statement("equal", M, 8, ""), Statement("equal", N, M, "")]
+    >>> [str(s.condition) for s in of_both(a, [Statement("at_least", N, 3, ""), Statement("equal", 2 * M, 16, "")])]
+    ['N >= 3', 'M == 8']
+    """
+    ours, theirs = _by_size(first), _by_size(second)
+    return [max(found, theirs[key], key=lambda pair: pair[0])[1] for key, found in ours.items() if key in theirs]
+
+
+def _by_size(demands: Iterable[Statement]) -> dict[tuple[str, Dim], tuple[int, Statement]]:
+    """The demands by kind and size, each with the constant beside the size: for bounds, the strongest one."""
+    from symdim.relations.solving import solve  # few models need it
+
+    found: dict[tuple[str, Dim], tuple[int, Statement]] = {}
+    for statement in demands:
+        for condition in solve(statement.condition) or ():
+            kind, size, _, _ = condition.normal()
+            constant = terms_of(size)[1] if kind == "at_least" else 0
+            key = kind, size - constant
+            if key not in found or constant < found[key][0]:
+                stated = statement._replace(relation=condition.kind, lhs=condition.left, rhs=condition.right)
+                found[key] = constant, stated
+    return found
 
 
 def never_runs(what: str, graph: Graph, broken: str, condition: Element, *, runs_if: bool = True) -> None:

@@ -88,6 +88,9 @@ class Graph(Protocol):
     def demands(self, sizes: Mapping[Var, Dim], outside: list[Value]) -> list[Statement]:
         """What the last repeated walk demands of the values outside, in the iteration in which it has these sizes."""
 
+    def certain_demands(self) -> list[Statement]:
+        """What each run of the last walk demands of the values outside."""
+
     def release(self, values: list[Value]) -> None:
         """Allow sizes of the inside in values outside."""
 

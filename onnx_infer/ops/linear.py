@@ -13,11 +13,12 @@ import numpy as np
 from onnx_infer.elements import arithmetic
 from onnx_infer.elements.ratio import Ratio
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import broadcast, broadcast_size, broadcast_to, confirm_shape, may_be_empty, of_rank, unify
+from onnx_infer.laws.granularity import demand_fit, demand_for_columns
+from onnx_infer.laws.sizes import broadcast, broadcast_size, broadcast_to, confirm_shape, of_rank, unify
 from onnx_infer.laws.statements import conflicting, fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.operators.rule import uncounted
-from symdim import Expr, product
+from symdim import product
 
 if TYPE_CHECKING:
     from onnx_infer.operators.rule import Attributes, Shapes
@@ -73,33 +74,12 @@ def matmul(A: SymTensor, B: SymTensor) -> Shape:
     return matmul_shape(A.dims, B.dims)
 
 
-def demand_columns(result: Shape, columns: Dim, **parameters: AnyRank | None) -> None:
-    """Demand that parameters of a quantized weight that are vectors have one element, or one for each column.
-
-    Not all kernels of onnxruntime read parameters for a result that is empty.
-    """
-    for name, x in parameters.items() if not may_be_empty(result) else ():
-        if x is not None and x.shape is not None and len(x.shape) == 1:
-            broadcast_to((columns,), x.shape, name)
-
-
-def demand_single(**parameters: AnyRank | None) -> None:
-    """Demand that parameters that are vectors of unknown length have one element: onnxruntime has no other kernels.
-
-    The specification allows one for each row, or for each filter. A known length may be meant for another runtime.
-    """
-    for name, x in parameters.items():
-        if x is not None and x.shape is not None and len(x.shape) == 1 and isinstance(x.shape[0], Expr):
-            unify(1, x.shape[0], f"the number of elements of {name} and 1")
-
-
 @op("MatMulInteger", data=_matmul_integer, cost=matrix_product)
 def matmul_integer(A: SymTensor, B: SymTensor, a_zero_point: AnyRank | None, b_zero_point: AnyRank | None) -> Shape:
     """As MatMul, for integers; a zero point for A, one for B or for each of its columns (MatMulInteger-10)."""
     shape = matmul_shape(A.dims, B.dims)
-    demand_single(a_zero_point=a_zero_point)
-    if B.rank >= 2:
-        demand_columns(shape, B.dims[-1], b_zero_point=b_zero_point)
+    demand_fit(A.dims, rows=A.dims[-2:-1], a_zero_point=a_zero_point)
+    demand_for_columns(shape, B.dims, b_zero_point=b_zero_point)
     return shape
 
 
@@ -116,9 +96,11 @@ def qlinear_matmul(
 ) -> Shape:
     """(*batch, M, K), (*batch, K, N) -> (*batch, M, N); parameters as MatMulInteger's (QLinearMatMul-10, 21)."""
     shape = matmul_shape(a.dims, b.dims)
-    demand_single(a_scale=a_scale, a_zero_point=a_zero_point, y_scale=y_scale, y_zero_point=y_zero_point)
-    if b.rank >= 2:
-        demand_columns(shape, b.dims[-1], b_scale=b_scale, b_zero_point=b_zero_point)
+    rows = a.dims[-2:-1]
+    demand_fit(a.dims, rows=rows, a_zero_point=a_zero_point)
+    demand_fit(shape, rows=rows, a_scale=a_scale, y_scale=y_scale, y_zero_point=y_zero_point)
+    demand_for_columns(shape, shape, b_scale=b_scale)
+    demand_for_columns(shape, b.dims, b_zero_point=b_zero_point)
     return shape
 
 

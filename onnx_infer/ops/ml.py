@@ -195,6 +195,9 @@ def dict_vectorizer(
     X: Value, *, int64_vocabulary: tuple[int, ...] | None, string_vocabulary: tuple[str, ...] | None
 ) -> Shape:
     """A map -> (1, size of the vocabulary) (DictVectorizer-1)."""
+    if isinstance(X, Map):
+        key = dt.INT64 if string_vocabulary is None else dt.STRING
+        demand(X.key == key, "the type of the keys is not that of the vocabulary", dt.text(X.key), dt.text(key))
     return (1, one_of("int64_vocabulary and string_vocabulary", int64_vocabulary, string_vocabulary))
 
 

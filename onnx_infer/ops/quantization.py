@@ -16,18 +16,26 @@ if TYPE_CHECKING:
 
 
 def _scaled(
-    x: SymTensor, scale: AnyRank, zero_point: AnyRank | None, axis: int | None, block_size: int | None
+    x: SymTensor, scale: AnyRank, zero_point: AnyRank | None, axis: int | None, block_size: int | None, version: int
 ) -> Shape:
     """x's shape, from x, the scale and the zero point.
 
     The scale has one element, or one per index of the axis, or, with blocks, x's shape with `ceil(size / block_size)`
     at the axis. The zero point has the scale's shape.
     """
+    for name, shape in (("scale", scale.shape), ("zero point", None if zero_point is None else zero_point.shape)):
+        if version < 21 and shape and not demand(len(shape) == 1, f"rank of the {name} is more than 1", len(shape)):
+            return x.dims
     if not demand(not block_size or block_size > 0, "block_size is negative", block_size):
         return x.dims
-    granularity = _granularity(scale.shape, None if zero_point is None else zero_point.shape)
+    zeros = None if zero_point is None else zero_point.shape
+    granularity = _granularity(scale.shape, zeros)
     if block_size:
+        if scale.shape is zeros is None:
+            return x.dims
         return _scaled_in_blocks(x.dims, granularity, axis or 0, block_size)
+    for size in granularity if len(granularity) > 1 else ():
+        confirm(1, size, f"a size of a scale of {len(granularity)} axes, without block_size, and 1")
     if len(granularity) != 1 or axis is None or (not differ(granularity[0], 1) and not -x.rank <= axis < x.rank):
         return x.dims
     sizes = list(x.dims)
@@ -76,18 +84,20 @@ def _quantized_type(y_zero_point: AnyRank | None, output_dtype: int | None) -> i
 
 @op("QuantizeLinear", dtype=_quantized_type)
 def quantize(
-    x: SymTensor, y_scale: AnyRank, y_zero_point: AnyRank | None, axis: int | None, block_size: int | None
-) -> Shape:
+    x: SymTensor, y_scale: AnyRank, y_zero_point: AnyRank | None, axis: int | None, block_size: int | None,
+    since_version: int,
+) -> Shape:  # fmt: skip
     """x's shape (QuantizeLinear-10 to 28; `axis` from 13, `block_size` from 21 on)."""
-    return _scaled(x, y_scale, y_zero_point, axis, block_size)
+    return _scaled(x, y_scale, y_zero_point, axis, block_size, since_version)
 
 
 @op("DequantizeLinear", dtype=lambda x_scale, output_dtype: output_dtype or x_scale.dtype)
 def dequantize(
-    x: SymTensor, x_scale: AnyRank, x_zero_point: AnyRank | None, axis: int | None, block_size: int | None
-) -> Shape:
+    x: SymTensor, x_scale: AnyRank, x_zero_point: AnyRank | None, axis: int | None, block_size: int | None,
+    since_version: int,
+) -> Shape:  # fmt: skip
     """x's shape. The type is the scale's or, from version 23 on, `output_dtype` (DequantizeLinear-10 to 28)."""
-    return _scaled(x, x_scale, x_zero_point, axis, block_size)
+    return _scaled(x, x_scale, x_zero_point, axis, block_size, since_version)
 
 
 @op("DynamicQuantizeLinear")

@@ -97,15 +97,21 @@ def lstm(
     sequence_lens: AnyRank | None,
     initial_h: AnyRank | None,
     initial_c: AnyRank | None,
+    P: AnyRank | None,
     direction: str,
     hidden_size: int | None,
     layout: int = 0,
 ) -> list[Shape]:
-    """As `recurrent`, with a second state of the shape of the first one (LSTM-1, 7, 14, 22)."""
+    """As `recurrent`, with a second state of the shape of the first one (LSTM-1, 7, 14, 22).
+
+    The peepholes P are (directions, 3*hidden).
+    """
     whole, last, _ = _of_four_gates(X, W, R, B, sequence_lens, initial_h, direction, hidden_size, layout)
     if initial_c is not None:
         last = confirm_shape(last, initial_c.shape, "initial_c")
         whole = (last[0], whole[1], *last[1:]) if layout else (whole[0], *last)
+    if P is not None and P.shape is not None:
+        confirm(3 * last[2], of_rank(P.shape, 2, "P")[1], "P at axis 1 and 3 times the hidden size")
     return [whole, last, last]
 
 

@@ -13,13 +13,22 @@ from onnx_infer.elements.scaling import is_power_of_two, scaled
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.lengths import common_number, number_of, of_length, open_sizes
 from onnx_infer.laws.limits import demand_at_least
-from onnx_infer.laws.sizes import at_least, differ, normalize_axes, of_rank, sizes_unless_broken, unify
-from onnx_infer.laws.statements import call_mode, demand, fresh, state
+from onnx_infer.laws.sizes import (
+    at_least,
+    differ,
+    doubtful_sizes,
+    may_be_empty,
+    normalize_axes,
+    of_rank,
+    sizes_unless_broken,
+    unify,
+)
+from onnx_infer.laws.statements import Kind, call_mode, demand, fresh, state
 from onnx_infer.operators.registration import op
 from onnx_infer.operators.rule import Reread
 from onnx_infer.ops.window import given_sizes, spatial_rank
 from onnx_infer.values.tensor import SymTensor
-from symdim import Expr, maximum, minimum
+from symdim import Expr, maximum, minimum, product
 from symdim.algebra.bounds import bounds_of
 
 if TYPE_CHECKING:
@@ -166,13 +175,32 @@ def _rereads(inputs: Values, _: Values, attributes: Attributes, names_axes: bool
 @op("Resize", data=_repeated, rereads=_rereads)
 @op("Resize", since=18, data=_repeated, rereads=partial(_rereads, names_axes=True))
 def resize(X: AnyRank, scales: Floats | Unknown | None, sizes: FlatSizes | Unknown | None, *,
-           axes: tuple[int, ...] = (), keep_aspect_ratio_policy: str = "stretch") -> Shape:  # fmt: skip
-    """floor(size * scale), or `sizes`, at each of `axes` (Resize-10, 11, 13, 18, 19); an empty input is none."""
+           roi: AnyRank | None = None, axes: tuple[int, ...] = (), keep_aspect_ratio_policy: str = "stretch",
+           coordinate_transformation_mode: str = "half_pixel") -> Shape:  # fmt: skip
+    """floor(size * scale), or `sizes`, at each of `axes` (Resize-10, 11, 13, 18, 19); an empty input is none.
+
+    A crop reads the start and the end of each axis in roi.
+    """
     given: Any = scales if scales not in (None, ()) else sizes
     if X.shape is None and (axes or not isinstance(given, tuple)):
         raise Unknown("the rank of X is not known")
     shape = of_rank(X.shape, len(given) if X.shape is None else X.rank, "X")
+    if coordinate_transformation_mode == "tf_crop_and_resize" and roi is not None and roi.shape is not None:
+        _demand_ends(product(roi.shape), shape, len(axes))
     return sizes_unless_broken(len(shape), lambda: _resized(shape, scales, sizes, axes, keep_aspect_ratio_policy))
+
+
+def _demand_ends(number: Dim, shape: Shape, axes: int) -> None:
+    """Demand two elements of roi for each axis of X, or for each of `axes`. The reference evaluator allows more.
+
+    onnxruntime does not look at the roi of an empty tensor.
+    """
+    law, least = "the number of elements of roi and twice the number of axes", 2 * (axes or len(shape))
+    kind: Kind = "assumed" if may_be_empty(shape) else "required"
+    if isinstance(number, int):
+        demand(0 in shape or number >= least, law, number, least, sign="<", kind=kind)
+    elif not axes:
+        unify(number, least, law, kind, doubtful_sizes(shape))
 
 
 def _resized(shape: Shape, scales: Floats | Unknown | None, sizes: Ints | Unknown | None, axes: tuple[int, ...],

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import OpUsageError, Unknown, require
+from onnx_infer.laws.granularity import demand_fit, demand_for_filters
 from onnx_infer.laws.lengths import common_number, number_of, of_length
 from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import (
@@ -22,7 +23,6 @@ from onnx_infer.laws.sizes import (
 )
 from onnx_infer.laws.statements import demand, element, fresh, reported, state
 from onnx_infer.operators.registration import op
-from onnx_infer.ops.linear import demand_columns, demand_single
 from onnx_infer.values.tensor import MAX_RANK
 from symdim import product
 
@@ -131,8 +131,10 @@ def conv_integer(
     group: int = 1,
 ) -> Shape:
     """As Conv, for integers; onnxruntime has one zero point for all filters (ConvInteger-10)."""
-    demand_single(x_zero_point=x_zero_point, w_zero_point=w_zero_point)
-    return conv(x, w, None, window=window, group=group)
+    out: Shape = conv(x, w, None, window=window, group=group)
+    demand_fit(x.shape, x_zero_point=x_zero_point)
+    demand_fit((out[1],), w_zero_point=w_zero_point)
+    return out
 
 
 @op("QLinearConv", cost=convolution(3))
@@ -151,9 +153,10 @@ def qlinear_conv(
     group: int = 1,
 ) -> Shape:
     """As Conv, for quantized tensors; scale and zero point of w may be those of each filter (QLinearConv-10)."""
-    demand_single(x_scale=x_scale, x_zero_point=x_zero_point, y_scale=y_scale, y_zero_point=y_zero_point)
     out: Shape = conv(x, w, B, window=window, group=group)
-    demand_columns(out, out[1], w_scale=w_scale, w_zero_point=w_zero_point)
+    demand_fit(x.shape, x_zero_point=x_zero_point)
+    demand_fit(out, x_scale=x_scale, y_scale=y_scale, y_zero_point=y_zero_point)
+    demand_for_filters(out, out[1], w_scale=w_scale, w_zero_point=w_zero_point)
     return out
 
 

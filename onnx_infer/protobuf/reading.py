@@ -104,7 +104,7 @@ class GraphReader:
         functions = {(f.domain, f.name, f.overload): f for f in map(self.function, proto.functions)}
         names = partial(names_in, proto.graph)
         graph = with_names(self.graph(proto.graph, declared, kept))
-        return Model(graph, functions, opset_imports(proto), header, load, self.graph, schema_bodies, names)
+        return Model(graph, functions, opset_imports(proto), header, load, self.graph, schema_bodies, names, proto)
 
     def graph(
         self, proto: GraphProto, main: Declared | None = None, kept: list[Node | Literal | None] | None = None

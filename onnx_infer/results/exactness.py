@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from onnx_infer.laws.statements import elements_of
 from onnx_infer.values.dtype import BOOL, INT32, INT64
 from onnx_infer.values.propagated import is_small
@@ -12,18 +10,10 @@ from symdim import Var
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import variables_of
 
-if TYPE_CHECKING:
-    from onnx_infer.results.inferred import Inferred
-
 _CHOOSING = (INT32, INT64, BOOL)
 """The element types of long vectors from which sizes may be computed: sizes, positions, and what is kept."""
 
 _variables = shared_cache(1 << 13)  # value -> the variables in its sizes; a report asks for those of each value often
-
-
-def input_variables(result: Inferred) -> frozenset[Var]:
-    """The symbols in the sizes and in the elements of the graph inputs."""
-    return frozenset(v for name in result.inputs for v in variables(result.types[name]))
 
 
 def is_exact(value: Value | None, inputs: frozenset[Var]) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from onnx_infer.engine.substitution import take_own_sizes
 from onnx_infer.errors import UnknownSymbol
 from onnx_infer.types.join import variables_in
-from onnx_infer.values.tensor import Shape, SymTensor, Value
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Shape, SymTensor, Value
 from symdim import UnboundName, Var
 from symdim.algebra.dims import variables_of
 from symdim.algebra.evaluate import checked_size
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from onnx_infer.diagnostics import Diagnostic
+    from onnx_infer.engine.graph_index import GraphIndex
     from onnx_infer.engine.record import Record
     from onnx_infer.inference import Run
     from onnx_infer.model.graph import Node
@@ -49,6 +50,17 @@ class Inferred:
         """The record of the last pass, with sizes that only this result has. Writing a model does not need these."""
         take_own_sizes(self._run.record)
         return self._run.record
+
+    def _message(self) -> Any:
+        """The ModelProto that was inferred."""
+        return self._run.record.model.handle
+
+    @cached_property
+    def _index(self) -> GraphIndex:
+        """The index of the main graph: its nodes in order, what they run, and the types there."""
+        from onnx_infer.engine.graph_index import GraphIndex  # few callers ask for it
+
+        return GraphIndex.of(self._record)
 
     @cached_property
     def types(self) -> Mapping[str, Value]:
@@ -84,6 +96,15 @@ class Inferred:
         return {v.name: v for v in found}
 
     @cached_property
+    def _input_symbols(self) -> tuple[Var, ...]:
+        """The symbols in the sizes of the inputs, in order, also of the tensors in sequences and optionals."""
+        from onnx_infer.results.exactness import variables  # few callers ask for it
+
+        found = dict.fromkeys(v for name in self.inputs for v in variables(self.types[name]))
+        found.pop(UNKNOWN_SIZE, None)  # of a sequence whose elements differ in a size
+        return tuple(found)
+
+    @cached_property
     def sources(self) -> Sources:
         """Where the symbols of the input sizes can be read: the axes of the inputs."""
         from onnx_infer.results.sources import Sources  # few callers ask for guards
@@ -109,10 +130,10 @@ class Inferred:
     def _guards(self) -> tuple[list[Guard], list[Guard]]:
         from onnx_infer.results.sources import element_of
 
-        inputs = frozenset(self.inputs)
+        inputs, symbols = frozenset(self.inputs), frozenset(self._input_symbols)
         parted: tuple[list[Guard], list[Guard]] = ([], [])
         for guard in (*self._judged.own, *self._judged.stated):
-            known = all(v in self.sources.symbols or element_of(v, inputs) for v in guard.variables())
+            known = all(v in symbols or element_of(v, inputs) for v in guard.variables())
             parted[not known].append(guard)
         return parted
 
@@ -165,33 +186,10 @@ def nameable(result: Inferred) -> dict[str, Var]:
         return kept
     found = [v for value in dict.fromkeys(result.types.values()) for v in variables_in(value)]
     found += [v for guard in (*result.guards, *result.data_guards) for v in guard.variables()]
-    found += variables_of(dim for _, dim in result.sources.axes)
+    found += result._input_symbols
     return {**result._record.symbols.known(), **{v.name: v for v in found}}
 
 
-def schedule(result: Inferred) -> list[Node]:
-    """The nodes of the main graph in the model's order. They are sorted only if one reads a value before it is made.
-
-    Nodes that are constants are left out: their values count as initializers.
-    """
-    engine = result._record
-    graph = engine.model.graph
-    nodes = list(graph.nodes())
-    made = {name for node in nodes for name in node[3]}
-    seen: set[str] = set()
-    for node in nodes:
-        if any(name in made and name not in seen for name in reads_of(result, node) if name):
-            from onnx_infer.engine.scope import sort_nodes  # few models need it
-
-            return list(sort_nodes(graph, engine.scope, lambda _: None, engine.view))
-        seen.update(node[3])
-    return nodes
-
-
-def reads_of(result: Inferred, node: Node) -> Sequence[str]:
-    """The names that a node reads, and those that the graphs in it read from around them."""
-    if not node[4].has_graphs:
-        return node[2]
-    from onnx_infer.engine.scope import captured
-
-    return [*node[2], *captured(result._record.view, node)]
+def schedule(result: Inferred) -> Sequence[Node]:
+    """The nodes of the main graph in order; those that are constants are left out."""
+    return result._index.nodes

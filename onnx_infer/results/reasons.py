@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from onnx_infer.engine.declared import NAMELESS
 from onnx_infer.model.graph import Node, label_of, title_of
-from onnx_infer.results.exactness import input_variables, is_exact, is_typed, lacks_elements, variables, varies
+from onnx_infer.results.exactness import is_exact, is_typed, lacks_elements, variables, varies
 from onnx_infer.results.inferred import Inferred, schedule
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, SymTensor, Value
 from onnx_infer.values.text import MOST_CHARACTERS, bounded
@@ -110,7 +110,7 @@ class Reasons:
         self.nodes = schedule(result)
         self._reasons = reasons(result, self.nodes)
         self._exact: dict[Value, bool] = {}
-        self.inputs = input_variables(result)
+        self.inputs = frozenset(result._input_symbols)
         self.literals = frozenset(result._record.model.graph.literals)
 
     @cached_property
@@ -191,7 +191,7 @@ class _Walk:
 
     def __init__(self, result: Inferred) -> None:
         self._types, self._notes, self._record = result.types, result.notes, result._record
-        self._inputs = input_variables(result)
+        self._inputs = frozenset(result._input_symbols)
         self._errors: dict[str, Diagnostic] = {}
         for told in result.diagnostics:
             if told.severity != "warning" and told.operator:

@@ -29,7 +29,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from onnx_infer.laws.sizes import differ, is_fresh
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, OneOf, Optional, Sequence, Shape, Sparse, SymTensor, Value
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Map, OneOf, Optional, Sequence, Shape, Sparse, SymTensor, Value
 from symdim import Expr
 from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.origin import is_given
@@ -68,9 +68,8 @@ def merge(declared: Value | None, inferred: Value, policy: ShapeMergePolicy, con
             ranks = " or ".join([str(x.rank) for x in inferred.choices])
             conflict(Conflict(f"declared rank {declared.rank} but inferred rank {ranks}"))
         return inferred
-    if isinstance(declared, SymTensor) and isinstance(inferred, SymTensor):
-        return _merge_tensors(declared, inferred, policy, conflict)
-    if isinstance(declared, Sparse) and isinstance(inferred, Sparse):
+    is_dense = isinstance(declared, SymTensor) and isinstance(inferred, SymTensor)
+    if is_dense or (isinstance(declared, Sparse) and isinstance(inferred, Sparse)):
         return _merge_tensors(declared, inferred, policy, conflict)
     kind = Sequence if isinstance(inferred, Sequence) else Optional
     if isinstance(inferred, kind) and isinstance(declared, kind):
@@ -80,6 +79,8 @@ def merge(declared: Value | None, inferred: Value, policy: ShapeMergePolicy, con
         if elem is inferred.elem:
             return inferred
         return _with_elem(inferred, elem)
+    if isinstance(inferred, Map) and isinstance(declared, Map):
+        return _merge_maps(declared, inferred, policy, conflict)
     if isinstance(inferred, SymTensor) and inferred.dtype is None and inferred.shape is None:
         return declared
     if isinstance(declared, SymTensor) and declared.dtype is None and declared.shape is None:
@@ -139,7 +140,8 @@ def size_pairs(declared: Value | None, inferred: Value | None) -> Iterator[tuple
         yield from zip(declared.shape, shape, strict=True)
 
 
-def _merge_tensors(declared: SymTensor | Sparse, inferred: Value, policy: ShapeMergePolicy, conflict: Told) -> Value:
+def _merge_tensors(declared: Value, inferred: Value, policy: ShapeMergePolicy, conflict: Told) -> Value:
+    assert isinstance(declared, (SymTensor, Sparse))
     assert isinstance(inferred, (SymTensor, Sparse))
     dtype = declared.dtype or inferred.dtype
     if declared.dtype and inferred.dtype and declared.dtype != inferred.dtype:
@@ -157,6 +159,15 @@ def _merge_tensors(declared: SymTensor | Sparse, inferred: Value, policy: ShapeM
         return SymTensor(dtype, shape)
     # what is known of elements does not depend on the size that is a number or has a name now
     return SymTensor(dtype, shape, None, inferred.fill, inferred.samples)
+
+
+def _merge_maps(declared: Map, inferred: Map, policy: ShapeMergePolicy, conflict: Told) -> Map:
+    if declared.key != inferred.key:
+        conflict(Conflict(f"declared {declared} but inferred {inferred}: the key types differ", of_types=True))
+        return declared if policy == "skip" else inferred
+    if declared.value is None or inferred.value is None:
+        return declared if inferred.value is None else inferred
+    return Map(inferred.key, merge(declared.value, inferred.value, policy, conflict))
 
 
 def _filled_in(declared: Shape | None, inferred: Shape | None) -> Shape | None:

@@ -204,7 +204,8 @@ class _Products:
             for unit in sorted(terms, key=order):
                 for atom in [a for a, exponent in powers_of(unit).items() if exponent == 2]:
                     factor = exact_quotient(exact_quotient(unit, atom), atom)
-                    single = times(atom, factor) or atom
+                    single = atom if factor is None else exact_quotient(unit, atom)
+                    assert single is not None
                     v = -terms.get(single, 0) // (2 * terms[unit])
                     dim = self._budget.product(subtract(atom, v), subtract(atom, v + 1))
                     if factor is not None:

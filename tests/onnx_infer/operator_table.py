@@ -61,7 +61,7 @@ def families_of(operator: tuple[str, str] | None) -> list[str]:
 
 def families() -> str:
     """The module with the operators of each family."""
-    for path in sorted(OF_FAMILIES.parent.rglob("*.py")):
+    for path in sorted((ROOT / "onnx_infer" / "ops").rglob("*.py")):
         import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
     found: dict[tuple[str, str], dict[str, None]] = {}
     for domain, name, _ in registry.supported():

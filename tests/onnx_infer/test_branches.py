@@ -154,6 +154,26 @@ def test_what_a_branch_demands_is_a_guard_where_it_is_surely_taken() -> None:
     assert unsure.guards == []
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "guards"),
+    [
+        ("a = Reshape(x, s)", "n = Neg(x) b = Reshape(n, s)", ["N == 1"]),
+        ("a = Reshape(x, t)", "n = Neg(x) b = Reshape(n, t)", ["N % 4 == 0"]),
+        ("a = Gather(x, i)", "b = Gather(x, j)", ["N >= 3"]),
+        ("a = MatMul(x, w)", "b = If(c) <then_branch = p () => (m) { m = MatMul(x, w) }, "
+         "else_branch = q () => (o) { n = Neg(x) o = MatMul(n, w) }>", ["N == 8"]),
+        ("a = Reshape(x, s)", "b = Neg(x)", []),
+        ("a = Gather(x, i)", "b = Reshape(x, t)", []),
+    ],
+)  # fmt: skip
+def test_what_both_branches_demand_is_a_guard(first: str, second: str, guards: list[str]) -> None:
+    model = parsed(f"""g (float[N, 8] x, float[N, 2] w, bool c) => (y) {{
+        s = Constant<value_ints=[1, 2, 4]>() t = Constant<value_ints=[16, 2, -1]>()
+        i = Constant<value_int=4>() j = Constant<value_int=2>()
+        y = If(c) <then_branch = t1 () => (a) {{ {first} }}, else_branch = e1 () => (b) {{ {second} }}> }}""")
+    assert [str(guard) for guard in infer(model).guards] == guards
+
+
 def test_a_broken_body_of_a_loop_may_run_no_time() -> None:
     loop = """s, p = Loop(sr, c, x) <body = b (int64 i, bool v, float[r, 4] a) => (bool w, a1, o)
         { w = Identity(v) a1 = Identity(a) o = Add(x, h) }>"""

@@ -43,6 +43,8 @@ def test_what_pins_and_what_would_free_it(path: str, capsys: pytest.CaptureFixtu
         "",
         "outputs:",
         "  y: f32[2, 3]",
+        "",
+        "not free: 1 pin left",
     ]
 
 
@@ -63,16 +65,25 @@ def test_a_model_that_becomes_free(path: str, tmp_path: Path, capsys: pytest.Cap
     assert [d.dim_param or d.dim_value for d in made.graph.output[0].type.tensor_type.shape.dim] == ["N", 6]
 
 
-def test_numbers_that_the_trace_may_have_decided(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unfinished_model_is_written_only_if_asked(
+    path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     head = '<ir_version: 8, opset_import: ["": 17]>'
     text = f"{head} g (float[1, 13] x) => (y) <int64[4] p = {{0, 0, 0, 3}}> {{y = Pad(x, p)}}"
     onnx.save(onnx.parser.parse_model(text), path)
-    assert main([path, "--dynamic", "x:1=S", "--apply", "--json"]) == OK
+    assert main([path, "--dynamic", "x:1=S", "--apply", "--json"]) == MODEL_ERRORS
     assert json.loads(capsys.readouterr().out)["doubts"] == [
-        {"operator": "Pad", "node": "y", "what": "padding of 3 on axis 1 of size S"}
+        {"operator": "Pad", "node": "y", "what": "pads 3 on axis 1 of size S"}
     ]
-    assert main([path, "--dynamic", "x:1=S", "--apply"]) == OK
-    assert "may come from the example input:\n  Pad 'y': padding of 3" in capsys.readouterr().out
+    out = tmp_path / "out.onnx"
+    assert main([path, "--dynamic", "x:1=S", "--apply", "-o", str(out)]) == MODEL_ERRORS
+    told = capsys.readouterr()
+    assert "may come from the example input:\n  Pad 'y': pads 3" in told.out
+    assert "not free: 1 doubt left" in told.out
+    assert "--unfinished writes it as it is" in told.err
+    assert not out.exists()
+    assert main([path, "--dynamic", "x:1=S", "--apply", "--unfinished", "-o", str(out)]) == MODEL_ERRORS
+    assert onnx.load(out).graph.input[0].type.tensor_type.shape.dim[1].dim_param == "S"
 
 
 @pytest.mark.parametrize(
@@ -98,18 +109,21 @@ def test_wrong_calls(options: list[str]) -> None:
 
 def test_numbers_of_one_loop_are_one_line(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A loop over an axis that a trace unrolled; numbers of another axis or kind stand apart."""
-    picks = " ".join(f"x{i} = Gather<axis=1>(x, i{i})" for i in (1, 2, 3, 4, 7, 9))
-    rows = "one = Gather<axis=0>(x, i1) part = Slice(x, i3, i7, i1)"
-    numbers = ", ".join(f"int64[1] i{i} = {{{i}}}" for i in (1, 2, 3, 4, 7, 9))
-    text = f'<ir_version: 8, opset_import: ["": 17]> g (float[13, 13] x) => (part) <{numbers}> {{ {picks} {rows} }}'
+    picks = " ".join(f"x{i} = Gather<axis=1>(x, i{i})" for i in (1, 2, 3, 4, 7, 9, 11))
+    rows = "one = Gather<axis=0>(x, i2) part = Slice(x, i3, i7, i1)"
+    outputs = "x1, x2, x3, x4, x7, x9, x11, one, part"
+    numbers = ", ".join(f"int64[1] i{i} = {{{i}}}" for i in (1, 2, 3, 4, 7, 9, 11))
+    text = (
+        f'<ir_version: 8, opset_import: ["": 17]> g (float[13, 13] x) => ({outputs}) <{numbers}> {{ {picks} {rows} }}'
+    )
     onnx.save(onnx.parser.parse_model(text), path)
-    assert main([path, "--dynamic", "x:0=N", "--dynamic", "x:1=S"]) == OK
+    assert main([path, "--dynamic", "x:0=N", "--dynamic", "x:1=S"]) == MODEL_ERRORS
     lines = capsys.readouterr().out.splitlines()
     at = lines.index("check these numbers: they may come from the example input:")
     assert lines[at + 1 : at + 6] == [
-        "  Gather 'x1' and 5 others: index 1, 2, 3, 4, ..., 9 on axis 1 of size S",
-        "  Gather 'one': index 1 on axis 0 of size N",
-        "  Slice 'part': start 3 on axis 1 of size S",
-        "  Slice 'part': end 7 on axis 1 of size S",
+        "  Gather 'x2' and 5 others: index 2, 3, 4, 7, ..., 11 on axis 1 of size S",
+        "  Gather 'one': index 2 on axis 0 of size N",
+        "  Slice 'part': starts 3 on axis 1 of size S",
+        "  Slice 'part': ends 7 on axis 1 of size S",
         "",
     ]

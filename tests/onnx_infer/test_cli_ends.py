@@ -128,7 +128,7 @@ def test_a_fleet_names_the_models_that_are_not_ok(tmp_path: Path, saved, capsys:
     assert lines[2].startswith("  no model: ")
     assert lines[3].endswith("empty.onnx: not an ONNX model (it has no graph)")
     assert main([str(tmp_path), "--json-lines", out]) == MODEL_ERRORS
-    assert "all of them are in" in capsys.readouterr().out
+    assert "none has changed since its line in" in capsys.readouterr().out
 
 
 def test_colours_are_forced_or_forbidden(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -190,7 +190,7 @@ def test_a_failed_write_names_the_file_that_was_asked_for(
 
 def test_a_directory_is_no_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path)]) == USAGE
-    assert capsys.readouterr().err == f"onnx-infer: {tmp_path}: is a folder; its models need --json-lines\n"
+    assert capsys.readouterr().err == f"onnx-infer: {tmp_path}: has no .onnx file, so nothing was checked\n"
 
 
 def test_a_failed_write_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -73,6 +74,8 @@ def test_a_target_that_is_no_file_of_lines(folder: str, tmp_path: Path, capsys: 
     model = f"{folder}/a.onnx"
     before = (tmp_path / "a.onnx").read_bytes()
     assert main([folder, "--json-lines", model]) == USAGE
+    assert capsys.readouterr().err == f"onnx-infer: --json-lines: {model}: is one of the models\n"
+    assert main([f"{folder}/b.onnx", "--json-lines", model]) == USAGE
     assert capsys.readouterr().err == f"onnx-infer: --json-lines: {model}: line 1 is no line of a fleet\n"
     assert (tmp_path / "a.onnx").read_bytes() == before
     assert main([folder, "--json-lines", folder]) == USAGE
@@ -80,12 +83,99 @@ def test_a_target_that_is_no_file_of_lines(folder: str, tmp_path: Path, capsys: 
     assert capsys.readouterr().err.endswith(f"onnx-infer: {folder}/none: No such file or directory\n")
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_target_that_is_no_regular_file(folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for target in (str(tmp_path / "pipe"), os.devnull, folder):
+        assert main([folder, "--json-lines", target]) == USAGE
+        assert f"onnx-infer: --json-lines: {target}: is no regular file" in capsys.readouterr().err
+
+
+BROKEN, OPEN = GOOD.replace("[N, H] y", "[4] y").replace("[N, H] x", "[3] x"), GOOD.replace("[N, H] y", "[N, W] y")
+
+
+@pytest.mark.parametrize(
+    "text, options, code, said",
+    [
+        (GOOD, (), OK, "2 models: 2 ok\n"),
+        (GOOD, ("--quiet",), OK, ""),
+        (GOOD, ("--quiet", "--fail-on", "unknown", "--fail-on", "guards"), OK, ""),
+        (OPEN, ("--quiet",), OK, ""),
+        (OPEN, ("--quiet", "--fail-on", "guards"), MODEL_ERRORS, "guards: {model}: a run needs H == W"),
+        (
+            GOOD.replace("Add(x, y)", "NonZero(x)").replace("float[A, B]", "int64[A, B]"),
+            ("--quiet", "--fail-on", "unknown"),
+            MODEL_ERRORS,
+            "unknown: {model}: 1 of",
+        ),
+        (BROKEN, ("--quiet",), MODEL_ERRORS, "errors: {model}: "),
+        (BROKEN, (), MODEL_ERRORS, "2 models: 1 errors, 1 ok\n  errors: {model}: "),
+        (BROKEN, ("--fail-on", "unknown"), MODEL_ERRORS, "2 models: 1 errors, 1 ok\n"),
+    ],
+)
+@pytest.mark.parametrize("kept", [False, True])
+def test_exit_codes_for_a_folder(
+    text: str, options: tuple[str, ...], code: int, said: str, kept: bool, folder: str, tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "b.onnx")
+    target = ["--json-lines", str(tmp_path / "o.jsonl")] if kept else []
+    for _ in range(1 + kept):  # the second start reads the lines of the first one
+        assert main([folder, *options, *target]) == code
+        shown = capsys.readouterr().out
+        assert shown.startswith(said.format(model=f"{folder}/b.onnx"))
+        assert bool(shown) == bool(said)
+
+
+def test_a_folder_without_a_model_is_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(tmp_path)]) == USAGE
+    assert capsys.readouterr().err == f"onnx-infer: {tmp_path}: has no .onnx file, so nothing was checked\n"
+
+
+@pytest.mark.parametrize(
+    "text, options, code, said",
+    [
+        (GOOD, ("-o", "{folder}/typed.onnx"), OK, ""),
+        (OPEN, ("--fail-on", "guards"), MODEL_ERRORS, "fails, by --fail-on guards: a run needs H == W or "),
+        (BROKEN, (), MODEL_ERRORS, "Add-14 'z': "),
+        (GOOD, ("--diff", "{folder}/a.onnx"), OK, ""),
+        (OPEN, ("--diff", "{folder}/a.onnx"), MODEL_ERRORS, "the two models differ"),
+        (GOOD, ("--lint",), OK, ""),
+    ],
+)
+def test_one_model_quietly(
+    text: str, options: tuple[str, ...], code: int, said: str, folder: str, tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "b.onnx")
+    given = [option.format(folder=folder) for option in options]
+    assert main([f"{folder}/b.onnx", "--quiet", *given]) == code
+    shown = capsys.readouterr().out
+    assert shown.startswith(said)
+    assert bool(shown) == bool(said)
+
+
+def test_a_mended_model_is_run_again(folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = str(tmp_path / "o.jsonl")
+    onnx.save(onnx.parser.parse_model(BROKEN), tmp_path / "b.onnx")
+    assert main([folder, "--json-lines", target]) == MODEL_ERRORS
+    onnx.save(onnx.parser.parse_model(GOOD), tmp_path / "b.onnx")
+    assert main([folder, "--json-lines", target]) == OK
+    assert capsys.readouterr().out.splitlines()[-3] == "2 models: 2 ok"
+    assert main([folder, "--json-lines", target]) == OK
+    assert f"none has changed since its line in {target} was written" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     "options, said",
     [
-        (["a.onnx", "b.onnx"], "2 models need --json-lines"),
-        (["--json-lines", "o"], "needs files or folders"),
-        (["-", "--json-lines", "o"], "needs files or folders"),
+        (["a.onnx", "b.onnx", "--explain", "y"], "argument --explain: is for one model, not for a folder or several"),
+        (["m", "--json-lines", "-"], "argument --json-lines: needs a file"),
+        (["a.onnx", "b.onnx", "--force"], "argument --force: needs --json-lines"),
+        (["a.onnx", "--force"], "argument --force: needs --json-lines"),
+        (["a.onnx", "--quiet", "--explain", "y"], "argument --quiet: --explain asks for a text"),
+        (["--json-lines", "o"], "many models are files and folders"),
+        (["-", "--jobs", "2"], "many models are files and folders"),
         (["m", "--json-lines", "o", "--bind", "N=1"], "argument --bind: is for one model"),
         (["m", "--json-lines", "o", "--in-place"], "argument --in-place: is for one model"),
         (["m", "--json-lines", "o", "--jobs", "0"], "is not a number of at least 1"),

@@ -48,7 +48,10 @@ PARTS = {
     ("The costs", "nodes"): "The cost of a node", ("The memory", "peak"): "A peak", ("The memory", "layers"): "A layer",
     ("A comparison", "inputs"): "A difference", ("A comparison", "outputs"): "A difference",
     ("A comparison", "values"): "A difference", ("A comparison", "operators"): "The number of an operator",
+    ("A comparison", "nodes"): "A different node", ("A comparison", "initializers"): "A different constant",
+    ("A comparison", "diagnostics_first"): "A diagnostic", ("A comparison", "diagnostics_second"): "A diagnostic",
     ("A comparison", "guards_first"): "A guard", ("A comparison", "guards_second"): "A guard",
+    ("A line of a fleet", "file"): "The stamp of a file", ("A line of a fleet", "data"): "The stamp of a file",
     ("A line of a fleet", "diagnostics"): "A diagnostic", ("A line of a fleet", "result"): "The result",
     ("A check", "broken"): "A broken statement",
     ("A freed model", "changes"): "A change", ("A freed model", "pins"): "A pin",
@@ -56,7 +59,8 @@ PARTS = {
 }  # fmt: skip
 """Which table describes the objects in a field."""
 
-SOMETIMES = {"A type": {"dtype", "shape", "data", "elem", "key", "value"}, "A line of a fleet": {"result"}}
+SOMETIMES = {"A type": {"dtype", "shape", "data", "elem", "key", "value"}, "A line of a fleet": {"result"},
+             "The stamp of a file": {"path"}}  # fmt: skip
 """Fields that only types of some kinds have, and that are not always asked for."""
 
 
@@ -164,6 +168,17 @@ def test_a_comparison_has_the_documented_fields(tmp_path: Path, capsys: pytest.C
     seen: set[tuple[str, str]] = set()
     check(json.loads(capsys.readouterr().out), "A comparison", seen)
     assert {("A difference", "first"), ("A guard", "kind"), ("The number of an operator", "first")} <= seen
+    model = onnx.parser.parse_model(
+        """<ir_version: 8, opset_import: ["": 17]> g (float[2] x) => (y) <float[2] w = {1, 2}> {
+            t = Add(x, w) y = Softmax<axis = 0>(t) }"""
+    )
+    onnx.save(model, paths[0])
+    model.graph.initializer[0].float_data[0] = 3
+    model.graph.node[1].attribute[0].i = 1
+    onnx.save(model, paths[1])
+    main([paths[0], "--diff", paths[1], "--json"])
+    check(json.loads(capsys.readouterr().out), "A comparison", seen)
+    assert {("A different node", "kind"), ("A different constant", "what"), ("A diagnostic", "message")} <= seen
 
 
 def test_lines_of_fleets_have_the_documented_fields(tmp_path: Path) -> None:

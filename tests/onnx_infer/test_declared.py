@@ -249,6 +249,22 @@ def test_the_table_of_policies_for_element_types_and_ranks(
             assert str(result.types["y"]) + "!" * len(result.diagnostics) == text
 
 
+@pytest.mark.parametrize(("key", "value"), [(TensorProto.STRING, TensorProto.FLOAT), (TensorProto.INT64, 1), (8, 7)])
+def test_the_keys_and_values_of_a_declared_map_are_those_inferred(key: int, value: int) -> None:
+    model = parsed(
+        'g (float[N, 2] x) => (y) { y = ai.onnx.ml.ZipMap <classlabels_strings=["a", "b"]> (x) }',
+        '<ir_version: 8, opset_import: ["": 18, "ai.onnx.ml": 1]>',
+    )
+    declared = helper.make_map_type_proto(key, helper.make_tensor_type_proto(value, []))
+    model.graph.output[0].type.CopyFrom(helper.make_sequence_type_proto(declared))
+    result, is_right = infer(model), (key, value) == (TensorProto.STRING, TensorProto.FLOAT)
+    assert [d.severity for d in result.diagnostics] == ["error"] * (not is_right)
+    assert str(result.types["y"]) == "seq(map(str, f32[]); N)"
+    if not is_right:
+        with pytest.raises(ShapeInferenceError, match=r"the (key|element) types differ"):
+            infer(model, policy="strict")
+
+
 def test_strict_contexts_raise_for_two_symbols() -> None:
     context, value = ShapeInferenceContext(policy="strict"), ValueInfo("y", SymTensor(1, (parse("N"),)))
     with pytest.raises(ShapeInferenceError, match="not known to be equal"):

@@ -46,8 +46,7 @@ def test_facets(facet: str, value: Any) -> None:
 
 TABLES_ELSEWHERE = {
     "protobuf/nodes.py": "nodes with graphs are read without a look-up of their operator",
-    "tools/transforms/dynamic/pinned.py": "operators that read sizes, which make_dynamic changes",
-    "tools/transforms/dynamic/proposals.py": "numbers of operators that a person should look at",
+    "tools/transforms/dynamic/pinned.py": "operators whose results have a size by several operands",
     "tools/transforms/dynamic/writing.py": "operators that make_dynamic writes",
 }
 

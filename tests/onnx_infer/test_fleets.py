@@ -10,14 +10,18 @@ import sys
 import time
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import onnx
 import onnx.parser
 import pytest
 
-from onnx_infer.tools.fleets import Limits, files_of, lines_of, run_fleet
-from onnx_infer.tools.fleets.fleet import ForeignFileError, Journal
+from onnx_infer.tools.fleets import Limits, files_of, journal, lines_of, run_fleet, stamps
+from onnx_infer.tools.fleets.journal import ForeignFileError, Journal, Setting
 from onnx_infer.tools.fleets.worker import Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 GOOD = """<ir_version: 10, opset_import: ["": 20, "hostile": 1]>
 g (float[N, H] x, float[N, H] y) => (float[A, B] z) { z = Add(x, y) }"""
@@ -147,20 +151,85 @@ def test_a_second_start_goes_on(tmp_path: Path) -> None:
     assert (totals.before, totals.done, totals.statuses) == (2, 5, {"ok": 5})
 
 
+def weighted(folder: Path) -> str:
+    """A model whose weights are in a file of their own."""
+    model = onnx.parser.parse_model(GOOD.replace("(x, y)", "(x, w)"))
+    model.graph.initializer.add(name="w", dims=[2], data_type=1, raw_data=bytes(8))
+    path = folder / "m.onnx"
+    onnx.save(model, path, save_as_external_data=True, location="w.bin", size_threshold=0)
+    return str(path)
+
+
+def mended(path: Path) -> None:
+    """Another model of the same size and time of change."""
+    found = path.stat()
+    path.write_bytes(path.read_bytes().replace(b"Add", b"Sub"))
+    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
+
+
+@pytest.mark.parametrize(
+    "change, most, runs",
+    [
+        (lambda folder: None, 1 << 24, 0),
+        (lambda folder: mended(folder / "m.onnx"), 1 << 24, 1),
+        (lambda folder: os.utime(folder / "m.onnx", ns=(1, 1)), 1 << 24, 0),
+        (lambda folder: os.utime(folder / "w.bin", ns=(1, 1)), 1 << 24, 0),
+        (lambda folder: os.utime(folder / "w.bin", ns=(1, 1)), 1, 1),
+        (lambda folder: (folder / "w.bin").write_bytes(b"12345678"), 1 << 24, 1),
+        (lambda folder: (folder / "w.bin").write_bytes(b"123456789"), 1, 1),
+        (lambda folder: (folder / "w.bin").unlink(), 1 << 24, 1),
+    ],
+)
+def test_a_model_is_run_again_if_its_content_changed(
+    change: Callable[[Path], object], most: int, runs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, other, target = weighted(tmp_path), save(tmp_path / "other.onnx"), tmp_path / "out.jsonl"
+    run_fleet([path, other], str(target))
+    if most == 1:  # a large file: only its size and time count
+        target.write_text("".join(f"{json.dumps(without_hash(line))}\n" for line in lines(target)))
+        monkeypatch.setattr(stamps, "_MOST_HASHED", most)
+    change(tmp_path)
+    totals = run_fleet([path, other], str(target))
+    assert (totals.done - totals.before, totals.done) == (runs, 2)
+    assert sorted(str(line["path"]) for line in lines(target)) == [path, other]
+
+
+def without_hash(line: dict[str, Any]) -> dict[str, Any]:
+    return {**line, "data": [{**data, "sha256": None} for data in line["data"]]}
+
+
+def test_what_else_makes_a_line_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "some_rules.py").write_text("")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    path, kept, target = save(tmp_path / "m.onnx"), save(tmp_path / "kept.onnx"), str(tmp_path / "out.jsonl")
+    run_fleet([kept, path], target)
+    settings: list[dict[str, Any]] = [
+        {"force": True},
+        {"modules": ["some_rules"]},
+        {"modules": ["some_rules"], "whole": True},
+    ]
+    for setting in settings:
+        assert run_fleet([path], target, **setting).before == 0
+        assert [str(line["path"]) for line in lines(Path(target))] == [kept, path]
+    assert run_fleet([path], target, modules=["some_rules"]).before == 1
+    monkeypatch.setattr(journal, "__version__", "another")
+    assert run_fleet([path], target, modules=["some_rules"]).before == 0
+
+
 def test_wherever_a_line_is_cut_the_whole_ones_stay(tmp_path: Path) -> None:
     target = str(tmp_path / "out.jsonl")
-    with Journal(target, {}) as journal:
+    with Journal(target, Setting({}, [], False)) as journal:
         for name in ("a", "ü\udcff"):
             journal.write({"schema_version": 1, "path": name, "status": "ok", "options": {}})
     content = Path(target).read_bytes()
     first = content.index(b"\n") + 1
     for end in range(len(content)):
         Path(target).write_bytes(content[:end])
-        with Journal(target, {}) as journal:
+        with Journal(target, Setting({}, [], False)) as journal:
             assert list(journal.done) == ["a"][: end >= first]
         assert Path(target).read_bytes() == content[: first if end >= first else 0]
     Path(target).write_bytes(content)
-    with Journal(target, {}) as journal:
+    with Journal(target, Setting({}, [], False)) as journal:
         assert list(journal.done) == ["a", "ü\udcff"]
 
 
@@ -185,8 +254,11 @@ def test_a_file_of_something_else_is_not_touched(content: bytes, said: str, tmp_
 @pytest.mark.skipif(not find_spec("fcntl"), reason="the system has no file locks")
 def test_two_fleets_do_not_write_one_file(tmp_path: Path) -> None:
     target = str(tmp_path / "out.jsonl")
-    with Journal(target, {}), pytest.raises(ForeignFileError, match="another fleet writes this file"):
-        Journal(target, {})
+    with (
+        Journal(target, Setting({}, [], False)),
+        pytest.raises(ForeignFileError, match="another fleet writes this file"),
+    ):
+        Journal(target, Setting({}, [], False))
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="the system has no SIGKILL")

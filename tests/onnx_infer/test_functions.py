@@ -100,6 +100,22 @@ def test_references_to_attributes() -> None:
     assert types(model, "y", "z", "v") == ["f32[2*N, 2]", "f32[N, 4]", "f32[N, 4]"]
 
 
+@pytest.mark.parametrize("op", ["ReduceSum <keepdims: int = @outer> (x)", "f.Join <ax: int = @outer> (x)"])
+def test_a_reference_outside_of_a_function_is_an_error(op: str) -> None:
+    model = model_of(
+        f"g (float[N, 2] x, bool c) => (y, z) {{ y = {op} z = If (c) <then_branch = t () => (a) {{ a = {op} }},"
+        f" else_branch = e () => (b) {{ b = {op} }}> }}",
+        "Join <ax> (a) => (b) { b = Concat<axis: int = @ax>(a, a) }",
+    )
+    told = infer(model)
+    assert {d.severity for d in told.diagnostics} == {"error"}
+    assert len(told.diagnostics) == 3
+    assert all(
+        "refers to attribute 'outer' of a function, but the node is in none" in d.message for d in told.diagnostics
+    )
+    assert str(told.types["y"]).endswith("[...]")
+
+
 def test_default_and_absent_attributes() -> None:
     model = model_of(
         "g (float[N, 2, 3] x) => (y, z, v) { y = f.Turn(x) z = f.Turn<p=[0, 2, 1]>(x) v = f.Join(x) }",
@@ -108,6 +124,19 @@ def test_default_and_absent_attributes() -> None:
     )
     # a reference to an attribute that the call does not give is an absent attribute
     assert types(model, "y", "z", "v") == ["f32[3, 2, N]", "f32[N, 3, 2]", "f32[N, 2, 6]"]
+
+
+def test_an_overload_that_is_missing_is_named() -> None:
+    model = model_of(
+        "g (float[N, 2] x) => (y, z) { y = f.Join(x) z = f.Join(x) }", "Join (a) => (b) { b = Concat<axis=0>(a, a) }"
+    )
+    model.functions[0].overload = "rows"
+    model.graph.node[0].overload = "columns"
+    names = "of this function; its overloads are 'rows'"
+    assert messages(infer(model)) == [
+        f"the model has no overload 'columns' {names}",
+        f"the model has no overload without a name {names}",
+    ]
 
 
 def test_references_in_subgraphs_of_a_body() -> None:

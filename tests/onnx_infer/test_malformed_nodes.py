@@ -134,6 +134,8 @@ NO_RULE = "no rule for this operator"
         ("gelu (x)", 20, "do you mean Gelu?"),
         ("Einsu (x)", 17, "do you mean Einsum?"),
         ("com.acme.FF (x)", 17, "register one with onnx_infer.rules.op"),
+        ("com.microsoft.LayerNormalizationGrad (x)", 17, "register one with onnx_infer.rules.op"),
+        ("com.microsoft.SkipLayerNormalizatoin (x)", 17, "do you mean SkipLayerNormalization?"),
     ],
 )
 def test_the_cure_is_told(node: str, opset: int, cure: str) -> None:

@@ -96,11 +96,23 @@ def test_dilation_beside_same_padding_is_refused_at_all_sizes() -> None:
     ]
 
 
-@pytest.mark.parametrize("number", ["uint8[4] z", "uint8[2] z"])
+@pytest.mark.parametrize("number", ["uint8[4] z", "uint8[3] z", "uint8[4, 1] z"])
 def test_a_known_number_of_zero_points_is_no_error(number: str) -> None:
-    """The specification allows one for each row of A."""
+    """The specification allows one for each row of A, and the reference evaluator those that broadcast to A."""
     graph = f"g (uint8[4, 3] a, uint8[3, 2] b, {number}) => (y) {{ y = MatMulInteger(a, b, z) }}"
     assert infer(parsed(graph, HEAD)).diagnostics == []
+
+
+def test_batches_of_1_broadcast_in_the_function_of_attention() -> None:
+    """Runtimes run version 25 by its function, in which a batch of K may be 1. It is cached as it is."""
+    graph = """g (float[2, 4, 3, 8] q, float[1, 4, 5, 8] k, float[2, 4, 5, 8] v) => (y, pk, pv) {
+        y, pk, pv = Attention(q, k, v) }"""
+    model = parsed(graph, HEAD.replace("18", "25").replace("ir_version: 8", "ir_version: 11"))
+    result = infer(model)
+    assert not result.diagnostics
+    feeds = {name: np.zeros(result.shapes[name], np.float32) for name in "qkv"}
+    made = onnx.reference.ReferenceEvaluator(model).run(None, feeds)
+    assert [x.shape for x in made] == [result.shapes[name] for name in ("y", "pk", "pv")]
 
 
 def test_parts_without_their_axis_are_assumed() -> None:

@@ -135,8 +135,26 @@ def test_a_rate_that_is_given_tells_every_size(rate: int, guards: list[str]) -> 
 def test_the_rate_decides_where_it_is_not_given() -> None:
     result = infer(speech())
     assert [str(result.types[name]) for name in ("y", "after")] == ["f32[N, 8]", "f32[2, N, 8]"]
-    assert result.guards == []
+    assert [str(guard) for guard in result.guards] == ["T >= 8", "T <= 31"]  # those of one rate or of the other
     assert Var("T") not in result.types["y"].size.variables()
+
+
+def test_rotated_positions_behind_a_past_are_in_the_caches() -> None:
+    model = parsed(
+        """g (float[B, S, 32] q, float[P, 4] p, float[64, 4] cos, float[64, 4] sin) => (y) {
+        zero = Constant<value_ints=[0]>() one = Constant<value_int=1>()
+        s = Shape<start=1, end=2>(q) past = Shape<start=0, end=1>(p) total = Add(s, past)
+        first = Squeeze(past) end = Squeeze(total) range = Range(first, end, one) row = Unsqueeze(range, zero)
+        b = Shape<start=0, end=1>(q) bs = Concat<axis=0>(b, s) positions = Expand(row, bs)
+        y = RotaryEmbedding<num_heads=4>(q, cos, sin, positions) }""",
+        '<ir_version: 11, opset_import: ["": 23]>',
+    )
+    result = infer(model)
+    assert [str(guard) for guard in result.guards] == ["S <= 64", "P + S <= 64"]
+    assert [str(law) for law in infer(parsed(
+        """g (float[B, S, 32] q, float[64, 4] cos, float[64, 4] sin, int64[B, S] ids) => (y) {
+        y = RotaryEmbedding<num_heads=4>(q, cos, sin, ids) }""", '<ir_version: 11, opset_import: ["": 23]>',
+    )).data_laws] == ["input 'ids' decides: an index must be in its axis (RotaryEmbedding 'y')"]  # fmt: skip
 
 
 def test_no_position_is_looked_up_for_no_sequences() -> None:

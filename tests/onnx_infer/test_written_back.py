@@ -183,7 +183,7 @@ WRITERS: dict[str, Write] = {
     "--rename": by_path("--rename", "N=batch"),
     "--input-shape": by_path("--input-shape", "x:3,6"),
     "--fold": by_path("--fold"),
-    "--dynamic": by_path("--dynamic", "x:1=W", "--apply"),
+    "--dynamic": by_path("--dynamic", "x:1=W", "--apply", "--unfinished"),
     "make_dynamic": lambda model, _: make_dynamic(model, AXES).model,
     "fold": lambda model, _: onnx_infer.fold(model),
     "specialize": lambda model, _: specialize(model, {"N": 3}),

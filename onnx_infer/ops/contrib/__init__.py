@@ -1,4 +1,4 @@
-"""onnxruntime's own operators: the domains com.microsoft, com.microsoft.nchwc and com.ms.internal.nhwc.
+"""onnxruntime's own operators: the domains com.microsoft, com.microsoft.nchwc, com.ms.internal.nhwc, org.pytorch.aten.
 
 onnx has no schema for them. Each is registered with the names of its inputs in order, as `X W B? rest*`. The rules have
 parameters only for the inputs that they use. Output types are those of the first input, unless there is a `dtype`.

@@ -88,17 +88,23 @@ def swiglu(gate: SymTensor, up: AnyRank | None) -> Shape:
 # -- dropout -----------------------------------------------------------------------------------------------------------
 
 
-@contrib("BiasDropout", inputs="data bias residual? ratio? training_mode?", dtype=lambda data: [data.dtype, dt.BOOL])
+@contrib(
+    "BiasDropout",
+    inputs="data bias residual? ratio? training_mode?",
+    dtype=lambda data: [data.dtype, dt.BOOL],
+    random=True,
+)
 def bias_dropout(data: SymTensor) -> list[Shape]:
     """The output and the mask have the shape of data."""
     return [data.dims] * 2
 
 
-@contrib("BitmaskDropout", inputs="data ratio? training_mode?", dtype=lambda data: [data.dtype, dt.UINT32])
+@contrib("BitmaskDropout", inputs="data ratio? training_mode?", dtype=lambda data: [data.dtype, dt.UINT32], random=True)
 @contrib(
     "BitmaskBiasDropout",
     inputs="data bias residual? ratio? training_mode?",
     dtype=lambda data: [data.dtype, dt.UINT32],
+    random=True,
 )
 def bitmask_dropout(data: SymTensor) -> list[Shape]:
     """The shape of data, and a mask with one bit per element in words of 32."""

@@ -34,7 +34,7 @@ def greedy_search(input_ids: SymTensor, max_length: Dim | Unknown) -> list[Shape
     return [(input_ids.dims[0], _value(max_length))]
 
 
-@contrib("Sampling", inputs=f"{_GREEDY} presence_mask? seed?", dtype=lambda: dt.INT32)
+@contrib("Sampling", inputs=f"{_GREEDY} presence_mask? seed?", dtype=lambda: dt.INT32, random=True)
 def sampling(input_ids: SymTensor, max_length: Dim | Unknown, vocab_size: int = -1) -> list[Shape]:
     """Prompts (B, S) -> sequences (B, max_length), and logits (B, words)."""
     sequences = greedy_search(input_ids, max_length)

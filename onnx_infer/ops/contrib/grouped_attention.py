@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onnx_infer.elements.indices import demand_in_bounds
 from onnx_infer.errors import Unknown, require
+from onnx_infer.laws.lengths import demand_one_element, known_elements
 from onnx_infer.laws.limits import demand_at_least, demand_at_most
 from onnx_infer.laws.sizes import confirm_shape, exact_quotient, of_rank, unify, unify_shapes
-from onnx_infer.laws.statements import element, fresh, state
+from onnx_infer.laws.statements import demand, element, fresh, state
 from onnx_infer.operators.rule import uncounted
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import SymTensor
 from symdim import maximum, product
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from onnx_infer.operators.rule import Attributes, Shapes
-    from onnx_infer.ops.kinds import AnyRank, Dim, Shape, SymTensor
+    from onnx_infer.ops.kinds import AnyRank, Dim, Elements, Shape
 
 
 def _hidden(
@@ -112,7 +115,9 @@ def group_query_attention(
     """
     (batch, length), hidden, size = _hidden(query, key, num_heads, kv_num_heads, 3)
     for name, lengths in (("seqlens_k", seqlens_k), ("query_seqlens", query_seqlens)):
-        if lengths is not None and lengths.shape is not None and lengths.rank == 1:
+        if lengths is None or lengths.shape is None:
+            continue
+        if demand(lengths.shape, f"{name} is a scalar") and lengths.rank == 1:
             batch = unify(batch, lengths.dims[0], f"batch sizes of query and {name}")
     if key is not None and value is not None and key.shape is not None and value.shape is not None:
         new = unify_shapes(of_rank(key.shape, 3, "key"), of_rank(value.shape, 3, "value"), "key and value")
@@ -124,6 +129,7 @@ def group_query_attention(
     if past is not None:
         batch = unify(batch, past[0], "batch sizes of query and the past")
     total, room = total_sequence_length, None
+    demand_one_element(total, "total_sequence_length")
     if past is not None and past_key is not None and past_key.shape is not None and not sliding_window_cache:
         room = past[2]
     if isinstance(total, Unknown):
@@ -230,29 +236,37 @@ def multi_rotary_embedding(input: SymTensor) -> Shape:
     return input.dims
 
 
-@contrib("RotaryEmbedding", inputs="input position_ids cos_cache sin_cache")
+@contrib("RotaryEmbedding", inputs="input position_ids cos_cache sin_cache", indices=(1,))
 def rotary_embedding(
     input: SymTensor,
-    position_ids: AnyRank,
+    position_ids: Elements,
     cos_cache: AnyRank,
     sin_cache: AnyRank,
     num_heads: int = 0,
     rotary_embedding_dim: int = 0,
     is_packed_batching: int = 0,
 ) -> Shape:
-    """(B, S, hidden) or (B, heads, S, size), positions (B, S) or (1) -> the same.
+    """(B, S, hidden) or (B, heads, S, size), positions (B, S) or the first one, () or (1,) -> the same.
 
     The caches (positions, rotated/2) rotate the whole size or `rotary_embedding_dim` of it.
     """
     require(input.rank in (3, 4), "rank of the input is neither 3 nor 4", input.rank)
     batch, length = input.dims[0], input.dims[-2]
+    indices: SymTensor = position_ids
     if position_ids.shape is not None and len(position_ids.shape) == 2:
         batch, length = confirm_shape((batch, length), position_ids.shape, "sizes of the input and position_ids")
+    elif position_ids.shape is not None and demand(
+        len(position_ids.shape) < 2, "rank of position_ids is more than 2", len(position_ids.shape)
+    ):
+        demand_one_element(position_ids, "position_ids of less than 2 axes")
+        ends = [(first, first + length - 1) for first in known_elements(position_ids) or ()]
+        indices = SymTensor(position_ids.dtype, (batch, length), samples=tuple(ends))
     if cos_cache.shape is not None and sin_cache.shape is not None:
         unify_shapes(cos_cache.shape, sin_cache.shape, "cos_cache and sin_cache")
     if cos_cache.shape is not None and not is_packed_batching:
         positions, half = of_rank(cos_cache.shape, 2, "cos_cache")
         demand_at_most(length, positions, "the length of the input")
+        demand_in_bounds(indices, positions, negative=False)
         if rotary_embedding_dim:
             unify(half, rotary_embedding_dim // 2, "half of what is rotated and the last size of the caches")
         elif input.rank == 4:

@@ -1,23 +1,23 @@
-"""Matrix products of onnxruntime: fused, of quantized weights, of integers; and mixtures of experts."""
+"""Matrix products of onnxruntime: fused, of quantized tensors, of integers; and mixtures of experts."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import require
+from onnx_infer.laws.granularity import demand_for_columns, demand_single, demand_vector
 from onnx_infer.laws.limits import demand_at_least
-from onnx_infer.laws.sizes import at_least, confirm, exact_quotient, may_be_empty, of_rank, unify
-from onnx_infer.laws.statements import demand, fresh
+from onnx_infer.laws.sizes import at_least, confirm, confirm_shape, exact_quotient, may_be_empty, of_rank, unify
+from onnx_infer.laws.statements import demand
 from onnx_infer.operators.rule import uncounted
 from onnx_infer.ops.contrib import contrib
-from onnx_infer.ops.linear import demand_columns, demand_single, gemm, matmul, matmul_shape, matrix_product
+from onnx_infer.ops.linear import gemm, matmul, matmul_shape, matrix_product
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Sparse
 from symdim import product
 
 if TYPE_CHECKING:
-    from onnx_infer.operators.rule import Attributes, Shapes
-    from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, SymTensor, Value
+    from onnx_infer.ops.kinds import AnyRank, Shape, SymTensor, Value
 
 # -- of two tensors ----------------------------------------------------------------------------------------------------
 
@@ -55,6 +55,7 @@ def quantized_matmul(
     b_scale: AnyRank,
     b_zero_point: AnyRank | None,
     bias: AnyRank | None,
+    a_scale: AnyRank | None = None,
     a_zero_point: AnyRank | None = None,
 ) -> Shape:
     """(*batch, M, K), (*batch, K, N), scales and zero points for each column of B or for all -> (*batch, M, N).
@@ -63,10 +64,13 @@ def quantized_matmul(
     """
     shape = matmul_shape(A.dims, B.dims)
     demand_single(a_zero_point=a_zero_point)
-    if B.rank >= 2 and at_least(B.dims[-1], 2):
-        demand_columns(shape, B.dims[-1], b_scale=b_scale, b_zero_point=b_zero_point)
-    if B.rank >= 2 and not may_be_empty(shape) and bias is not None and bias.shape is not None and len(bias.shape) == 1:
-        confirm(B.dims[-1], bias.shape[0], "the columns of B and the size of bias")
+    if B.rank < 2:
+        return shape
+    if at_least(B.dims[-1], 2):
+        demand_for_columns(shape, shape, a_scale=a_scale, b_scale=b_scale)
+        demand_for_columns(shape, B.dims, exact=True, b_zero_point=b_zero_point)
+    if not may_be_empty(shape) and bias is not None and bias.shape is not None:
+        confirm(B.dims[-1], product(bias.shape), "the columns of B and the size of bias")
     return shape
 
 
@@ -100,93 +104,37 @@ def distances(A: AnyRank, B: AnyRank) -> Shape:
 
 @contrib("FusedGemm", inputs="A B C?", cost=matrix_product)
 @contrib("GemmFloat8", inputs="A B C? scaleA? scaleB? scaleY?", dtype=lambda dtype=dt.FLOAT: dtype, cost=matrix_product)
+def fused_gemm(A: SymTensor, B: SymTensor, C: AnyRank | None, transA: int = 0, transB: int = 0) -> Shape:
+    """(M, K), (K, N), C that broadcasts to (M, N) -> (M, N)."""
+    return gemm(A, B, C, transA, transB)
+
+
 @contrib(
     "QGemm",
     inputs="A a_scale a_zero_point B b_scale b_zero_point C? y_scale? y_zero_point?",
     dtype=lambda y_zero_point: dt.FLOAT if y_zero_point is None else y_zero_point.dtype,
     cost=matrix_product,
 )
-def fused_gemm(A: SymTensor, B: SymTensor, C: AnyRank | None, transA: int = 0, transB: int = 0) -> Shape:
-    """(M, K), (K, N), C that broadcasts to (M, N) -> (M, N)."""
-    return gemm(A, B, C, transA, transB)
-
-
-# -- of weights in blocks of few bits ----------------------------------------------------------------------------------
-
-
-def projected(A: SymTensor, inner: Dim, outer: Dim) -> Shape:
-    """(*batch, inner) -> (*batch, outer)."""
-    require(A.rank >= 1, "the left factor is a scalar")
-    unify(A.dims[-1], inner, "the last size of A and the inner size of the weight")
-    return (*A.dims[:-1], outer)
-
-
-def packed_product(_: Shapes, outputs: Shapes, attributes: Attributes) -> Dim:
-    """Multiply-adds: the elements of the result times the inner size, which is an attribute."""
-    return product(outputs[0]) * attributes["K"]  # type: ignore[arg-type, no-any-return]
-
-
-@contrib("MatMulNBits", inputs="A B scales zero_points? g_idx? bias?", cost=packed_product)
-def matmul_of_bits(A: SymTensor, K: int, N: int) -> Shape:
-    """(*batch, M, K), N * K packed weights -> (*batch, M, N)."""
-    return projected(A, K, N)
-
-
-@contrib("MatMulNBitsQLoRA", inputs="X W scales lora_A lora_A_scales lora_B lora_B_scales", cost=uncounted)
-def matmul_of_bits_with_adapter(X: SymTensor, lora_B: AnyRank, K: int, N: int) -> Shape:
-    """(*batch, K), N * K packed weights, an adapter whose second matrix has N rows -> (*batch, N)."""
-    if lora_B.shape is not None:
-        confirm(N, of_rank(lora_B.shape, 3, "lora_B")[0], "N and the rows of lora_B")
-    return projected(X, K, N)
-
-
-@contrib("MatMulPacked", inputs="A B global_scale?", cost=packed_product)
-def matmul_of_packed_rows(A: SymTensor, B: AnyRank, K: int, N: int) -> Shape:
-    """(*batch, K), N rows of K packed elements -> (*batch, N)."""
-    if B.shape is not None:
-        confirm(N, of_rank(B.shape, 2, "B")[0], "N and the rows of B")
-    return projected(A, K, N)
-
-
-@contrib("MatMulBnb4", inputs="A B absmax", cost=packed_product)
-def matmul_of_4_bits(A: SymTensor, K: int, N: int, transB: int = 1) -> Shape:
-    """(*batch, M, K), N * K packed weights -> (*batch, M, N); the other way round without transB."""
-    return projected(A, K, N) if transB else projected(A, N, K)
-
-
-@contrib("MatMulFpQ4", inputs="A B B_shape", cost=matrix_product)
-def matmul_of_blob(A: SymTensor, B_shape: Ints) -> Shape:
-    """(*batch, M, K), packed weights of the shape (K, N) -> (*batch, M, N)."""
-    require(len(B_shape) == 2, "B_shape must have 2 elements", len(B_shape))
-    inner, outer = (fresh("B_shape is not known") if size is None else size for size in B_shape)
-    return projected(A, inner, outer)
-
-
-@contrib("MatMulBlockQuantizedFp8Weight", inputs="A B b_scale a_scale? bias?", cost=matrix_product)
-@contrib(
-    "MatMulBlockQuantizedFp4Weight", inputs="A B weight_scale weight_scale_2 input_scale? bias?", cost=matrix_product
-)
-def matmul_of_rows(A: SymTensor, B: AnyRank) -> Shape:
-    """(*batch, K), weights (N, K) or packed (N, K / 2) -> (*batch, N)."""
-    return (*A.dims[:-1], of_rank(B.shape, 2, "B")[0])
-
-
-@contrib(
-    "MatMulNBitsMlp", inputs="A skip? norm_scale? gate_B gate_scales gate_bias? up_B up_scales up_bias?", cost=uncounted
-)
-def gated_projection(A: SymTensor, K: int, N: int) -> list[Shape]:
-    """(*batch, K) -> (*batch, N), and the sum with skip (*batch, K)."""
-    return [projected(A, K, N), projected(A, K, K)]
-
-
-@contrib(
-    "MatMulNBitsQkv",
-    inputs="A skip? norm_scale q_B q_scales q_bias? k_B k_scales k_bias? v_B v_scales v_bias?",
-    cost=uncounted,
-)
-def query_key_value_projections(A: SymTensor, K: int, Nq: int, Nkv: int) -> list[Shape]:
-    """(*batch, K) -> (*batch, Nq), twice (*batch, Nkv), and the sum with skip (*batch, K)."""
-    return [projected(A, K, N) for N in (Nq, Nkv, Nkv, K)]
+def quantized_gemm(
+    A: SymTensor,
+    a_scale: AnyRank,
+    a_zero_point: AnyRank,
+    B: SymTensor,
+    b_scale: AnyRank,
+    b_zero_point: AnyRank,
+    C: AnyRank | None,
+    y_scale: AnyRank | None,
+    y_zero_point: AnyRank | None,
+    transA: int = 0,
+    transB: int = 0,
+) -> Shape:
+    """As Gemm. The scale and the zero point of B have one shape: a scalar, or a vector for each column or for all."""
+    shape: Shape = gemm(A, B, C, transA, transB)
+    demand_single(a_scale=a_scale, a_zero_point=a_zero_point, y_scale=y_scale, y_zero_point=y_zero_point)
+    demand_vector(shape[1], b_scale=b_scale, b_zero_point=b_zero_point)
+    if b_scale.shape is not None:
+        confirm_shape(b_scale.shape, b_zero_point.shape, "the scale and the zero point of B")
+    return shape
 
 
 # -- mixtures of experts -----------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import require
+from onnx_infer.laws.granularity import demand_scalars, demand_single
 from onnx_infer.laws.sizes import normalize_axis, of_rank
 from onnx_infer.laws.statements import demand, fresh
 from onnx_infer.ops.contrib import contrib
@@ -12,7 +13,7 @@ from onnx_infer.ops.elementwise import broadcast_binary, where
 from onnx_infer.ops.joining import joined_sizes
 from onnx_infer.ops.quantization import dequantize, quantize
 from onnx_infer.ops.reduction import reduce
-from onnx_infer.ops.unary import same_shape, same_shape_of_input
+from onnx_infer.ops.unary import same_shape_of_input
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 
@@ -23,8 +24,32 @@ _BINARY = "A A_scale A_zero_point? B B_scale B_zero_point? C_scale C_zero_point?
 _UNARY = "X X_scale X_zero_point? Y_scale Y_zero_point?"
 
 
-contrib("QLinearAdd", "QLinearMul", inputs=_BINARY)(broadcast_binary)
-contrib("QLinearLeakyRelu", "QLinearSigmoid", inputs=_UNARY)(same_shape)
+@contrib("QLinearAdd", "QLinearMul", inputs=_BINARY)
+def quantized_binary(
+    A: SymTensor,
+    A_scale: AnyRank,
+    A_zero_point: AnyRank | None,
+    B: SymTensor,
+    B_scale: AnyRank,
+    B_zero_point: AnyRank | None,
+    C_scale: AnyRank,
+    C_zero_point: AnyRank | None,
+) -> Shape:
+    """The broadcast shape. All parameters are scalars."""
+    demand_scalars(A_scale=A_scale, A_zero_point=A_zero_point, B_scale=B_scale, B_zero_point=B_zero_point)
+    demand_scalars(C_scale=C_scale, C_zero_point=C_zero_point)
+    return broadcast_binary(A, B)
+
+
+@contrib("QLinearLeakyRelu", "QLinearSigmoid", inputs=_UNARY)
+def quantized_unary(
+    X: AnyRank, X_scale: AnyRank, X_zero_point: AnyRank | None, Y_scale: AnyRank, Y_zero_point: AnyRank | None
+) -> Shape | None:
+    """X's shape."""
+    demand_single(X_scale=X_scale, X_zero_point=X_zero_point, Y_scale=Y_scale, Y_zero_point=Y_zero_point)
+    return X.shape
+
+
 contrib(
     "QLinearWhere",
     inputs="condition X x_scale x_zero_point Y y_scale y_zero_point z_scale z_zero_point",
@@ -63,13 +88,13 @@ def quantized_reduce(data: AnyRank, axes: Ints, keepdims: int) -> Shape:
 )
 def quantize_linear(x: SymTensor, y_scale: AnyRank, y_zero_point: AnyRank | None, axis: int = 1) -> Shape:
     """x's shape (as QuantizeLinear-13)."""
-    return quantize(x, y_scale, y_zero_point, axis, None)
+    return quantize(x, y_scale, y_zero_point, axis, None, 13)
 
 
 @contrib("DequantizeLinear", inputs="x x_scale x_zero_point?", dtype=lambda x_scale: x_scale.dtype)
 def dequantize_linear(x: SymTensor, x_scale: AnyRank, x_zero_point: AnyRank | None, axis: int = 1) -> Shape:
     """x's shape (as DequantizeLinear-13)."""
-    return dequantize(x, x_scale, x_zero_point, axis, None)
+    return dequantize(x, x_scale, x_zero_point, axis, None, 13)
 
 
 # the order of the elements in memory does not matter

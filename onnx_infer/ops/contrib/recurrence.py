@@ -7,28 +7,22 @@ from typing import TYPE_CHECKING
 from onnx_infer.errors import require
 from onnx_infer.laws.limits import demand_at_least, demand_at_most
 from onnx_infer.laws.sizes import confirm, confirm_shape, exact_quotient, of_rank, unify, unify_shapes
-from onnx_infer.laws.statements import conflicting, fresh
+from onnx_infer.laws.statements import conflicting, demand, fresh
 from onnx_infer.operators.rule import uncounted
 from onnx_infer.ops.contrib import contrib
-from onnx_infer.ops.recurrent import DIRECTIONS, recurrence
+from onnx_infer.ops.contrib.linear import transposed
+from onnx_infer.ops.recurrent import DIRECTIONS, lstm, recurrence
 from onnx_infer.ops.window import convolution
 from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import SymTensor
 from symdim import product
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from onnx_infer.ops.kinds import AnyRank, Dim, Shape, SymTensor
+    from onnx_infer.ops.kinds import AnyRank, Dim, Shape
 
 # -- LSTM --------------------------------------------------------------------------------------------------------------
-
-
-def _layer(X: AnyRank, R: AnyRank, hidden: Dim, hidden_size: int | None, direction: str) -> list[Shape]:
-    require(direction in DIRECTIONS, "no such direction", direction)
-    length, batch, _ = of_rank(X.shape, 3, "X")
-    directions = unify(DIRECTIONS[direction], of_rank(R.shape, 3, "R")[0], "the number of directions")
-    last = (directions, batch, hidden if hidden_size is None else unify(hidden, hidden_size, "hidden sizes"))
-    return [(length, *last[:1], batch, last[2]), last, last]
 
 
 @contrib(
@@ -38,7 +32,11 @@ def _layer(X: AnyRank, R: AnyRank, hidden: Dim, hidden_size: int | None, directi
 )
 def attention_lstm(X: AnyRank, R: AnyRank, hidden_size: int | None, direction: str = "forward") -> list[Shape]:
     """X (S, B, input), R (directions, 4*hidden, hidden) -> (S, directions, B, hidden), twice without S."""
-    return _layer(X, R, of_rank(R.shape, 3, "R")[2], hidden_size, direction)
+    require(direction in DIRECTIONS, "no such direction", direction)
+    (length, batch, _), (directions, _, hidden) = of_rank(X.shape, 3, "X"), of_rank(R.shape, 3, "R")
+    directions = unify(DIRECTIONS[direction], directions, "the number of directions")
+    last = (directions, batch, hidden if hidden_size is None else unify(hidden, hidden_size, "hidden sizes"))
+    return [(length, directions, *last[1:]), last, last]
 
 
 @contrib(
@@ -46,9 +44,40 @@ def attention_lstm(X: AnyRank, R: AnyRank, hidden_size: int | None, direction: s
     inputs="X W R B? sequence_lens? initial_h? initial_c? P? W_scale W_zero_point R_scale R_zero_point",
     cost=recurrence,
 )
-def quantized_lstm(X: AnyRank, R: AnyRank, hidden_size: int | None, direction: str = "forward") -> list[Shape]:
-    """X (S, B, input), R (directions, hidden, 4*hidden) -> (S, directions, B, hidden), twice without S."""
-    return _layer(X, R, of_rank(R.shape, 3, "R")[1], hidden_size, direction)
+def quantized_lstm(
+    X: AnyRank,
+    W: AnyRank,
+    R: AnyRank,
+    B: AnyRank | None,
+    sequence_lens: AnyRank | None,
+    initial_h: AnyRank | None,
+    initial_c: AnyRank | None,
+    P: AnyRank | None,
+    W_scale: AnyRank,
+    W_zero_point: AnyRank,
+    R_scale: AnyRank,
+    R_zero_point: AnyRank,
+    hidden_size: int | None,
+    direction: str = "forward",
+) -> list[Shape]:
+    """As LSTM, with W (directions, input, 4*hidden), R (directions, hidden, 4*hidden), each quantized.
+
+    A scale or a zero point has one element for each direction, or one for each direction and column of the weight.
+    """
+    by_columns, recurrent = (
+        SymTensor(w.dtype, transposed(of_rank(w.shape, 3, name), 1, 0)) for w, name in ((W, "W"), (R, "R"))
+    )
+    parameters = {"W_scale": W_scale, "W_zero_point": W_zero_point, "R_scale": R_scale, "R_zero_point": R_zero_point}
+    for name, given in parameters.items():
+        if given.shape is not None and demand(len(given.shape) in (1, 2), f"rank of {name} is neither 1 nor 2", given):
+            columns = (DIRECTIONS.get(direction, recurrent.dims[0]), recurrent.dims[1])
+            confirm_shape(columns[: len(given.shape)], given.shape, name)
+    hidden = recurrent.dims[2]
+    hidden = hidden if hidden_size is None else unify(hidden, hidden_size, "hidden sizes")
+    out: list[Shape] = lstm(X, by_columns, recurrent, B, sequence_lens, initial_h, initial_c, P, direction, None)
+    if initial_h is not None:
+        confirm_shape(out[1], initial_h.shape, "initial_h")
+    return [(*shape[:-1], hidden) for shape in out]
 
 
 # -- causal convolution ------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from inspect import unwrap
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import Unknown, require
+from onnx_infer.laws.granularity import demand_scalars, demand_single, demand_vector
 from onnx_infer.laws.lengths import of_length
 from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import confirm_shape, doubtful_sizes, may_be_empty, of_rank, unify
@@ -28,7 +29,7 @@ from onnx_infer.values.tensor import SymTensor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from onnx_infer.ops.kinds import AnyRank, Ints, Shape, Windows
+    from onnx_infer.ops.kinds import AnyRank, Ints, Shape, Sizes, Windows
 
 
 def of_channels_last(rule: Callable[..., Any]) -> Callable[..., Any]:
@@ -94,6 +95,9 @@ def quantized_conv(
     group: int = 1,
 ) -> list[Shape] | Shape:
     """As QLinearConv of ONNX. The weight is (M, C/group, *kernel) even if the channels are last."""
+    demand_single(x_scale=x_scale, x_zero_point=x_zero_point, y_scale=y_scale, y_zero_point=y_zero_point)
+    if w.shape:
+        demand_vector(w.dims[0], w_scale=w_scale, w_zero_point=w_zero_point)
     rule = of_channels_last(qlinear_conv) if channels_last else qlinear_conv
     quantization = {
         "x_scale": x_scale, "x_zero_point": x_zero_point, "w_scale": w_scale, "w_zero_point": w_zero_point,
@@ -136,8 +140,12 @@ def pool_of_channels_last(x: SymTensor, *, window: Windows) -> list[Shape | None
 
 
 @contrib("QLinearAveragePool", inputs="X x_scale x_zero_point? y_scale y_zero_point?")
-def quantized_pool(X: SymTensor, *, window: Windows, channels_last: int = 0) -> Shape:
+def quantized_pool(
+    X: SymTensor, x_scale: AnyRank, x_zero_point: AnyRank | None, y_scale: AnyRank, y_zero_point: AnyRank | None, *,
+    window: Windows, channels_last: int = 0,
+) -> Shape:  # fmt: skip
     """As AveragePool, for (N, C, *spatial) or (N, *spatial, C)."""
+    demand_scalars(x_scale=x_scale, x_zero_point=x_zero_point, y_scale=y_scale, y_zero_point=y_zero_point)
     required_kernel(window)
     rule = of_channels_last(pool) if channels_last else pool
     out: list[Shape] = rule(X=X, window=window)
@@ -145,8 +153,12 @@ def quantized_pool(X: SymTensor, *, window: Windows, channels_last: int = 0) -> 
 
 
 @contrib("QLinearGlobalAveragePool", inputs="X x_scale x_zero_point y_scale y_zero_point")
-def quantized_global_pool(X: SymTensor, *, channels_last: int = 0) -> Shape:
+def quantized_global_pool(
+    X: SymTensor, x_scale: AnyRank, x_zero_point: AnyRank, y_scale: AnyRank, y_zero_point: AnyRank, *,
+    channels_last: int = 0,
+) -> Shape:  # fmt: skip
     """(N, C, *spatial) or (N, *spatial, C) -> all spatial sizes 1."""
+    demand_single(x_scale=x_scale, x_zero_point=x_zero_point, y_scale=y_scale, y_zero_point=y_zero_point)
     pooled = global_pool(X)
     return (X.dims[0], *pooled[2:], X.dims[-1]) if channels_last else pooled
 
@@ -155,7 +167,7 @@ def quantized_global_pool(X: SymTensor, *, channels_last: int = 0) -> Shape:
 
 
 @contrib("CropAndResize", inputs="X rois batch_indices crop_size")
-def crop_and_resize(X: AnyRank, rois: AnyRank, batch_indices: AnyRank, crop_size: Ints | Unknown) -> Shape:
+def crop_and_resize(X: AnyRank, rois: AnyRank, batch_indices: AnyRank, crop_size: Sizes | Unknown) -> Shape:
     """(N, C, H, W), rois (R, 4), indices (R), two sizes -> (R, C, *crop_size)."""
     regions, coordinates = of_rank(rois.shape, 2, "rois")
     (count,) = of_rank(batch_indices.shape, 1, "batch_indices")

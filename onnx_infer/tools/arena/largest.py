@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from onnx_infer.operators.element_types import LARGEST_SIZE
 from onnx_infer.results.guards import violations
 from onnx_infer.results.inferred import checked_sizes
 from onnx_infer.results.sources import without_computed
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
     from onnx_infer.results.inferred import Inferred
 
-_LARGEST = 2**31 - 1  # no size is larger
 _MOST_INTERVALS = 4_096
 _MOST_REBUILT = 50_000  # parts of sizes, in all intervals
 
@@ -73,7 +73,7 @@ class _Search:
         self.limit = limit
         self.sizes: dict[str | Var, int] = dict(sizes.items())
         self.memory = MemoryPlan(result, inputs=True, initializers=True, upper=True)
-        symbols = {v.name: v for v in (*result.sources.symbols, *self.memory.symbols)}
+        symbols = {v.name: v for v in (*result._input_symbols, *self.memory.symbols)}
         self.symbol = _chosen(symbols, symbol, sizes)
         fixed = {symbols[name]: size for name, size in checked_sizes(sizes, (), symbols).items()}
         guards = (*result.guards, *result.data_guards)
@@ -114,7 +114,8 @@ class _Search:
     def _search(self, bytes_of: Callable[[Mapping[str, int]], int]) -> tuple[int | None, int]:
         """The largest size that fits, and the largest that is not excluded, by this measure of the live bytes."""
         low, high = self.symbol.bounds()
-        pending = [(low or 0, _LARGEST if high is None else high)]
+        ends = low or 0, LARGEST_SIZE if high is None else high
+        pending = [ends] if ends[0] <= ends[1] else []
         tried = 0
         self.rebuilt = 0
         while pending:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from onnx_infer.engine.calls import resolve
 from onnx_infer.errors import ArgumentError
 from onnx_infer.operators.registration import registry
 from onnx_infer.results.inferred import checked_sizes, nameable
@@ -15,9 +14,9 @@ from onnx_infer.tools.arena.plan import ArenaPlan
 from onnx_infer.tools.arena.searching import MOST_STARTS, best_layout
 from onnx_infer.tools.arena.sharing import Sharing
 from onnx_infer.tools.planning.envelope import ZERO, Polynomial
-from onnx_infer.tools.planning.live import ByteCounter, block_name, body_blocks
+from onnx_infer.tools.planning.live import Blocks, ByteCounter
 from onnx_infer.tools.planning.samples import mixed_sizes, sample_sizes
-from onnx_infer.tools.planning.scheduled import Bodies, ScheduledNode, Steps
+from onnx_infer.tools.planning.scheduled import MOST_STEPS, Schedule, ScheduledNode
 from symdim import ceildiv, maximum
 from symdim.algebra.dims import variables_of
 from symdim.compile import StraightLine, tuple_text
@@ -75,7 +74,6 @@ class Work(NamedTuple):
     nodes: list[ScheduledNode]
     types: Mapping[str, Value]
     counted: Bytes
-    attributes_of: Callable[[ScheduledNode], Mapping[str, Any]]
 
 
 class Shared(NamedTuple):
@@ -144,14 +142,11 @@ def _work(result: Inferred, options: Options) -> Work:
 
     The bodies of other nodes are one value each, which the node writes.
     """
-    engine = result._record
-    bodies = Bodies(engine)
-    schedule = Steps(result, bodies, inline=True)
-    nodes, made = schedule.of_model()
-    constants = engine.model.graph.constants
-    types = {**{name: result.types[name] for name in (*constants, *result.inputs)}, **made}
+    schedule = Schedule(result._index)
+    constants = result._record.model.graph.constants
+    types = {**{name: result.types[name] for name in (*constants, *result.inputs)}, **schedule.types}
     counter = ByteCounter(result, options.upper)
-    sizes = counter.sizes(types)
+    sizes = counter.sizes(types, schedule.shared)
     outside = dict.fromkeys(constants, "it is a weight")
     if options.inputs == "caller":
         outside.update(dict.fromkeys(result.inputs, "it is the caller's input"))
@@ -161,20 +156,15 @@ def _work(result: Inferred, options: Options) -> Work:
     for name in types:
         if name not in sizes:
             outside.setdefault(name, f"its bytes are not known: {types[name]}")
-    for name, block in body_blocks(schedule, bodies, counter, nodes).values():
-        sizes[name] = block.size
-    exact = set(sizes) - set(counter.bounded)
-
-    def attributes_of(node: ScheduledNode) -> Mapping[str, Any]:
-        assert node.source is not None
-        (*_, attributes, _), scope = node.source
-        return resolve(engine, attributes, scope.attributes).values
-
-    return Work(nodes, types, Bytes(sizes, exact, outside), attributes_of)
+    sizes |= Blocks(counter, MOST_STEPS - schedule.inlined).sizes(schedule.steps)
+    for step in schedule.steps:
+        if step.block in counter.unknown:
+            outside[step.block] = "its bytes are not known"
+    return Work(schedule.steps, types, Bytes(sizes, set(sizes) - set(counter.bounded), outside))
 
 
 def _step(node: ScheduledNode, number: int, sizes: Mapping[str, Dim]) -> Step:
-    block = (block_name(node),) if node.bodies and block_name(node) in sizes else ()
+    block = (node.block,) if node.block in sizes else ()
     return Step(node.operator, node.node, number, node.reads, (*node.writes, *block), node.number)
 
 
@@ -211,7 +201,7 @@ def _shared(
     for number, step in enumerate(steps):
         last.update(dict.fromkeys((*step.writes, *step.reads), number))
     last.update(dict.fromkeys(result.outputs, len(steps)))
-    sharing = Sharing(work.types, work.counted.exact, last, frozenset(outside), work.attributes_of, views, in_place)
+    sharing = Sharing(work.types, work.counted.exact, last, frozenset(outside), views, in_place)
     made = {name for step in steps for name in step.writes}
     for name in sizes:
         if name not in made:

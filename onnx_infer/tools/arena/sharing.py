@@ -12,7 +12,7 @@ from onnx_infer.values.tensor import Dim, SymTensor, Value
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from onnx_infer.operators.rule import Attributes, Facets
+    from onnx_infer.operators.rule import Facets
     from onnx_infer.tools.planning.scheduled import ScheduledNode
 
 Kind: TypeAlias = Literal["own", "view", "in place"]
@@ -43,12 +43,11 @@ class Sharing:
         exact: Collection[str],
         last: Mapping[str, int],
         fixed: Collection[str],
-        attributes_of: Callable[[ScheduledNode], Attributes],
         may_view: Callable[[str], bool],
         may_overwrite: Callable[[str], bool],
     ) -> None:
         self.types, self.exact, self.last, self.fixed = types, exact, last, fixed
-        self.attributes_of, self.may_view, self.may_overwrite = attributes_of, may_view, may_overwrite
+        self.may_view, self.may_overwrite = may_view, may_overwrite
         self.places: dict[str, Place] = {}
         self._ends: dict[str, int] = {}  # root -> the last step that reads any of its values
 
@@ -86,11 +85,12 @@ class Sharing:
         bits = dt.BITS.get(value.dtype or 0, 0) if isinstance(value, SymTensor) else 0
         if not bits or bits % 8:
             return {}
+        assert node.attributes is not None
         operands = [self.types.get(name) for name in node.inputs]
         made = [self.types[name] if name in self.exact else None for name in node.outputs]
         return {
             number: whole._replace(start=whole.start + without_computed(start) * (bits // 8))
-            for number, start in enumerate(facets.view(operands, made, self.attributes_of(node)))
+            for number, start in enumerate(facets.view(operands, made, node.attributes.values))
             if start is not None and node.outputs[number] in self.exact
         }
 

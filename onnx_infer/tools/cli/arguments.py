@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.tools.cli.texts import (
@@ -46,12 +47,12 @@ examples:
   onnx-infer model.onnx -o typed.onnx              the model with all shapes
   onnx-infer model.onnx --memory --bind batch=8    memory at batch 8
   onnx-infer model.onnx --dynamic images:0=batch --apply -o out.onnx
-  onnx-infer models/ --json-lines out.jsonl --jobs 4
+  onnx-infer models/ --jobs 4 --quiet --fail-on unknown
 
 exit codes:
   0    all is well
-  1    the model has errors, which are shown, or --diff, --lint, --check or
-       --fail-on finds something
+  1    a model has errors, which are shown, or was not inferred, or --lint,
+       --check or --fail-on finds something, or --diff does not say equal
   2    the call is wrong, a file cannot be read or written, or the file is no
        model
   130  interrupted
@@ -103,7 +104,7 @@ ARENA_OPTIONS = ("align", "order", "caller_owned", "at")
 """The options of an arena plan."""
 
 _NEEDS = (
-    ("apply", ("dynamic",), "--dynamic"),
+    *((name, ("dynamic",), "--dynamic") for name in ("apply", "unfinished")),
     ("copy_data", ("output", "in_place"), "-o or --in-place"),
     ("keep_guards", ("fold",), "--fold"),
     ("contract", ("output", "in_place"), "-o or --in-place"),
@@ -133,6 +134,9 @@ def is_check(options: argparse.Namespace) -> bool:
 
 def _check_forms(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """One call prints one thing."""
+    asked = [name for name in ("explain", "emit", "dialect", *_PLANS) if getattr(options, name) not in (None, False)]
+    if options.quiet and asked and options.fits is None and options.max_memory is None:
+        parser.error(f"argument --quiet: {_option(asked[0])} asks for a text")
     if options.emit is not None and (options.output is not None or options.in_place or options.json):
         parser.error("argument --emit: prints the code: write it with > FILE, without -o, --in-place and --json")
     if options.dialect is not None and (options.json or options.emit is not None):
@@ -171,7 +175,7 @@ def command_parser() -> argparse.ArgumentParser:
     source = parser.add_mutually_exclusive_group()
     source.add_argument(
         "models", nargs="*", default=[], metavar="FILE",
-        help="an .onnx file; its external data are not read. With --json-lines: files and folders",
+        help="an .onnx file; its external data are not read. A folder or several files: all models, in workers",
     )  # fmt: skip
     source.add_argument("--demo", action="store_true", help="a model built in memory")
     _add_inference(parser.add_argument_group("inference"))
@@ -186,32 +190,34 @@ def command_parser() -> argparse.ArgumentParser:
 
 _ONE_MODEL = (
     *("output", "in_place", "copy_data", "explain", "diff", "max_memory", "costs", "memory", "lint"),
-    *("arena", *ARENA_OPTIONS, "fits", "annotate_arena", "check", "contract"),
-    *("bind", "input_shape", "rename", "dynamic", "html", "emit", "dialect", "fail_on"),
+    *("arena", *ARENA_OPTIONS, "fits", "annotate_arena", "check", "contract", "json", "full"),
+    *("bind", "input_shape", "rename", "dynamic", "html", "emit", "dialect", "fold", "apply", "keep_guards"),
 )
 """The options that say something of one model."""
 
-_OF_FLEETS = ("jobs", "timeout", "max_worker_memory")
+_OF_FLEETS = ("json_lines", "jobs", "timeout", "max_worker_memory")
+"""The options of which each makes a call one for many models, as a folder does."""
 
 
 def _check_models(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """Let `model` be the one model of the call, None for the demo or many models."""
-    options.model = options.models[0] if options.models and options.json_lines is None else None
-    if options.json_lines is None:
-        if len(options.models) > 1:
-            parser.error(f"argument FILE: {len(options.models)} models need --json-lines")
+    """Let `model` be the one model of the call, None for the demo or many models, which `is_fleet` tells."""
+    of_fleets = any(getattr(options, name) is not None for name in _OF_FLEETS)
+    options.is_fleet = of_fleets or len(options.models) > 1 or any(map(os.path.isdir, options.models))
+    options.model = options.models[0] if options.models and not options.is_fleet else None
+    if options.force and options.json_lines is None:
+        parser.error("argument --force: needs --json-lines")
+    if not options.is_fleet:
         if not (options.models or options.demo):
             parser.error("one of the arguments FILE --demo is required")
-        for name in _OF_FLEETS:
-            if getattr(options, name) is not None:
-                parser.error(f"argument {_option(name)}: needs --json-lines")
         return
     options.jobs, options.timeout = options.jobs or 1, options.timeout or 300
     if options.demo or STANDARD in options.models or not options.models:
-        parser.error("argument --json-lines: needs files or folders")
+        parser.error("argument FILE: many models are files and folders, not --demo or standard input")
+    if options.json_lines == STANDARD:
+        parser.error("argument --json-lines: needs a file, which a second start can read")
     for name in _ONE_MODEL:
         if getattr(options, name) not in (None, False, []):
-            parser.error(f"argument {_option(name)}: is for one model, not for --json-lines")
+            parser.error(f"argument {_option(name)}: is for one model, not for a folder or several models")
 
 
 def _add_dynamic(group: argparse._ArgumentGroup) -> None:
@@ -220,11 +226,17 @@ def _add_dynamic(group: argparse._ArgumentGroup) -> None:
         help="free a size of an input, and say what pins it; *:0=batch frees all inputs of one size there; repeatable",
     )  # fmt: skip
     group.add_argument("--apply", action="store_true", help="make the changes that are certain")
+    group.add_argument(
+        "--unfinished", action="store_true", help="make the changes and write the model, though it is not free"
+    )
 
 
 def _add_fleets(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        "--json-lines", metavar="OUT", help="infer all models of files and folders; one line each, added to this file"
+        "--json-lines", metavar="OUT", help="a line for each model in this file; unchanged models are not run again"
+    )
+    group.add_argument(
+        "--force", action="store_true", help="with --json-lines: also models that have not changed since their line"
     )
     group.add_argument("--jobs", metavar="N", type=positive, help="the number of worker processes; the default is 1")
     group.add_argument("--timeout", metavar="SECONDS", type=positive, help="the time for one model; the default is 300")
@@ -288,6 +300,7 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
         "--fail-on", choices=("unknown", "guards"), action="append", default=[],
         help="exit with 1 if a value is not exact, or if a run needs a condition; repeatable",
     )  # fmt: skip
+    group.add_argument("--quiet", action="store_true", help="print nothing if all is well, and else only what is not")
     group.add_argument("--explain", metavar="VALUE", help="where the type of this value comes from")
     group.add_argument("--json", action="store_true", help="JSON instead of a text")
     group.add_argument("--all", action="store_true", help="every value, however many there are")

@@ -34,7 +34,8 @@ def run(options: Namespace) -> int:
     except (NoContractError, UnknownSymbol) as error:
         told = str(error).replace("apply(model, contract=True)", "-o FILE --contract")
         raise WrongCall(f"--{told}" if isinstance(error, UnknownSymbol) else f"--check: {told}") from None
-    show(json.dumps(_json(verdict), indent=1) if options.json else _text(verdict), sys.stdout)
+    if not (options.quiet and verdict.ok):
+        show(json.dumps(_json(verdict), indent=1) if options.json else _text(verdict), sys.stdout)
     return OK if verdict.ok else MODEL_ERRORS
 
 

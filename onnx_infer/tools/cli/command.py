@@ -14,7 +14,6 @@ from onnx_infer.api import infer, rename_symbols
 from onnx_infer.errors import ArgumentError, InputValueError, ShapeInferenceError, UnknownSymbol
 from onnx_infer.protobuf.files import same_path
 from onnx_infer.protobuf.specialize import specialize, with_input_shapes
-from onnx_infer.results.exactness import input_variables
 from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK, STANDARD, WrongCall, inference_options
 from onnx_infer.tools.cli.files import check_target, demo_model, read, write, write_text
 from onnx_infer.tools.cli.terminal import progress, show, width
@@ -33,7 +32,7 @@ _MOST_ROWS = 40
 
 def run(options: Namespace) -> int:
     """Execute the call; returns the exit code. Raises WrongCall."""
-    if options.json_lines is not None:
+    if options.is_fleet:
         from onnx_infer.tools.cli import fleet
 
         return fleet.run(options)
@@ -70,9 +69,11 @@ def run(options: Namespace) -> int:
 
             write_text(page(result, options.model), options.html, model, options.model)
     failures = _failures(result, options.fail_on)
-    _show("\n\n".join([text, *([] if options.json else failures)]), options, target)
-    has_errors = any(d.severity != "warning" for d in result.diagnostics)
-    return MODEL_ERRORS if differs or failures or has_errors else OK
+    errors = [str(d) for d in result.diagnostics if d.severity != "warning"] if options.diff is None else []
+    if options.quiet and not differs and not options.json:
+        text = "\n".join(errors)
+    parts = [text, *([] if options.json else failures)]
+    return _end("\n\n".join(filter(None, parts)), options, target, is_well=not (differs or failures or errors))
 
 
 def _fold(model: ModelProto, result: InferenceResult, options: Namespace, target: str) -> tuple[list[str], bool]:
@@ -112,6 +113,13 @@ def _failures(result: InferenceResult, fail_on: list[str]) -> list[str]:
     return found
 
 
+def _end(text: str, options: Namespace, target: str | None, is_well: bool) -> int:
+    """Show what the call found, with --quiet only if not all is well; returns the exit code."""
+    if not (options.quiet and is_well):
+        _show(text, options, target)
+    return OK if is_well else MODEL_ERRORS
+
+
 def _show(text: str, options: Namespace, target: str | None) -> None:
     written = [path for path in (target, options.html) if path not in (None, STANDARD)]
     if (
@@ -120,7 +128,7 @@ def _show(text: str, options: Namespace, target: str | None) -> None:
         and same_path(options.output, options.model)
     ):
         written[0] += " (the model that was read)"
-    if written and not options.json and options.emit is None:
+    if written and not options.json and options.emit is None and not options.quiet:
         text += f"\n\nwritten: {', '.join(written)}"
     show(text, sys.stderr if STANDARD in (target, options.html) else sys.stdout)
 
@@ -130,7 +138,9 @@ def _free(model: ModelProto, options: Namespace, target: str | None) -> int:
     from onnx_infer.tools.cli.dynamic import freed, is_done, report
 
     made = freed(model, options)
-    if target is not None:
+    done = is_done(made)
+    writes = target is not None and (done or options.unfinished)
+    if target is not None and writes:
         if options.annotate_arena:
             _applied(made.result, made.model, options)
         write(made.model, options.model, target, options.copy_data)
@@ -140,8 +150,11 @@ def _free(model: ModelProto, options: Namespace, target: str | None) -> int:
 
         result = made.result if not options.later else _infer(_changed(made.model, "bind", options.later), options)
         text = f"{text}\n\n{plan(result, options, *_limits(options))}"
-    _show(text, options, target)
-    return OK if is_done(made, options) else MODEL_ERRORS
+    if target is None or writes:
+        return _end(text, options, target, done)
+    show(text, sys.stderr if target == STANDARD else sys.stdout)
+    show(f"not written: {target}: the model is not free; --unfinished writes it as it is", sys.stderr)
+    return MODEL_ERRORS
 
 
 def _lint(model: ModelProto, options: Namespace) -> int:
@@ -158,8 +171,7 @@ def _lint(model: ModelProto, options: Namespace) -> int:
     else:
         lines = [*map(str, found), *(f"not looked at: {what}" for what in found.unseen)]
         text = "\n".join(lines) or NOTHING_FOUND
-    show(text, sys.stdout)
-    return MODEL_ERRORS if found or found.unseen else OK
+    return _end(text, options, None, not (found or found.unseen))
 
 
 def _has_plans(options: Namespace) -> bool:
@@ -222,7 +234,7 @@ def _changed(model: ModelProto, option: str, given: dict[str, Any]) -> ModelProt
         from onnx_infer.tools.cli.dynamic import static_cure
 
         result = infer(model)
-        symbols = [v.name for v in input_variables(result)]
+        symbols = [v.name for v in result._input_symbols]
         cure = "" if symbols else f": {static_cure(result, error.names[0])}"
         raise WrongCall(f"--{UnknownSymbol(option, error.names, symbols)}{cure}") from None
     except (ArgumentError, InputValueError, SymdimError) as error:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
     from onnx_infer.result import InferenceResult
-    from onnx_infer.tools.transforms.dynamic.proposals import Doubt
+    from onnx_infer.tools.transforms.dynamic.remaining import Doubt
 
 
 _MOST_NUMBERS = 5
@@ -54,7 +54,7 @@ def freed(model: ModelProto, options: Namespace) -> Dynamic:
     for name, axis, symbol in options.dynamic:
         axes.setdefault(name, {})[axis] = symbol
     try:
-        return make_dynamic(model, axes, apply=options.apply)
+        return make_dynamic(model, axes, apply=options.apply, unfinished=options.unfinished)
     except ArgumentError as error:
         raise WrongCall(f"--{error}") from None
 
@@ -85,7 +85,7 @@ def report(made: Dynamic, options: Namespace, limit: int | None, width: int | No
     outputs = [f"  {name}: {made.result.types[name]}" for name in made.result.outputs if name in made.result.types]
     sections = [[f"freed: {sizes}"]]
     if made.changes:
-        heading = "changed:" if options.apply else "changes that free what constants pin (--apply makes them):"
+        heading = "changed:" if made.applied else f"changes that free what constants pin ({_how(options)}):"
         sections.append([heading, *limited([f"  {change}" for change in made.changes], limit)])
     if made.pins:
         pins = [f"  {pin}" for pin in made.pins]
@@ -95,22 +95,38 @@ def report(made: Dynamic, options: Namespace, limit: int | None, width: int | No
         sections.append([heading, *limited(grouped(made.doubts), limit)])
     sections.append(guard_section("required", made.result.guards, limit, width))
     sections.append(["outputs:", *outputs])
-    if is_done(made, options):
+    if is_done(made):
         symbols = list(made.traced)
         verb = "is" if len(symbols) == 1 else "are"
         sections.append([f"done: {', '.join(symbols)} {verb} free", _FREE])
+    else:
+        sections.append([_unfinished(made)])
     return text_of(sections, width)
 
 
-def is_done(made: Dynamic, options: Namespace) -> bool:
-    """Whether the model is free: nothing pins a size, and all changes are made."""
-    return made.is_free and (options.apply or not made.changes)
+def _how(options: Namespace) -> str:
+    """The options that make the changes."""
+    return "--unfinished makes them anyway" if options.apply else "--apply makes them"
+
+
+def _unfinished(made: Dynamic) -> str:
+    """What is left, in one line."""
+    counts = {"pin": len(made.pins), "doubt": len(made.doubts)}
+    if not made.is_free:
+        left = [f"{number} {what}{'s' * (number != 1)}" for what, number in counts.items() if number]
+        return f"not free: {' and '.join(left)} left"
+    return "not free: the changes are not made"
+
+
+def is_done(made: Dynamic) -> bool:
+    """Whether the model is free: nothing is left, and all changes are made."""
+    return made.is_free and (made.applied or not made.changes)
 
 
 def grouped(doubts: Iterable[Doubt]) -> list[str]:
     """One line for all numbers of one kind at one axis, as the trace of a loop over the axis leaves them.
 
-    >>> from onnx_infer.tools.transforms.dynamic.proposals import Doubt
+    >>> from onnx_infer.tools.transforms.dynamic.remaining import Doubt
     >>> grouped(Doubt("Gather", f"x{i}", f"index {i} on axis 1 of size S") for i in range(1, 9))
     ["  Gather 'x1' and 7 others: index 1 to 8 on axis 1 of size S"]
     """
@@ -139,8 +155,8 @@ def _plain(made: Dynamic, options: Namespace) -> dict[str, Any]:
     fields = ("operator", "node", "operand", "kind", "at", "old", "new")
     return {
         **head_json(),
-        "applied": options.apply,
-        "free": is_done(made, options),
+        "applied": made.applied,
+        "free": is_done(made),
         "symbols": made.traced,
         "changes": [{field: plain(getattr(change, field)) for field in fields} for change in made.changes],
         "pins": [pin._asdict() for pin in made.pins],

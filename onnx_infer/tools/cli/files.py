@@ -69,7 +69,7 @@ _WEIGHTS = {
 def read(path: str) -> onnx.ModelProto:
     """The model in a file, or in standard input, without external data."""
     if os.path.isdir(path):
-        raise WrongCall(f"{path}: is a folder; its models need --json-lines")
+        raise WrongCall(f"{path}: is a folder, not a model")
     try:
         model = read_model(read_bytes() if path == STANDARD else path)
     except OSError as error:

@@ -1,20 +1,20 @@
-"""A call for many models: `onnx-infer models/ --jobs 4 --json-lines out.jsonl`."""
+"""A call for many models: `onnx-infer models/ --jobs 4`, with `--json-lines out.jsonl` to keep what was found."""
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, TextIO
 
 from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK, WrongCall, inference_options
 from onnx_infer.tools.cli.files import failure
 from onnx_infer.tools.cli.terminal import show
-from onnx_infer.tools.fleets.fleet import LOST, ForeignFileError, Totals, files_of, run_fleet
+from onnx_infer.tools.fleets.fleet import LOST, Totals, run_fleet
+from onnx_infer.tools.fleets.journal import ForeignFileError
 from onnx_infer.tools.fleets.worker import Limits
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 _BAR = 30
 _MOST_LOST = 10
@@ -22,7 +22,7 @@ _MOST_LOST = 10
 
 def run(options: Namespace) -> int:
     """Infer all models, with a progress bar on a terminal; returns the exit code. Raises WrongCall."""
-    progress = _Progress(sys.stderr)
+    progress = _Progress(None if options.quiet else sys.stderr)
     try:
         totals = run_fleet(
             options.models,
@@ -31,35 +31,48 @@ def run(options: Namespace) -> int:
             limits=Limits(options.timeout, options.max_worker_memory),
             modules=options.modules,
             whole=options.all,
+            force=options.force,
             told=progress.tell,
             **inference_options(options),
         )
     except OSError as error:
-        raise failure(options.json_lines, error) from None
+        raise failure(options.json_lines or "", error) from None
     except ForeignFileError as error:
         raise WrongCall(f"--json-lines: {error}") from None
     finally:
         progress.clear()
-    lost = [] if totals.statuses.keys() <= {"ok"} else not_ok(options.json_lines, files_of(options.models))
-    show(summary(totals, options.json_lines, lost), sys.stdout)
-    return OK if totals.statuses.keys() <= {"ok"} else MODEL_ERRORS
+    if not totals.models:
+        raise WrongCall(f"{', '.join(options.models)}: has no .onnx file, so nothing was checked")
+    found = findings(totals, options.fail_on)
+    if not options.quiet:
+        show(summary(totals, options.json_lines, found, None if options.all else _MOST_LOST), sys.stdout)
+    elif found:
+        show("\n".join(found), sys.stdout)
+    return MODEL_ERRORS if found else OK
 
 
-def not_ok(target: str, paths: Iterable[str]) -> list[str]:
-    """The models that have another status than ok, each with its status and what is told of it."""
-    paths, found = set(paths), []
-    with open(target, encoding="utf-8") as lines:
-        for line in map(json.loads, lines):
-            if line["path"] in paths and line["status"] != "ok":
-                errors = [told["message"] for told in line.get("diagnostics") or () if told["severity"] != "warning"]
-                told = (line.get("message") or next(iter(errors), "")).partition("\n")[0]
-                told = told.removeprefix(f"{line['path']}: ")
-                found.append(f"{line['status']}: {line['path']}{': ' * bool(told)}{told}")
-    return sorted(found)
+def findings(totals: Totals, fail_on: Sequence[str] = ()) -> list[str]:
+    """A line for each model with another status than ok, and for what `--fail-on` finds."""
+    lines = sorted(totals.lines.items())
+    found = sorted(
+        f"{line.status}: {path}{': ' * bool(line.told)}{line.told}" for path, line in lines if line.status != "ok"
+    )
+    if "unknown" in fail_on:
+        found += [
+            f"unknown: {path}: {line.inexact} of {line.values} values are not exact"
+            for path, line in lines
+            if line.inexact
+        ]
+    if "guards" in fail_on:
+        for path, line in lines:
+            if line.guards:
+                others = f" and {line.guards - 1} more" if line.guards > 1 else ""
+                found.append(f"guards: {path}: a run needs {line.guard}{others}")
+    return found
 
 
-def summary(totals: Totals, target: str, lost: Sequence[str] = ()) -> str:
-    """How many models have which status, how long it took, and the first models that are not ok.
+def summary(totals: Totals, target: str | None, found: Sequence[str] = (), most: int | None = _MOST_LOST) -> str:
+    """How many models have which status, how long it took, and the first models that are not as they should be.
 
     >>> counts = {"ok": 3, "crashed": 1}
     >>> print(summary(Totals(4, 4, 1, 1, 1.5, counts, 150_000_000), "out.jsonl", ["crashed: m.onnx: signal 11"]))
@@ -69,24 +82,20 @@ def summary(totals: Totals, target: str, lost: Sequence[str] = ()) -> str:
     written: out.jsonl
     >>> print(summary(Totals(4, 4, 0, 4, 0.0, {"ok": 4}, 0), "out.jsonl"))
     4 models: 4 ok
-    all of them are in out.jsonl already; delete lines there to run these models again
+    none has changed since its line in out.jsonl was written; --force runs them again
     """
     counts = sorted(totals.statuses.items(), key=lambda item: (item[0] in LOST, -item[1], item[0]))
     new = totals.done - totals.before
-    head = f"{totals.models} models: {', '.join(f'{count} {status}' for status, count in counts) or 'none'}"
-    more = [f"  and {len(lost) - _MOST_LOST} more, in {target}"] if len(lost) > _MOST_LOST else []
-    lines = [head, *(f"  {line}" for line in lost[:_MOST_LOST]), *more]
-    if totals.models and not new:
-        return "\n".join([*lines, f"all of them are in {target} already; delete lines there to run these models again"])
+    lines = [f"{totals.models} models: {', '.join(f'{count} {status}' for status, count in counts)}"]
+    lines += [f"  {line}" for line in found[:most]]
+    if most is not None and len(found) > most:
+        lines.append(f"  and {len(found) - most} more{f', in {target}' if target else ' (--all)'}")
+    if not new:
+        return "\n".join([*lines, f"none has changed since its line in {target} was written; --force runs them again"])
     speed = new / totals.seconds if totals.seconds else 0.0
     memory = f"; at most {totals.memory / 1e6:.0f} MB in a worker" if totals.memory else ""
-    return "\n".join(
-        [
-            *lines,
-            f"{new} of them now, in {totals.seconds:.1f} s: {speed:.1f} models per second{memory}",
-            f"written: {target}",
-        ]
-    )
+    lines.append(f"{new} of them now, in {totals.seconds:.1f} s: {speed:.1f} models per second{memory}")
+    return "\n".join([*lines, f"written: {target}"] if target else lines)
 
 
 class _Progress:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import ArgumentError, OnnxInferError
 from onnx_infer.results.reasons import Reasons
-from onnx_infer.tools.cli.arguments import WrongCall
+from onnx_infer.tools.cli.arguments import STANDARD, WrongCall
 from onnx_infer.tools.planning.samples import sample_sizes
 from onnx_infer.tools.report.arena import ArenaReport
 from onnx_infer.tools.report.layout import text_of
@@ -117,9 +117,10 @@ def difference(
     first: InferenceResult, second: InferenceResult, options: Namespace, limit: int | None, width: int | None
 ) -> tuple[str, bool]:
     """The report of the differences, as text or JSON, and whether there are any."""
-    from onnx_infer.tools.report.comparison import compare, differences_json, differences_text
+    from onnx_infer.tools.comparison.told import differences_json, differences_text
 
-    found = compare(first, second)
+    paths = [None if path == STANDARD else path for path in (options.model, options.diff)]
+    found = first.compare(second, (paths[0], paths[1]))
     if options.json:
         return json.dumps(differences_json(found), indent=1), not found.is_equal
     return differences_text(found, limit, width), not found.is_equal

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.api import infer
 from onnx_infer.errors import NoModelError, OnnxInferError
+from onnx_infer.protobuf.files import data_files, read_model
 from onnx_infer.results.reasons import Reasons
+from onnx_infer.tools.fleets.stamps import stamps_of_data
 from onnx_infer.tools.report.plain_data import as_json, diagnostic_json
 from onnx_infer.tools.report.table import counts_of
 from symdim import SymdimError
@@ -29,7 +32,9 @@ def examine(path: str, options: Mapping[str, Any], whole: bool = False) -> dict[
     bounds = {name: tuple(ends) for name, ends in options.get("bounds", {}).items()}  # JSON has no tuples
     found: dict[str, Any]
     try:
-        found = _summary(infer(path, **{**options, "bounds": bounds}), whole)
+        model = read_model(path)
+        data = stamps_of_data(path, [file.path for file in data_files(model, Path(path).parent)])
+        found = {"data": data, **_summary(infer(model, **{**options, "bounds": bounds}), whole)}
     except MemoryError:
         raise
     except NoModelError as error:

@@ -12,6 +12,7 @@ from threading import Timer
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.tools.fleets.child import NO_MEMORY
+from onnx_infer.tools.fleets.stamps import stamp_of
 from symdim import __version__
 
 if TYPE_CHECKING:
@@ -23,8 +24,9 @@ SCHEMA_VERSION = 1
 _START_SECONDS = 300.0
 _MOST_SAID = 1_000
 _FIELDS: dict[str, Any] = {
-    "message": None, "inputs": {}, "outputs": {}, "nodes": None, "values": None, "exact": None, "data_dependent": None,
-    "unknown": None, "guards": [], "errors": None, "diagnostics": [], "seconds": None, "worker_memory": None,
+    "data": [], "message": None, "inputs": {}, "outputs": {}, "nodes": None, "values": None, "exact": None,
+    "data_dependent": None, "unknown": None, "guards": [], "errors": None, "diagnostics": [], "seconds": None,
+    "worker_memory": None,
 }  # fmt: skip
 
 
@@ -44,8 +46,8 @@ class Worker:
     def __init__(
         self, options: Mapping[str, Any], limits: Limits, modules: Iterable[str] = (), whole: bool = False
     ) -> None:
-        setup = {"timeout": limits.seconds, "memory": limits.memory, "modules": list(modules), "whole": whole}
-        self.options, self.limits = dict(options), limits
+        self.options, self.limits, self.modules = dict(options), limits, list(modules)
+        setup = {"timeout": limits.seconds, "memory": limits.memory, "modules": self.modules, "whole": whole}
         self._setup = json.dumps({**setup, "options": self.options})
         self._process: subprocess.Popen[str] | None = None
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (closed by `__exit__`)
@@ -61,9 +63,11 @@ class Worker:
     def line(self, path: str) -> dict[str, Any]:
         """The line of a model. Raises nothing for a model, however bad; RuntimeError if no worker can be started."""
         head = {"schema_version": SCHEMA_VERSION, "onnx_infer_version": __version__, "path": path}
+        file = stamp_of(path)  # before the model is read: what changes meanwhile is another content
         found = self._ask(path)
         status = found.pop("status")
-        return {**head, "status": status, "options": self.options, **_FIELDS, **found}
+        head |= {"status": status, "options": self.options, "modules": self.modules, "file": file}
+        return {**head, **_FIELDS, **found}
 
     def stop(self) -> None:
         """End the work on the current model; another thread may call this."""

@@ -14,7 +14,7 @@ from onnx_infer.errors import UnknownSymbol
 from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.results.data_laws import data_laws
 from onnx_infer.results.guards import violations
-from onnx_infer.results.inferred import Inferred, reads_of
+from onnx_infer.results.inferred import Inferred
 from onnx_infer.results.reasons import Reasons
 from onnx_infer.tools.arena.making import Options, arena_plan
 from onnx_infer.tools.emission.content import Content, content_of
@@ -171,10 +171,9 @@ class _Tables:
     def nodes(self) -> list[list[object]]:
         """The nodes in the order of the schedule: operator, label, operands, outputs, multiply-adds, parameters."""
         found: list[list[object]] = []
-        for node, cost in zip(self.reasons.nodes, costs(self._result).nodes, strict=True):
-            operands = [
-                self.places[name] for name in dict.fromkeys(reads_of(self._result, node)) if name in self.places
-            ]
+        index, each = self._result._index, costs(self._result).nodes
+        for node, reads, cost in zip(index.nodes, index.reads, each, strict=True):
+            operands = [self.places[name] for name in reads if name in self.places]
             outputs = [self.places[name] for name in node[3] if name in self.places]
             counts = self._place(cost.multiply_adds), self._place(cost.parameters)
             found.append([title_of(node), label_of(node), operands, outputs, *counts])

@@ -14,12 +14,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnx_infer.engine.calls import resolve
-from onnx_infer.model.graph import Node, first_output, label_of, title_of
-from onnx_infer.results.inferred import Inferred, reads_of, schedule
+from onnx_infer.model.graph import first_output, label_of, title_of
 from onnx_infer.results.sources import without_computed
 from onnx_infer.tools.planning.envelope import envelope
-from onnx_infer.tools.planning.scheduled import Bodies
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Shape, SymTensor, Value
 from onnx_infer.values.text import text
@@ -28,9 +25,9 @@ from symdim import Expr, product, total
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from onnx_infer.engine.record import Record
-    from onnx_infer.engine.scope import Scope
+    from onnx_infer.engine.graph_index import GraphIndex
     from onnx_infer.operators.operator import Operator
+    from onnx_infer.results.inferred import Inferred
     from onnx_infer.tools.planning.memory import MemoryPlan
     from onnx_infer.values.tensor import Dim
 
@@ -75,16 +72,18 @@ class Costs(NamedTuple):
 
 def costs(result: Inferred) -> Costs:
     """The costs of the nodes of a model."""
-    engine = result._record
-    bodies = _Bodies(engine)
+    index = result._index
+    counts: dict[GraphIndex, list[Dim | None]] = {}  # the multiply-adds of each node, None where they are not known
+    for body in index.inner_first():
+        counts[body] = [_count(body, number, counts) for number in range(len(body.nodes))]
     seen: set[object] = set()
     found = []
-    for node in schedule(result):
-        read = dict.fromkeys(reads_of(result, node))
-        held = [parameters(engine.scope[n]) for n in read if n in engine.scope.constants and n not in seen]
+    for number, (node, count) in enumerate(zip(index.nodes, counts[index], strict=True)):
+        read, scope = index.reads[number], index.scope
+        held = [parameters(scope[name]) for name in read if name in scope.constants and name not in seen]
         seen.update(read)
-        held += bodies.parameters(node, engine.scope, seen)
-        found.append(NodeCost(title_of(node), label_of(node), total(held), bodies.count(node, engine.scope)))
+        held += _inner_parameters(index.bodies(number), seen)
+        found.append(NodeCost(title_of(node), label_of(node), total(held), count))
     return Costs(found)
 
 
@@ -125,49 +124,34 @@ def parameters(value: Value) -> Dim:
     return product(value.shape)
 
 
-class _Bodies(Bodies):
-    """The costs of the graphs inside a model. Those of functions that call themselves are not known."""
+def _count(index: GraphIndex, number: int, counts: Mapping[GraphIndex, list[Dim | None]]) -> Dim | None:
+    """The multiply-adds of a node of a graph; None if they are not known. `counts` has those of the graphs it runs."""
+    op_type, domain, inputs, outputs, _, _ = index.nodes[number]
+    scope, bodies = index.scope, index.bodies(number)
+    if bodies:
+        found = {None if body is None else _sum(counts[body]) for body in bodies}
+        once = len(found) == 1 and (op_type == "If" or index.is_call(number))
+        return found.pop() if once or found == {0} else None
+    operator = scope.operators[domain, op_type]
+    if operator is None:
+        return None
+    given = [scope[name] if name else None for name in inputs]
+    made = [scope[name] if name else None for name in outputs]
+    count = multiply_adds(operator, given, made, index.attributes(number).values)
+    return None if isinstance(count, Expr) and UNKNOWN_SIZE in count.variables() else count
 
-    def __init__(self, engine: Record) -> None:
-        super().__init__(engine)
-        self._counts: dict[int, Dim | None] = {}
-        for key in self.inner_first():
-            self._counts[key] = _sum(self.count(node, self.graphs[key][1]) for node in self.nodes[key])
 
-    def count(self, node: Node, scope: Scope) -> Dim | None:
-        """The multiply-adds of a node; None if they are not known."""
-        op_type, domain, inputs, outputs, attributes, _ = node
-        called = self.called(node, scope)
-        if called:
-            counts = {self._counts.get(key) for key in called}
-            once = len(counts) == 1 and (op_type == "If" or not attributes.has_graphs)
-            return counts.pop() if once or counts == {0} else None
-        operator = scope.operators[domain, op_type]
-        if operator is None:
-            return None
-        given = [scope[name] if name else None for name in inputs]
-        made = [scope[name] if name else None for name in outputs]
-        resolved = resolve(self._record, attributes, scope.attributes).values
-        count = multiply_adds(operator, given, made, resolved)
-        if isinstance(count, Expr) and UNKNOWN_SIZE in count.variables():
-            return None
-        # an attribute that each call sets differently: nothing is known
-        unknown = attributes.references is not None and any(name not in resolved for name in attributes.references)
-        return None if unknown and count != 0 else count
-
-    def parameters(self, node: Node, scope: Scope, seen: set[object]) -> list[Dim]:
-        """The parameters in the constants of the graphs that a node calls, without graphs that earlier nodes called."""
-        found: list[Dim] = []
-        pending = self.called(node, scope)
-        while pending:
-            key = pending.pop()
-            if key in seen or key not in self.graphs:
-                continue
-            seen.add(key)
-            graph, inner = self.graphs[key]
-            found += [parameters(inner[name]) for name in graph.constants]
-            pending += [k for n in self.nodes[key] for k in self.called(n, inner)]
-        return found
+def _inner_parameters(bodies: Sequence[GraphIndex | None], seen: set[object]) -> list[Dim]:
+    """The parameters in the constants of graphs and those inside them, without graphs that were `seen` earlier."""
+    found: list[Dim] = []
+    pending = [body for body in bodies if body is not None]
+    while pending:
+        body = pending.pop()
+        if id(body.graph.handle) not in seen:
+            seen.add(id(body.graph.handle))
+            found += [parameters(body.scope[name]) for name in body.graph.constants]
+            pending += [x for number in range(len(body.nodes)) for x in body.bodies(number) if x is not None]
+    return found
 
 
 def _sum(counts: Iterable[Dim | None]) -> Dim | None:
@@ -205,7 +189,7 @@ def layers(result: Inferred, costs: Costs, memory: MemoryPlan) -> list[Layer]:
     messages = getattr(result._record.model.graph.handle, "node", ())  # those of a ModelProto; others are the handles
     messages = () if callable(messages) else messages  # a method of onnx_ir's graphs
     given = {name: node for node in messages if node.metadata_props for name in node.output if name}
-    for i, node in enumerate(schedule(result)):
+    for i, node in enumerate(result._index.nodes):
         handle = given.get(first_output(node), node[5])
         members.setdefault(layer_of(text(node[5].name), _scopes(handle)), []).append(i)
     live: list[list[int]] = [[] for _ in costs.nodes]  # the steps of each node

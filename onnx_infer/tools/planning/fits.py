@@ -12,11 +12,12 @@ from math import log2
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from onnx_infer.errors import UnknownSymbol
+from onnx_infer.operators.element_types import LARGEST_SIZE
 from onnx_infer.results.guards import violations
 from onnx_infer.tools.planning.memory import MemoryPlan, Peak
 from onnx_infer.tools.planning.samples import moved_to_guards
 from symdim import BoundsError, Expr, Var
-from symdim.algebra.dims import bounds_of, substituted, variables_of
+from symdim.algebra.dims import bounds_of, substituted
 from symdim.algebra.evaluate import Substitution
 from symdim.relations.monotone import growth
 from symdim.relations.solving import solve
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     Box: TypeAlias = tuple[tuple[int, int], ...]
 
-_LARGEST = 2**31 - 1  # no size is larger
 _MOST_BOXES = 1_024
 _MOST_REBUILT = 50_000  # parts of sizes, in all boxes
 
@@ -61,14 +61,13 @@ class _Search:
     def __init__(self, result: Inferred, limit: int, bounds: Mapping[str, tuple[int, int | None]]) -> None:
         self.limit = limit
         self.memory = MemoryPlan(result, inputs=True, initializers=True, upper=True)
-        of_inputs = variables_of(dim for _, dim in result.sources.axes)
-        given = dict.fromkeys([*of_inputs, *self.memory.symbols])
+        given = dict.fromkeys([*result._input_symbols, *self.memory.symbols])
         self.guards = [guard for guard in result.guards if guard.origins]
         given.update(dict.fromkeys(v for guard in self.guards for v in guard.variables()))
         self.symbols = tuple(given)
         if unknown := bounds.keys() - {v.name for v in self.symbols}:
             raise UnknownSymbol("bounds", tuple(sorted(unknown)), [v.name for v in self.symbols])
-        self.whole: Box = tuple(_interval(v, bounds.get(v.name, (-_LARGEST, None))) for v in self.symbols)
+        self.whole: Box = tuple(_interval(v, bounds.get(v.name, (-LARGEST_SIZE, None))) for v in self.symbols)
         self.conditions = [guard.condition for guard in self.guards if guard.kind == "required"]
         sizes = dict.fromkeys(size for size in self.memory.sizes.values() if isinstance(size, Expr))
         self.falling = [size for size in sizes if not all(_grows(size, v) for v in size.variables())]
@@ -113,7 +112,7 @@ class _Search:
     def _diagonal(self) -> Iterator[dict[Var, int]]:
         """Sizes of growing magnitudes within the bounds, moved to where guards hold if one symbol's size can do it."""
         seen = set()
-        for power in range(32):
+        for power in range(LARGEST_SIZE.bit_length() + 1):
             sizes = {
                 v: min(max(1 << power, low), high) for v, (low, high) in zip(self.symbols, self.whole, strict=True)
             }
@@ -173,8 +172,8 @@ class _Search:
 def _interval(variable: Var, bounds: tuple[int, int | None]) -> tuple[int, int]:
     """The sizes of a symbol that lie within its own bounds and these."""
     own_low, own_high = variable.bounds()
-    low = max(bounds[0], -_LARGEST if own_low is None else own_low)
-    high = min(x for x in (bounds[1], own_high, _LARGEST) if x is not None)
+    low = max(bounds[0], -LARGEST_SIZE if own_low is None else own_low)
+    high = min(x for x in (bounds[1], own_high, LARGEST_SIZE) if x is not None)
     if low > high:
         raise BoundsError(f"bounds: no size of {variable.name!r} is at least {low} and at most {high}")
     return low, high

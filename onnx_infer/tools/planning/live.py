@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from onnx_infer.results.sources import element_of, without_computed
 from onnx_infer.tools.planning.envelope import ZERO, Envelope, Polynomial, envelope
 from onnx_infer.tools.planning.planner import byte_size
+from onnx_infer.tools.planning.scheduled import Schedule
 from onnx_infer.values.tensor import UNKNOWN_SIZE, OneOf
 from onnx_infer.values.text import text
 from symdim import Var, maximum
@@ -14,10 +15,11 @@ from symdim.algebra.dims import variables_of
 from symdim.guarantee import UpperBounds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+    from onnx_infer.engine.graph_index import GraphIndex
     from onnx_infer.results.inferred import Inferred
-    from onnx_infer.tools.planning.scheduled import Bodies, ScheduledNode, Steps
+    from onnx_infer.tools.planning.scheduled import ScheduledNode
     from onnx_infer.values.tensor import Dim, Value
 
 
@@ -60,7 +62,7 @@ def steps_of(nodes: Sequence[ScheduledNode], outputs: Iterable[str], sizes: Mapp
             dead[i].append(name)
     steps = []
     for node, dying in zip(nodes, dead, strict=False):
-        block = (block_name(node),) if node.bodies and block_name(node) in sizes else ()
+        block = (node.block,) if node.block in sizes else ()
         made = tuple(name for name in node.writes if name in sizes)
         steps.append(Step(node.operator, node.node, (*made, *block), (*dying, *block), node.number))
     return steps
@@ -70,7 +72,7 @@ class ByteCounter:
     """Counts bytes of values. `unknown`: those without; `bounded`: those that count with an upper bound."""
 
     def __init__(self, result: Inferred, upper: bool) -> None:
-        self._symbols, self._inputs = result.sources.symbols, frozenset(result.inputs)
+        self._given, self._inputs = frozenset(result._input_symbols), frozenset(result.inputs)
         self._bounds = UpperBounds()
         self._upper = upper
         self.unknown: dict[str, None] = {}
@@ -78,13 +80,16 @@ class ByteCounter:
 
     def is_given(self, variable: Var) -> bool:
         """Whether sizes or elements of inputs decide a symbol."""
-        return variable in self._symbols or element_of(variable, self._inputs)
+        return variable in self._given or element_of(variable, self._inputs)
 
-    def sizes(self, types: Mapping[str, Value], prefix: str = "") -> dict[str, Dim]:
-        """The bytes of values of the main graph, or of a body, whose name is the prefix."""
+    def sizes(self, types: Mapping[str, Value], shared: Collection[str] = (), prefix: str = "") -> dict[str, Dim]:
+        """The bytes of values of the main graph, or of a body, whose name is the prefix.
+
+        No caller can give a size to what only a turn of a body has, or that is `shared` by several calls.
+        """
         found = {}
         for name, value in types.items():
-            size = self._bytes(prefix + name, value, is_inner=bool(prefix))
+            size = self._bytes(prefix + name, value, is_inner=bool(prefix) or name in shared)
             if size is not None:
                 found[name] = size
         return found
@@ -103,10 +108,7 @@ class ByteCounter:
         return size
 
     def _of_tensor(self, value: Value, is_inner: bool) -> tuple[Dim | None, bool]:
-        """The bytes of a tensor, and whether they are only an upper bound.
-
-        No caller can give a size to a symbol that only a turn of a body has.
-        """
+        """The bytes of a tensor, and whether they are only an upper bound."""
         size = byte_size(value)
         if size is None or all(map(self.is_given, variables_of([without_computed(size)]))):
             return None if size is None else without_computed(size), False
@@ -118,38 +120,58 @@ class ByteCounter:
         return (bound, True) if all(map(self.is_given, variables_of([bound]))) else (None, True)
 
 
-def body_blocks(
-    schedule: Steps, bodies: Bodies, counter: ByteCounter, nodes: Sequence[ScheduledNode]
-) -> dict[int, tuple[str, Envelope]]:
-    """Number of a step that runs bodies -> the name of their block, and the largest of their peaks."""
-    peaks: dict[tuple[int, bool], Envelope] = {}  # by graph, and whether it is given states
+class Blocks:
+    """The memory of the bodies that steps run: for each step the largest of their peaks.
 
-    def block_of(node: ScheduledNode) -> Envelope:
-        found = [peaks[key, node.gives_states] for key in node.bodies if (key, node.gives_states) in peaks]
+    At most so many steps of functions stand in place of calls. A block of which a body is not known has no bytes: it is
+    `unknown` of the counter. So is what a body does not count.
+    """
+
+    def __init__(self, counter: ByteCounter, most: int) -> None:
+        self._counter, self._most = counter, most
+        self._peaks: dict[tuple[GraphIndex, bool], Envelope] = {}  # by graph, and whether it is given states
+
+    def sizes(self, steps: Iterable[ScheduledNode]) -> dict[str, Dim]:
+        """The bytes of the blocks of steps, by name. Those with an upper bound are `bounded` of the counter."""
+        found = self._of(steps)
+        self._counter.bounded.update((name, None) for name, block in found.items() if not block.exact)
+        return {name: block.size for name, block in found.items() if block.size != 0 or not block.exact}
+
+    def _of(self, steps: Iterable[ScheduledNode]) -> dict[str, Envelope]:
+        found = {step.block: self._block(step) for step in steps if step.bodies}
+        self._counter.unknown.update((name, None) for name, block in found.items() if block is None)
+        return {name: block for name, block in found.items() if block is not None}
+
+    def _block(self, step: ScheduledNode) -> Envelope | None:
+        known = [body for body in step.bodies if body is not None]
+        if len(known) < len(step.bodies):
+            return None
+        for body in known:
+            if (body, step.gives_states) not in self._peaks:
+                for inner in body.inner_first():
+                    self._enter(inner)
+        found = [self._peaks[body, step.gives_states] for body in known]
         joined = envelope(ZERO.plus([size]) for one in found for size in one.sizes)
-        is_exact = len(found) == len(node.bodies) and all(one.exact for one in found)
-        return joined._replace(exact=joined.exact and is_exact)
+        return joined._replace(exact=joined.exact and all(one.exact for one in found))
 
-    for key in bodies.inner_first():
-        graph, scope = bodies.graphs[key]
-        inner, types = schedule.of_body(key)
+    def _enter(self, body: GraphIndex) -> None:
+        """Enter the peaks of a body, after those of the graphs inside it."""
+        if (body, False) in self._peaks:
+            return
+        graph, schedule = body.graph, Schedule(body, self._most)
+        self._most -= schedule.inlined
         name = f"{text(graph.name)}/"
-        sizes = counter.sizes(types, name)
-        states = counter.sizes({formal: scope[formal] for formal, _ in graph.inputs}, name)
-        blocks = {place: block_of(node) for place, node in enumerate(inner) if node.bodies}
-        sizes.update((block_name(inner[place]), block.size) for place, block in blocks.items())
+        sizes = self._counter.sizes(schedule.types, prefix=name)
+        given = () if body.scope.parent is None else graph.inputs  # those of a function are the values of its call
+        states = self._counter.sizes({formal: body.scope[formal] for formal, _ in given}, prefix=name)
+        blocks = self._of(schedule.steps)
+        sizes.update((block, peak.size) for block, peak in blocks.items())
         for gives_states in (False, True):
             counted = (
                 {**states, **sizes} if gives_states else {n: x for n, x in sizes.items() if n not in graph.outputs}
             )
-            steps = steps_of(inner, graph.outputs if gives_states else (), counted)
+            steps = steps_of(schedule.steps, graph.outputs if gives_states else (), counted)
             kept = states if gives_states else ()
             found = envelope(live_sums(steps, counted, kept, range(len(steps))))
-            peaks[key, gives_states] = found._replace(exact=found.exact and all(b.exact for b in blocks.values()))
-    named = {place: (block_name(node), block_of(node)) for place, node in enumerate(nodes) if node.bodies}
-    return {place: (name, block) for place, (name, block) in named.items() if block.size != 0 or not block.exact}
-
-
-def block_name(node: ScheduledNode) -> str:
-    """The name of the memory that the bodies of a node need."""
-    return f"bodies of {node.node}"
+            exact = found.exact and all(block.exact for block in blocks.values())
+            self._peaks[body, gives_states] = found._replace(exact=exact)

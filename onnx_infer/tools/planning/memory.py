@@ -19,8 +19,8 @@ from onnx_infer.errors import UndecidedSize, UnknownSymbol
 from onnx_infer.results.guards import refuse_failing
 from onnx_infer.results.inferred import Inferred, checked_sizes, nameable
 from onnx_infer.tools.planning.envelope import Envelope, Polynomial, envelope
-from onnx_infer.tools.planning.live import ByteCounter, Step, body_blocks, live_sums, steps_of
-from onnx_infer.tools.planning.scheduled import Bodies, Steps
+from onnx_infer.tools.planning.live import Blocks, ByteCounter, Step, live_sums, steps_of
+from onnx_infer.tools.planning.scheduled import MOST_STEPS, Schedule
 from symdim import UnboundName, Var
 from symdim.algebra.dims import variables_of
 from symdim.compile import StraightLine, tuple_text
@@ -66,20 +66,18 @@ class MemoryPlan:
         inline: bool = True,
     ) -> None:
         model = result._record.model
-        bodies = Bodies(result._record)
         self._known, self._guards = nameable(result), (*result.guards, *result.data_guards)
-        schedule = Steps(result, bodies, inline)
-        nodes, types = schedule.of_model()
+        schedule = Schedule(result._index, MOST_STEPS if inline else 0)
         counter = ByteCounter(result, upper)
         kept = [*(result.inputs if inputs else ()), *(model.graph.constants if initializers else ())]
-        self.sizes = counter.sizes({**{name: result.types[name] for name in kept}, **types})
-        blocks = body_blocks(schedule, bodies, counter, nodes)
-        self.sizes.update((name, block.size) for name, block in blocks.values())
-        counter.bounded.update((name, None) for name, block in blocks.values() if not block.exact)
+        types = {**{name: result.types[name] for name in kept}, **schedule.types}
+        self.sizes = counter.sizes(types, schedule.shared) | Blocks(
+            counter, MOST_STEPS - schedule.inlined if inline else 0
+        ).sizes(schedule.steps)
         self.unknown, self.bounded = tuple(counter.unknown), tuple(counter.bounded)
         self._undecided = frozenset(v.name for v in self.symbols if not counter.is_given(v))
         self.kept = tuple(name for name in kept if name in self.sizes)
-        self.steps = steps_of(nodes, result.outputs, self.sizes)
+        self.steps = steps_of(schedule.steps, result.outputs, self.sizes)
 
     def __repr__(self) -> str:
         left_out = f", {len(self.unknown)} left out" if self.unknown else ""
@@ -104,8 +102,8 @@ class MemoryPlan:
 
     @property
     def is_bound(self) -> bool:
-        """Whether the peak, of the values that are counted, is an upper bound."""
-        return bool(self.bounded) or not self._largest_sums.exact
+        """Whether the peak is an upper bound, and not exact: each value has known bytes, or an upper bound of them."""
+        return not self.unknown and not self.peak.exact
 
     @cached_property
     def _largest_sums(self) -> Envelope:

@@ -158,8 +158,7 @@ def planner(result: Inferred, args: Sequence[str | Var] | None, values: Iterable
     refuse_text(values, "values")
     types = dict(result.types)
     if args is None:
-        sizes = variables_of(dim for _, dim in result.sources.axes)
-        return Planner(types, list(dict.fromkeys(sizes)), upper=upper, chosen=values)
+        return Planner(types, result._input_symbols, upper=upper, chosen=values)
     bounds = UpperBounds() if upper else None
     shapes = (_planned(value, bounds) for value in types.values())
     symbols = {v.name: v for shape in dict.fromkeys(shapes) if shape is not None for v in variables_of(shape)}

@@ -1,36 +1,39 @@
-"""The steps of a run in the order of the schedule, with the bodies of functions in place of their calls.
+"""The steps of a run in order, with the bodies of functions in place of their calls.
 
 The bodies of If, Loop, Scan and SequenceMap cannot be put in place: a step stands for such a node, and its bodies count
-as one block of memory at this step (`memory.py`).
+as one block of memory at this step (`live.py`). So does the body of a function after `MOST_STEPS`, or if nothing is
+known of it.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
-from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx_infer.engine.calls import find_function
 from onnx_infer.model.graph import Node, label_of, title_of
-from onnx_infer.results.inferred import Inferred, reads_of, schedule
+from onnx_infer.types.join import NOTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
-    from onnx_infer.engine.record import Record
+    from onnx_infer.engine.graph_index import GraphIndex
     from onnx_infer.engine.scope import Scope
-    from onnx_infer.model.graph import Graph
+    from onnx_infer.model.graph import Attributes
     from onnx_infer.values.tensor import Value
+
+MOST_STEPS = 1 << 16
+"""The most steps of functions in a plan; then a call is one step. Functions that call functions twice double them."""
 
 
 class ScheduledNode(NamedTuple):
     """A node that runs: its operator and name, the number of the node of the main graph that it belongs to, the values
     that it reads and writes, and the graphs that it runs.
 
-    Values and nodes inside of functions have the name of the call before theirs. `inputs` and `outputs` are those of
-    the operator, with "" for an absent one. `source` is the node as it is written, and the values around it; None for a
-    copy of an output. `gives_states`: values go to its bodies and come from them turn by turn (Loop, Scan,
-    SequenceMap).
+    The names of nodes inside of functions have the name of the call before theirs, and so have those of values, with a
+    number if there is another value of this name. `inputs` and `outputs` are those of the operator, with "" for an
+    absent one. `source` is the node as it is written, and the values around it; None for a copy of an output.
+    `attributes`: with those of a call in place of references. `bodies`: the graphs that it runs, None for one of which
+    nothing is known, and `block` the name of their memory. `is_call`: it calls a function. `gives_states`: values go to
+    its bodies and come from them turn by turn (Loop, Scan, SequenceMap).
     """
 
     operator: str
@@ -41,112 +44,120 @@ class ScheduledNode(NamedTuple):
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     source: tuple[Node, Scope] | None = None
-    bodies: tuple[int, ...] = ()
-    gives_states: bool = False
+    attributes: Attributes | None = None
+    bodies: tuple[GraphIndex | None, ...] = ()
+    block: str = ""
+    is_call: bool = False
+
+    @property
+    def gives_states(self) -> bool:
+        return bool(self.bodies) and not self.is_call and self.source is not None and self.source[0][0] != "If"
 
 
-class Bodies:
-    """The graphs inside a model (bodies of functions, and subgraphs), by the id of their message."""
+class Schedule:
+    """The steps of a graph. The nodes of a function's body stand in place of its call, up to `most` of such steps.
 
-    def __init__(self, engine: Record) -> None:
-        self._record = engine
-        self.graphs: dict[int, tuple[Graph, Scope]] = {
-            id(graph.handle): (graph, scope) for graph, scope in engine.inner
-        }
-        self.nodes = {key: list(graph.nodes()) for key, (graph, _) in self.graphs.items()}
+    `inlined`: the number of these. `types`: those of what the steps write, by its name in the schedule; `given`: those
+    of what else they read.
+    `shared`: the values whose sizes, where data decide them, no caller can give, because other calls have the same.
+    """
 
-    def called(self, node: Node, scope: Scope) -> list[int]:
-        """The graphs that a node runs: its subgraphs, or the body of the function that it calls."""
-        if node[4].has_graphs:
-            values = (x for v in node[4].values.values() for x in (v if isinstance(v, tuple) else (v,)))
-            return [id(x) for x in values if id(x) in self.graphs]
-        if scope.operators[node[1], node[0]] is not None:
-            return []
-        function = find_function(self._record, node, scope)
-        return [] if function is None else [id(function.body.handle)]
+    def __init__(self, index: GraphIndex, most: int = MOST_STEPS) -> None:
+        self.steps: list[ScheduledNode] = []
+        self.types: dict[str, Value] = {}
+        self.given: dict[str, Value] = {}
+        self.shared: set[str] = set()
+        self._used: dict[str, int] = {}
+        self.inlined, self._most = 0, most
+        main = _Frame(index, "")
+        for name in (*index.scope, *index.graph.constants, *index.graph.outputs):
+            self._used[name] = 0
+            main.names[name] = name
+        self._walk(main)
 
-    def inner_first(self) -> Iterator[int]:
-        """The graphs, each after those that its nodes run. Functions that call themselves, and their callers, are left
-        out.
-        """
-        calls = {key: [k for n in self.nodes[key] for k in self.called(n, s)] for key, (_, s) in self.graphs.items()}
-        sorter = TopologicalSorter(calls)
-        with suppress(CycleError):
-            sorter.prepare()
-        while ready := sorter.get_ready():
-            yield from (key for key in ready if key in self.graphs)
-            sorter.done(*ready)
-
-
-class _Frame(NamedTuple):
-    """A graph whose nodes are steps: the names of its values in the plan, and what its outputs copy at its end."""
-
-    nodes: Iterator[Node]
-    scope: Scope
-    names: Mapping[str, str]
-    prefix: str
-    copies: Sequence[tuple[str, str]] = ()
-
-    def name(self, inner: str) -> str:
-        return self.names.get(inner, self.prefix + inner)
-
-
-class Steps:
-    """The steps of the graphs of a model. With `inline`, the nodes of a function's body stand in place of its call."""
-
-    def __init__(self, result: Inferred, bodies: Bodies, inline: bool) -> None:
-        self._result, self._bodies = result, bodies
-        self._inlined = frozenset(bodies.inner_first()) if inline else frozenset()
-
-    def of_model(self) -> tuple[list[ScheduledNode], dict[str, Value]]:
-        """The steps of the main graph, and the types of what they write."""
-        return self._walked(schedule(self._result), self._result._record.scope)
-
-    def of_body(self, key: int) -> tuple[list[ScheduledNode], dict[str, Value]]:
-        """The steps of a body, and the types of what they write."""
-        return self._walked(self._bodies.nodes[key], self._bodies.graphs[key][1])
-
-    def _walked(self, nodes: Iterable[Node], scope: Scope) -> tuple[list[ScheduledNode], dict[str, Value]]:
-        steps: list[ScheduledNode] = []
-        types: dict[str, Value] = {}
+    def _walk(self, main: _Frame) -> None:
         number = -1
-        frames = [_Frame(iter(nodes), scope, {}, "")]
+        frames = [main]
         while frames:
             frame = frames[-1]
-            node = next(frame.nodes, None)
-            if node is None:
+            place = frame.next
+            if place == len(frame.index.nodes):
                 frames.pop()
-                steps += [_copy(frame.prefix[:-1], number, pair) for pair in frame.copies]
+                self.steps += [_copy(frame.prefix[:-1], number, pair) for pair in frame.copies]
                 continue
+            frame.next += 1
             number += len(frames) == 1
-            types.update((frame.name(name), frame.scope[name]) for name in node[3] if name)
-            called = self._bodies.called(node, frame.scope)
-            if called and not node[4].has_graphs and called[0] in self._inlined:
-                frames.append(self._call(node, called[0], frame))
+            index, node = frame.index, frame.index.nodes[place]
+            inputs, outputs = (tuple([name and self._name(frame, name) for name in names]) for names in node[2:4])
+            for name, inner in zip(outputs, node[3], strict=True):
+                if name and name not in self.types:  # what a call gives has the type that its caller knows
+                    self.types[name] = index.scope[inner]
+                    self.shared.update((name,) if index.is_shared else ())
+            reads = tuple(self._reads(frame, place))
+            bodies, is_call = index.bodies(place), index.is_call(place)
+            if is_call and self.inlined < self._most and bodies[0] is not None:
+                frames.append(self._call(node, bodies[0], frame))
                 continue
-            inputs, outputs = (tuple(frame.name(name) if name else "" for name in names) for names in node[2:4])
-            captured = (frame.name(name) for name in reads_of(self._result, node) if name)
-            steps.append(
+            self.inlined += len(frames) > 1
+            label = frame.prefix + label_of(node)
+            self.steps.append(
                 ScheduledNode(
-                    title_of(node), frame.prefix + label_of(node), number,
-                    tuple(dict.fromkeys(captured)), tuple(filter(None, outputs)), inputs, outputs,
-                    (node, frame.scope), tuple(called), node[4].has_graphs and node[0] != "If",
+                    title_of(node), label, number, reads, tuple(filter(None, outputs)), inputs, outputs,
+                    (node, index.scope), index.attributes(place), bodies,
+                    self._new(f"bodies of {label}") if bodies else "", is_call,
                 )
             )  # fmt: skip
-        return steps, types
 
-    def _call(self, node: Node, key: int, caller: _Frame) -> _Frame:
+    def _name(self, frame: _Frame, inner: str) -> str:
+        """The name of a value of a frame in the schedule."""
+        found = frame.names.get(inner)
+        if found is None:
+            found = frame.names[inner] = self._new(frame.prefix + inner)
+        return found
+
+    def _reads(self, frame: _Frame, place: int) -> Iterator[str]:
+        """The values that a node reads, without the inputs of a function that its call leaves out."""
+        scope = frame.index.scope
+        for inner in frame.index.reads[place]:
+            value = scope[inner] if scope.knows(inner) else NOTHING
+            if value is not None:
+                name = self._name(frame, inner)
+                if name not in self.types:
+                    self.given.setdefault(name, value)
+                yield name
+
+    def _new(self, base: str) -> str:
+        """The base, or the base with a number if it is used already."""
+        name, count = base, self._used.get(base, 0)
+        while name in self._used:
+            count += 1
+            name = f"{base}_{count}"
+        self._used[base] = count
+        self._used.setdefault(name, 0)
+        return name
+
+    def _call(self, node: Node, body: GraphIndex, caller: _Frame) -> _Frame:
         """The body of a function. Its inputs and outputs are values of the caller."""
-        graph, scope = self._bodies.graphs[key]
-        pairs = zip((name for name, _ in graph.inputs), node[2], strict=False)
-        names = {formal: caller.name(name) for formal, name in pairs if name}
-        copies = []
-        for formal, name in zip(graph.outputs, node[3], strict=False):
-            if name and formal in names:  # it is an input, or another output, too
-                copies.append((names[formal], caller.name(name)))
+        frame = _Frame(body, f"{caller.prefix}{label_of(node)}/")
+        pairs = zip((name for name, _ in body.graph.inputs), node[2], strict=False)
+        frame.names.update((formal, self._name(caller, name)) for formal, name in pairs if name)
+        for formal, name in zip(body.graph.outputs, node[3], strict=False):
+            if name and formal in frame.names:  # it is an input, or another output, too
+                frame.copies.append((frame.names[formal], self._name(caller, name)))
             elif name:
-                names[formal] = caller.name(name)
-        return _Frame(iter(self._bodies.nodes[key]), scope, names, f"{caller.prefix}{label_of(node)}/", copies)
+                frame.names[formal] = self._name(caller, name)
+        return frame
+
+
+class _Frame:
+    """A graph whose nodes are steps: the names of its values in the schedule, and what its outputs copy at its end."""
+
+    __slots__ = ("copies", "index", "names", "next", "prefix")
+
+    def __init__(self, index: GraphIndex, prefix: str) -> None:
+        self.index, self.prefix, self.next = index, prefix, 0
+        self.names: dict[str, str] = {}
+        self.copies: list[tuple[str, str]] = []
 
 
 def _copy(call: str, number: int, pair: tuple[str, str]) -> ScheduledNode:

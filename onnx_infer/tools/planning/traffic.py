@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx_infer.engine.calls import resolve
 from onnx_infer.ops.loop import ENDLESS
 from onnx_infer.results.inferred import checked_sizes
 from onnx_infer.tools.planning.costs import costs
 from onnx_infer.tools.planning.live import ByteCounter
-from onnx_infer.tools.planning.scheduled import Bodies, Steps
+from onnx_infer.tools.planning.scheduled import MOST_STEPS, Schedule
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Sequence, SymTensor
 from symdim import Expr, Var, maximum, total
@@ -25,7 +24,7 @@ from symdim.algebra.dims import variables_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from onnx_infer.engine.scope import Scope
+    from onnx_infer.engine.graph_index import GraphIndex
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.tools.planning.scheduled import ScheduledNode
     from onnx_infer.values.tensor import Dim, Value
@@ -107,34 +106,29 @@ def traffic(result: Inferred) -> Traffic:
 
 
 class _Counter:
-    """Counts what steps move. `_of_bodies`: what all nodes of a body read and write in one turn."""
+    """Counts what the nodes of graphs move. `_of_bodies`: what all nodes of a body read and write in one turn."""
 
     def __init__(self, result: Inferred) -> None:
-        self._record = result._record
-        self._bodies = Bodies(self._record)
-        self._schedule = Steps(result, self._bodies, inline=True)
         self._sizes = ByteCounter(result, upper=True)
-        self._of_bodies: dict[int, Moved] = {}
-        for key in self._bodies.inner_first():
-            moved = list(self._of_steps(self._schedule.of_body(key), self._bodies.graphs[key][1]))
-            self._of_bodies[key] = _sum(read for _, (read, _) in moved), _sum(written for _, (_, written) in moved)
+        self._of_bodies: dict[GraphIndex, Moved] = {}
+        *bodies, self._main = result._index.inner_first()
+        for body in bodies:
+            moved = [of_step for _, of_step in self._of_steps(body)]
+            self._of_bodies[body] = _sum(read for read, _ in moved), _sum(written for _, written in moved)
 
     def of_model(self) -> Iterator[tuple[int, Moved]]:
         """For each step the number of its node, and what it reads and writes."""
-        return self._of_steps(self._schedule.of_model(), self._record.scope)
+        return self._of_steps(self._main)
 
-    def _of_steps(
-        self, walked: tuple[list[ScheduledNode], dict[str, Value]], scope: Scope
-    ) -> Iterator[tuple[int, Moved]]:
-        steps, made = walked
-        outer = {name: scope[name] for step in steps for name in step.reads if name not in made and scope.knows(name)}
-        sizes = self._sizes.sizes({**outer, **made})
-        for step in steps:
+    def _of_steps(self, index: GraphIndex) -> Iterator[tuple[int, Moved]]:
+        schedule = Schedule(index, MOST_STEPS if index is self._main else 0)
+        sizes = self._sizes.sizes({**schedule.given, **schedule.types})
+        for step in schedule.steps:
             yield step.number, self._of_turns(step) if step.bodies else _moved(step, sizes)
 
     def _of_turns(self, step: ScheduledNode) -> Moved:
         """What the bodies of a node read and write in all turns."""
-        bodies = [self._of_bodies.get(key, (None, None)) for key in step.bodies]
+        bodies = [(None, None) if body is None else self._of_bodies[body] for body in step.bodies]
         turns = self._turns(step)
         read, written = ([body[i] for body in bodies] for i in (0, 1))
         return _times(turns, read), _times(turns, written)
@@ -142,17 +136,19 @@ class _Counter:
     def _turns(self, step: ScheduledNode) -> Dim | None:
         """How often a body runs, or an upper bound; None if there is none."""
         assert step.source is not None
-        (op_type, domain, inputs, outputs, attributes, _), scope = step.source
-        graph = self._bodies.graphs[step.bodies[0]][0]
+        assert step.attributes is not None
+        (op_type, domain, inputs, outputs, _, _), scope = step.source
         values = [scope[name] if name else None for name in inputs]
-        if domain not in ("", "ai.onnx") or not attributes.has_graphs:
+        if step.is_call:
+            return 1
+        if domain not in ("", "ai.onnx") or step.bodies[0] is None:
             return None
         if op_type == "If":
             return 1
         if op_type == "SequenceMap":
             return self._number(values[0].length if isinstance(values[0], Sequence) else None)
-        if op_type == "Scan" and len(values) == len(graph.inputs):  # Scan-8 has one more, and batches
-            given = resolve(self._record, attributes, scope.attributes).values
+        if op_type == "Scan" and len(values) == len(step.bodies[0].graph.inputs):  # Scan-8 has one more, and batches
+            given = step.attributes.values
             axes = given.get("scan_input_axes") or (0,)
             return self._number(_size(values[len(values) - given["num_scan_inputs"]], axes[0]))
         if op_type == "Loop":

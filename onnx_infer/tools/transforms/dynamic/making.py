@@ -2,7 +2,8 @@
 
 The traced model and the freed one are inferred side by side. If a constant equals a traced size, and the operand has a
 free size now, the free size replaces the constant. At the traced sizes the changed model computes the same. It is
-inferred again at the end: a guard that still equates a free size with another one is a pin.
+inferred again at the end: a guard that still equates a free size with another one is a pin (`remaining.py` has the
+pins in bodies, and the doubts).
 """
 
 from __future__ import annotations
@@ -14,17 +15,16 @@ from onnx import GraphProto
 
 from onnx_infer.api import infer
 from onnx_infer.errors import ArgumentError
-from onnx_infer.model.attributes import constant
 from onnx_infer.options import no_model
 from onnx_infer.protobuf.declarations import innermost_dims
-from onnx_infer.protobuf.nodes import graphs_of, subgraphs
+from onnx_infer.protobuf.nodes import graphs_of
 from onnx_infer.protobuf.specialize import drop_inferred
 from onnx_infer.protobuf.wire import dim_param
 from onnx_infer.tools.transforms.dynamic.pinned import Change, Pin, Tracer
-from onnx_infer.tools.transforms.dynamic.proposals import Doubt, Left, Proposals, doubts
+from onnx_infer.tools.transforms.dynamic.proposals import Left, Proposals
+from onnx_infer.tools.transforms.dynamic.remaining import Doubt, remaining
 from onnx_infer.tools.transforms.dynamic.walking import FreedWalk
 from onnx_infer.tools.transforms.dynamic.writing import Writer
-from onnx_infer.tools.transforms.refusals import label_of
 from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ class Dynamic(NamedTuple):
     """A model with free sizes.
 
     `model`: the model, a copy. `traced`: the size that each symbol had. `changes`: the changes that free what constants
-    pin; they are in the model if it was asked for. `pins`: what pins a free size and has no certain change. `doubts`:
-    numbers beside free sizes that the trace may have decided. `result`: the inference of the model.
+    pin; they are in the model if they are `applied`. `pins`: what pins a free size then and has no certain change.
+    `doubts`: numbers that the trace may have decided. `result`: the inference of the model.
     """
 
     model: onnx.ModelProto
@@ -56,6 +56,7 @@ class Dynamic(NamedTuple):
     pins: list[Pin]
     doubts: list[Doubt]
     result: InferenceResult
+    applied: bool
 
     def __repr__(self) -> str:
         freed = ", ".join(f"{symbol} (was {size})" for symbol, size in self.traced.items())
@@ -64,15 +65,18 @@ class Dynamic(NamedTuple):
 
     @property
     def is_free(self) -> bool:
-        """Whether nothing in the model pins the free sizes. What the trace has decided is not in the model."""
-        return not self.pins
+        """Whether nothing pins the free sizes once the changes are made, and no number is in doubt."""
+        return not (self.pins or self.doubts)
 
 
-def make_dynamic(model: onnx.ModelProto, axes: Mapping[str, Mapping[int, str]], *, apply: bool = False) -> Dynamic:
+def make_dynamic(
+    model: onnx.ModelProto, axes: Mapping[str, Mapping[int, str]], *, apply: bool = False, unfinished: bool = False
+) -> Dynamic:
     """Free sizes of inputs, `{"images": {0: "batch", 2: "H"}}`, and find what pins them. The model is not changed.
 
-    With `apply`, the certain changes are made. Without it, the model has only free inputs, and `changes` are proposals.
-    All types are inferred anew and written. Raises `ArgumentError` for an axis that cannot be freed.
+    With `apply`, the changes are made if the model is free then: no pin and no doubt is left. With `unfinished` too,
+    they are made in any case. Otherwise the model has only free inputs, and `changes` are proposals. All types are
+    inferred anew and written. Raises `ArgumentError` for an axis that cannot be freed.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["": 17]>
@@ -95,18 +99,26 @@ def make_dynamic(model: onnx.ModelProto, axes: Mapping[str, Mapping[int, str]], 
 
     changes = list(walk.changes.values())
     pins = [*walk.pins.values(), *Proposals(traced, tracer.shape, left).pins(tracer.wanted)]
-    result = infer(freed)
-    if apply:
-        failed = Writer(freed, result, tracer).write(changes)
-        unwritten = {change for change, _ in failed}
-        changes = [change for change in changes if change not in unwritten]
-        pins += [Pin(c.operator, c.node, str(c).partition(": ")[2], f"cannot be written: {why}") for c, why in failed]
-        result = infer(freed)
-        pins += _pinning_guards(result, traced, {(pin.operator, pin.node) for pin in pins})
-    pins += _inner_pins(freed, traced.values())
-    declare_again(freed, model)
-    result.apply(freed)
-    return Dynamic(freed, traced, changes, pins, list(doubts(result, traced)), result)
+    changed = onnx.ModelProto()
+    changed.CopyFrom(freed)
+    failed = Writer(changed, infer(freed), tracer).write(changes)
+    unwritten = {change for change, _ in failed}
+    changes = [change for change in changes if change not in unwritten]
+    pins += [Pin(c.operator, c.node, str(c).partition(": ")[2], f"cannot be written: {why}") for c, why in failed]
+    result = infer(changed)
+    before = len(changed.graph.node) - len(freed.graph.node)
+    made_by_changes = {text(name) for node in changed.graph.node[:before] for name in node.output}
+    left_over, doubts = remaining(result, traced, made_by_changes)
+    known = {(pin.operator, pin.node) for pin in pins}
+    pins += _pinning_guards(result, traced, known) if apply or not pins else ()
+    known.update((pin.operator, pin.node) for pin in pins)
+    pins += [pin for pin in left_over if (pin.operator, pin.node) not in known]
+    applied = apply and (unfinished or not (pins or doubts))
+    made = changed if applied else freed
+    declare_again(made, model)
+    result = result if applied else infer(freed)
+    result.apply(made)
+    return Dynamic(made, traced, changes, pins, doubts, result, applied)
 
 
 def _walked(model: onnx.ModelProto, static: InferenceResult, axes: Mapping[str, Mapping[int, str]]) -> FreedWalk:
@@ -139,31 +151,6 @@ def _pinning_guards(result: InferenceResult, traced: Mapping[str, int], known: s
     for error in result.diagnostics:
         if error.severity == "error":
             yield Pin(error.operator.partition("-")[0], error.node, error.message, "its sizes do not fit any more")
-
-
-def _inner_pins(model: onnx.ModelProto, traced: Iterable[int]) -> Iterator[Pin]:
-    """The nodes with graphs, and the functions, that have a traced size in a constant; they are not changed."""
-    sizes = {size for size in traced if size != 1}
-    bodies = [(node.op_type, text(label_of(node)), node) for node in model.graph.node]
-    for operator, name, body in (*bodies, *((f"function {f.name}", "", f) for f in model.functions)):
-        if size := next((n for tensor in _constants_inside(body) for n in _numbers(tensor) if n in sizes), None):
-            why = f"a constant inside has the traced size {size}"
-            yield Pin(operator, name, why, "nodes inside are not changed: replace it if it is one")
-
-
-def _constants_inside(body: onnx.NodeProto | onnx.FunctionProto) -> Iterator[onnx.TensorProto]:
-    """The constant tensors in the graphs of a node, or in a function."""
-    roots = [body] if isinstance(body, onnx.FunctionProto) else subgraphs(body)
-    for graph in (graph for root in roots for graph in graphs_of(root)):
-        yield from getattr(graph, "initializer", ())  # a function has none
-        yield from (a.t for node in graph.node for a in node.attribute if a.HasField("t"))
-
-
-def _numbers(tensor: onnx.TensorProto) -> Iterator[int]:
-    """The sizes of a tensor, and its elements if they are few integers."""
-    yield from tensor.dims
-    value = constant(tensor)
-    yield from (x for x in value.data or () if type(x) is int)
 
 
 def free(model: ModelProto, axes: Axes) -> dict[str, int]:

@@ -17,7 +17,7 @@ from onnx import TensorProto, numpy_helper
 from onnx_infer.model.graph import Node, first_output, label_of, title_of
 from onnx_infer.tools.transforms.dynamic.meant_targets import Merged, blocks, meant_target
 from onnx_infer.tools.transforms.dynamic.patterns import Kind, pattern
-from onnx_infer.tools.transforms.dynamic.trials import deciding
+from onnx_infer.tools.transforms.dynamic.trials import deciding, trial
 from onnx_infer.values.tensor import Dim, Shape, SymTensor
 from onnx_infer.values.text import text
 from symdim import Expr, Var
@@ -218,7 +218,12 @@ class Tracer:
             rule, least = (Tracer._squeezed, 1) if facets.view == "whole" else _RULES.get(op_type, (None, 0))
             if rule is not None and len(inputs) >= least:
                 return rule(self, node, axis, wanted)
-        places = deciding(node, self.static._record.scope, node[3].index(name), axis, wanted)
+        index = node[3].index(name)
+        given = trial(node, self.static._record.scope)
+        for number, effect in given.sizes_read() if given is not None else ():
+            if effect[:2] == (index, axis) and number.operand is not None:
+                return self.change(node, number.operand, number.at, number.value, wanted)
+        places = deciding(node, self.static._record.scope, index, axis, wanted)
         return [step for operand, own in places for step in self._on(node, operand, own, wanted)] or None
 
     def _on(self, node: Node, operand: int, axis: int, wanted: Dim) -> Way:
@@ -253,16 +258,6 @@ class Tracer:
             return None
         at = axis - len(self.shape(node[3][0])) + len(target)
         return self._sized(node, 1, at, axis, wanted) or self._aligned(node, axis, wanted, range(1))
-
-    def _constant_of_shape(self, node: Node, axis: int, wanted: Dim) -> Change | None:
-        return self._sized(node, 0, axis, axis, wanted)
-
-    def _resize(self, node: Node, axis: int, wanted: Dim) -> Change | None:
-        return None if node[4].values.get("axes") else self._sized(node, 3, axis, axis, wanted)
-
-    def _range(self, node: Node, axis: int, wanted: Dim) -> Change | None:
-        start, limit, delta = (self.elements(name) for name in node[2])
-        return self._sized(node, 1, 0, axis, wanted) if (start, delta) == ((0,), (1,)) and limit else None
 
     def _tile(self, node: Node, axis: int, wanted: Dim) -> Change | Way | None:
         repeats = self.elements(node[2][1])
@@ -308,9 +303,8 @@ class Tracer:
 
 
 _RULES: Mapping[str, tuple[Callable[[Tracer, Node, int, Dim], Change | Way | None], int]] = {
-    "Expand": (Tracer._expand, 2), "Slice": (Tracer._slice, 3), "ConstantOfShape": (Tracer._constant_of_shape, 1),
-    "Tile": (Tracer._tile, 2), "Resize": (Tracer._resize, 4), "Concat": (Tracer._concat, 1),
-    "Range": (Tracer._range, 3),
+    "Expand": (Tracer._expand, 2), "Slice": (Tracer._slice, 3),
+    "Tile": (Tracer._tile, 2), "Concat": (Tracer._concat, 1),
 }  # fmt: skip
-"""Operators that read sizes, or that give a size by several operands, with the least number of inputs. Of others the
-rule is asked (`trials.py`)."""
+"""Operators whose result has a size by several operands, with the least number of inputs. Of others the rule is asked
+(`trials.py`)."""

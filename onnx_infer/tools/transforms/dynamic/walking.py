@@ -20,7 +20,7 @@ from onnx_infer.ops.reshaping import reshaped
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.tools.transforms.dynamic.meant_targets import Merged, meant_target, remember
 from onnx_infer.tools.transforms.dynamic.pinned import Change, Pin, Place, Tracer
-from onnx_infer.tools.transforms.dynamic.trials import demanded
+from onnx_infer.tools.transforms.dynamic.trials import aligned, demanded, trial
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, Shape, SymTensor
 from symdim import Expr, Var, product
@@ -160,6 +160,7 @@ class FreedWalk:
     def _find_changes(self, node: Node, operands: Sequence[str]) -> None:
         """Note the changes of sizes that a node reads. `operands` are its operands as they are changed so far."""
         op_type, domain = node[:2]
+        self._sizes(node, operands)
         if domain not in ("", "ai.onnx") or len(node[2]) < 2:
             return
         shape, target = self._shape(operands[0]), self._vector(node[2][1])
@@ -176,10 +177,22 @@ class FreedWalk:
                     self._note([self.tracer.change(node, 1, at, size, 1)])  # broadcasting gives it the operand's size
         elif op_type == "Slice" and len(node[2]) > 2:
             self._slice(node, shape)
-        elif op_type == "TopK" and shape:
-            size = shape[node[4].values.get("axis", -1) % len(shape)]
-            if isinstance(size, Expr) and self._value(size) == target.data[0]:  # it sorts the whole axis
-                self._note([self.tracer.change(node, 1, 0, target.data[0], size)])
+
+    def _sizes(self, node: Node, operands: Sequence[str]) -> None:
+        """Note the changes of numbers that are sizes of results, where the first operand has a free size.
+
+        So a Resize gets the size that it has, and a TopK of a whole axis sorts the whole axis.
+        """
+        shape = self._shape(operands[0]) if operands else None
+        if not any(isinstance(size, Expr) for size in shape or ()):
+            return
+        given = trial((*node[:2], list(operands), *node[3:]), self.engine.scope)
+        if given is None:
+            return
+        for number, effect in given.sizes_read():
+            size = aligned(given, effect)
+            if number.operand is not None and isinstance(size, Expr) and self._value(size) == number.value:
+                self._note([self.tracer.change(node, number.operand, number.at, number.value, size)])
 
     def _reshape(self, node: Node, shape: Shape, target: tuple[Any, ...]) -> None:
         traced = self.tracer.shape(node[3][0])

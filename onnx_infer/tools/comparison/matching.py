@@ -1,0 +1,121 @@
+"""Which node of the one graph stands for which node of the other one.
+
+Nodes that compute the same come first, then those that do so with other weights. The others are matched by name where
+names mean something, and backwards from the outputs.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from functools import partial
+from typing import TYPE_CHECKING
+
+from onnx_infer.tools.comparison.graphs import GraphNode, GraphValue, ValueGraph
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    from onnx_infer.tools.comparison.numbering import Numbers
+
+    Ends: TypeAlias = "list[tuple[GraphValue, GraphValue]]"
+
+
+class Pairs:
+    """The pairs of two models so far: `of` leads from a node or value of the first one to that of the second one."""
+
+    def __init__(self, same: tuple[Numbers, Numbers], alike: tuple[Numbers, Numbers]) -> None:
+        self.of: dict[GraphNode | GraphValue, GraphNode | GraphValue] = {}
+        self.taken: set[GraphNode | GraphValue] = set()
+        self.same, self.alike = same, alike
+        """The numbers of both models, with the data of constants and without."""
+
+    def are_same(self, first: GraphValue | None, second: GraphValue | None) -> bool:
+        """Whether two values are the same: they have one number, or their nodes are a pair."""
+        if first is None or second is None:
+            return first is second
+        return self.of.get(first) is second or self.same[0].get(first, -1) == self.same[1].get(second, -2)
+
+    def add(self, first: GraphNode | GraphValue, second: GraphNode | GraphValue) -> None:
+        """Make a pair, of two nodes also of their outputs."""
+        self.of[first] = second
+        self.taken.add(second)
+        if isinstance(first, GraphNode) and isinstance(second, GraphNode):
+            for a, b in zip(first.values, second.values, strict=False):
+                if a is not None and b is not None:
+                    self.add(a, b)
+
+    def are_free(self, first: GraphNode, second: GraphNode) -> bool:
+        """Whether neither has a partner."""
+        return first not in self.of and second not in self.taken
+
+
+def match(first: ValueGraph, second: ValueGraph, pairs: Pairs, ends: Ends) -> None:
+    """Pair the nodes of two graphs. `ends`: their outputs in pairs."""
+    for numbers in (pairs.same, pairs.alike):
+        _by_key(first, second, pairs, partial(_number_and_name, numbers))
+        _by_key(first, second, pairs, partial(_number, numbers))
+    mean_something = _names_mean_something(first, second)
+    if mean_something:
+        _by_key(first, second, pairs, lambda node, _: (node.operator, _name(node)))
+    _backwards(first, pairs, ends)
+    if mean_something:
+        _by_key(first, second, pairs, lambda node, _: _name(node))
+
+
+def _number_and_name(numbers: tuple[Numbers, Numbers], node: GraphNode, side: int) -> object:
+    return numbers[side][node], _name(node)
+
+
+def _number(numbers: tuple[Numbers, Numbers], node: GraphNode, side: int) -> object:
+    return numbers[side][node]
+
+
+def _name(node: GraphNode) -> str:
+    """The name of the first output, which says more than that of the node: each value has one."""
+    return next((value.name for value in node.values if value is not None), node.name)
+
+
+def _by_key(first: ValueGraph, second: ValueGraph, pairs: Pairs, key: Callable[[GraphNode, int], object]) -> None:
+    """Pair the free nodes with equal keys, in order."""
+    waiting: dict[object, deque[GraphNode]] = {}
+    for node in second.nodes:
+        if node not in pairs.taken:
+            waiting.setdefault(key(node, 1), deque()).append(node)
+    for node in first.nodes:
+        if node not in pairs.of and (others := waiting.get(key(node, 0))):
+            pairs.add(node, others.popleft())
+
+
+def _names_mean_something(first: ValueGraph, second: ValueGraph) -> bool:
+    """Whether most values that have one name in both graphs are made by the same operator, and most names occur twice.
+
+    Names such as "123" are numbers of an export: a node more, and all later ones mean something else.
+    """
+    operators = {_name(node): node.operator for node in first.nodes}
+    common = [(operators[name], node.operator) for node in second.nodes if (name := _name(node)) in operators]
+    alike = sum(a == b for a, b in common)
+    return 2 * alike >= max(len(common), min(len(first.nodes), len(second.nodes)))
+
+
+def _backwards(first: ValueGraph, pairs: Pairs, ends: Ends) -> None:
+    """Pair the nodes that give values which stand for each other, from the outputs to the inputs.
+
+    Two nodes of one operator are a pair, and two others if they read the same.
+    """
+    pending: deque[tuple[GraphValue | None, GraphValue | None]] = deque(ends)
+    for node in reversed(first.nodes):
+        other = pairs.of.get(node)
+        if isinstance(other, GraphNode) and pairs.same[0][node] != pairs.same[1][other]:
+            pending.extend(zip(node.reads, other.reads, strict=False))
+    inside = set(first.nodes)
+    while pending:
+        a, b = pending.popleft()
+        if a is None or b is None or a.node is None or b.node is None or a.place != b.place:
+            continue
+        if a.node not in inside or not pairs.are_free(a.node, b.node):
+            continue
+        reads = list(zip(a.node.reads, b.node.reads, strict=False))
+        if a.node.operator == b.node.operator or (reads and all(pairs.are_same(*pair) for pair in reads)):
+            pairs.add(a.node, b.node)
+            pending.extend(reads)

@@ -1,0 +1,134 @@
+"""What differs between two models, as text for people and as JSON for programs (docs/json.md)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onnx_infer.tools.report.layout import limited, text_of
+from onnx_infer.tools.report.plain_data import diagnostic_json, guard_json, head_json, type_json
+from onnx_infer.tools.report.table import guard_parts
+from onnx_infer.values.text import bounded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from onnx_infer.diagnostics import Diagnostic
+    from onnx_infer.results.guards import Guard
+    from onnx_infer.tools.comparison.comparison import Comparison
+    from onnx_infer.tools.comparison.differences import ConstantDifference, NodeDifference
+    from onnx_infer.tools.comparison.types import TypeDifference
+
+_MOST_OF_A_KIND = 8
+"""The most lines of a section, unless all are asked for. What differs is read from its beginning."""
+
+_MOST_NODES = 3
+"""The most nodes that are named where one thing differs in many."""
+
+
+def differences_text(found: Comparison, limit: int | None, width: int | None) -> str:
+    """The verdict and what differs, section by section: `-` is only in the first model, `+` only in the second one."""
+    limit = None if limit is None else min(limit, _MOST_OF_A_KIND)
+    names = found.renamed_values + len(found.renamed)
+    renamed = f", apart from names: {names} values are renamed" if names else ""
+    if found.differs:
+        verdict = "the two models differ"
+    elif found.not_read:
+        verdict = "it is not known whether they are equal: nothing differs in what could be compared"
+    else:
+        verdict = f"the two models are equal{renamed}"
+    causes = [d for d in found.values if not d.follows]
+    follow = len(found.values) - len(causes)
+    inner = f"inner values ({follow} more follow from what differs before them):" if follow else "inner values:"
+    ends = [f"  {theirs} is {ours}" for theirs, ours in found.renamed.items()]
+    sections = [
+        ("not compared:", [f"  {line}" for line in found.not_read]),
+        ("symbols of the second model:", [f"  {theirs} is {ours}" for theirs, ours in found.symbols.items()]),
+        ("inputs and outputs of the second model:", ends),
+        ("model:", [f"  {line}" for line in found.model]),
+        ("nodes:", _nodes(found.nodes)),
+        ("constants:", _constants(found.initializers)),
+        ("inputs:", _types(found.inputs)),
+        ("outputs:", _types(found.outputs)),
+        (inner, _types(causes)),
+        ("operators:", [f"  {op}: {first} -> {second}" for op, first, second in found.operators]),
+        (f"{len(found.only_first)} values of the first model alone:", [f"- {name}" for name in found.only_first]),
+        (f"{len(found.only_second)} values of the second model alone:", [f"+ {name}" for name in found.only_second]),
+        ("guards:", _guards("-", found.guards_first) + _guards("+", found.guards_second)),
+        ("errors and warnings:", _told("-", found.diagnostics_first) + _told("+", found.diagnostics_second)),
+    ]
+    shown = [[heading, *limited(lines, limit)] for heading, lines in sections if lines]
+    return text_of([[verdict], *shown], width)
+
+
+def _nodes(differences: Iterable[NodeDifference]) -> list[str]:
+    """A line for each difference; one line for what is the same in many nodes."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for place, operator, first, second, _, what in differences:
+        name = repr(first) if first == second else f"{first!r} / {second!r}"
+        alike.setdefault((operator, what), []).append(f"{name} in {place}" if place else name)
+    lines = []
+    for (operator, what), names in alike.items():
+        others = f" and {len(names) - _MOST_NODES} more" if len(names) > _MOST_NODES else ""
+        count = f" ({len(names)} nodes)" if len(names) > 1 else ""
+        lines.append(f"  {operator} {', '.join(names[:_MOST_NODES])}{others}{count}: {what}")
+    return lines
+
+
+def _constants(differences: Iterable[ConstantDifference]) -> list[str]:
+    return [f"  {a if a == b else f'{a} / {b}'}: {what}" for a, b, what in differences]
+
+
+def _told(sign: str, diagnostics: Iterable[Diagnostic]) -> list[str]:
+    return [f"{sign} {found.severity}: {str(found).partition(chr(10))[0]}" for found in diagnostics]
+
+
+def _guards(sign: str, guards: list[Guard]) -> list[str]:
+    return [f"{sign} {bounded(''.join(guard_parts(guard)).strip())}" for guard in guards]
+
+
+def _types(differences: list[TypeDifference]) -> list[str]:
+    lines = []
+    for first, second, ours, theirs, _ in differences:
+        if first is not None and second is not None:
+            name = first if first == second else f"{first} / {second}"
+            lines += [f"  {name}: {ours}", f"  {'':{len(name)}}  {theirs}"]
+        else:
+            lines.append(f"- {first}: {ours}" if second is None else f"+ {second}: {theirs}")
+    return lines
+
+
+def differences_json(found: Comparison) -> dict[str, Any]:
+    """A comparison as plain data. "equal" is None if that is not known."""
+    return {
+        **head_json(),
+        "equal": None if found.not_read and not found.differs else found.is_equal,
+        "not_compared": found.not_read,
+        "symbols": found.symbols,
+        "renamed": found.renamed,
+        "renamed_values": found.renamed_values,
+        "model": found.model,
+        "inputs": _types_json(found.inputs),
+        "outputs": _types_json(found.outputs),
+        "values": _types_json(found.values),
+        "nodes": [node._asdict() for node in found.nodes],
+        "initializers": [constant._asdict() for constant in found.initializers],
+        "only_first": found.only_first,
+        "only_second": found.only_second,
+        "operators": [count._asdict() for count in found.operators],
+        "guards_first": [guard_json(guard) for guard in found.guards_first],
+        "guards_second": [guard_json(guard) for guard in found.guards_second],
+        "diagnostics_first": [diagnostic_json(told) for told in found.diagnostics_first],
+        "diagnostics_second": [diagnostic_json(told) for told in found.diagnostics_second],
+    }
+
+
+def _types_json(differences: list[TypeDifference]) -> list[dict[str, Any]]:
+    return [
+        {
+            "first": first,
+            "second": second,
+            "first_type": None if first is None else type_json(ours),
+            "second_type": None if second is None else type_json(theirs),
+        }
+        for first, second, ours, theirs, _ in differences
+    ]

@@ -1,0 +1,182 @@
+"""The file of lines of a fleet. It also says which models are done."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+from onnx_infer.tools.fleets.stamps import are_unchanged
+from symdim import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+_START = b'{"schema_version": '
+
+
+class ForeignFileError(ValueError):
+    """The file is not one of these lines, or of other options, or another fleet writes it. It was not changed."""
+
+
+class Setting(NamedTuple):
+    """What decides a line besides the model: options of `infer`, modules with rules, whether it has all values."""
+
+    options: Mapping[str, Any]
+    modules: list[str]
+    whole: bool
+
+
+class Brief(NamedTuple):
+    """A line in short: the status and why, the numbers of values and of those that are not exact, and a guard."""
+
+    status: str
+    told: str
+    values: int
+    inexact: int
+    guards: int
+    guard: str
+
+
+def brief(line: Mapping[str, Any]) -> Brief:
+    """What a line says in short."""
+    errors = [told["message"] for told in line.get("diagnostics") or () if told["severity"] != "warning"]
+    told = (line.get("message") or next(iter(errors), "")).partition("\n")[0].removeprefix(f"{line['path']}: ")
+    values, guards = line.get("values") or 0, line.get("guards") or []
+    inexact = values - (line.get("exact") or 0)
+    return Brief(line["status"], told, values, inexact, len(guards), guards[0] if guards else "")
+
+
+class Journal:
+    """The lines of a fleet in a file (None: in no file). `done`: path -> its line in short, for models that are done.
+
+    A model is done if its line has the content that it has now, and was written by this version with this setting.
+    Lines of `files` that are not done are removed when the file is opened, with `force` all of them, and so is a last
+    line without its end: each is written at once, so a process that is killed leaves at most one. Raises OSError, and
+    `ForeignFileError` for a file with anything else.
+    """
+
+    def __init__(self, path: str | None, setting: Setting, files: Collection[str] = (), force: bool = False) -> None:
+        self.path, self.done = path, dict[str, Brief]()
+        self._setting, self._files, self._force = setting, frozenset(files), force
+        self._options = json.loads(json.dumps(setting.options))
+        self._file: IO[bytes] | None = None
+        if path is None:
+            return
+        if any(os.path.realpath(path) == os.path.realpath(file) for file in files):
+            raise ForeignFileError(f"{path}: is one of the models")
+        self._file = self._opened(path)
+        try:
+            self._keep(path, self._read(self._file))
+        except BaseException:
+            self._file.close()
+            raise
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def write(self, line: Mapping[str, Any]) -> None:
+        """Add a line."""
+        self.done[line["path"]] = brief(line)
+        if self._file is not None:
+            rest = memoryview(f"{json.dumps(line)}\n".encode("ascii"))
+            while rest:
+                rest = rest[self._file.write(rest) or 0 :]
+
+    def _opened(self, path: str) -> IO[bytes]:
+        """The file, for this fleet alone where the system can; the lock ends with the process."""
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise ForeignFileError(f"{path}: is no regular file, and a second start could not read its lines")
+        file = open(os.open(path, flags, 0o666), "r+b", buffering=0)  # noqa: SIM115  (closed by `__exit__`)
+        try:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                raise ForeignFileError(f"{path}: is no regular file, and a second start could not read its lines")
+            self._lock(file)
+            if not os.path.samestat(found, os.stat(path)):  # another fleet has put a new file there
+                raise ForeignFileError(f"{path}: another fleet writes this file")
+        except BaseException:
+            file.close()
+            raise
+        return file
+
+    def _lock(self, file: IO[bytes]) -> None:
+        try:
+            import fcntl
+        except ImportError:
+            return
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ForeignFileError(f"{self.path}: another fleet writes this file") from None
+
+    def _read(self, file: IO[bytes]) -> tuple[list[tuple[int, int]], int]:
+        """Read the lines. Where those begin and end that stay, and where the last whole line ends."""
+        kept: list[tuple[int, int]] = []
+        end = 0
+        with open(file.fileno(), "rb", closefd=False) as lines:
+            for number, line in enumerate(lines, 1):
+                if not line.endswith(b"\n"):
+                    if not (line.startswith(_START) or _START.startswith(line)):
+                        raise ForeignFileError(f"{self.path}: line {number} is no line of a fleet")
+                    break
+                if self._enter(line, number):
+                    kept.append((end, end + len(line)))
+                end += len(line)
+        return kept, end
+
+    def _enter(self, line: bytes, number: int) -> bool:
+        """Whether a line stays."""
+        try:
+            found = json.loads(line)
+            path, given, short = found["path"], found["options"], brief(found)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise ForeignFileError(f"{self.path}: line {number} is no line of a fleet") from None
+        if given != self._options:
+            raise ForeignFileError(
+                f"{self.path}: line {number} was written with the options {given}, not {self._options};"
+                " choose another file"
+            )
+        if path in self._files and not self._is_done(found):
+            return False
+        self.done[path] = short
+        return True
+
+    def _is_done(self, line: Mapping[str, Any]) -> bool:
+        if self._force or line["path"] in self.done:
+            return False
+        try:
+            if line["onnx_infer_version"] != __version__ or line["modules"] != self._setting.modules:
+                return False
+            has_all = "result" in line or not self._setting.whole or line["nodes"] is None
+            return has_all and are_unchanged(line["path"], line["file"], line["data"])
+        except (KeyError, TypeError, ValueError):  # a line without a stamp
+            return False
+
+    def _keep(self, path: str, found: tuple[list[tuple[int, int]], int]) -> None:
+        """Remove all but these lines. A new file takes the place of the old one, so no kept line is ever lost."""
+        kept, end = found
+        old = self._file
+        assert old is not None
+        if sum(stop - start for start, stop in kept) == end:
+            old.truncate(end)
+            return
+        from onnx_infer.protobuf.files import replace_file  # this loads onnx, which otherwise only the workers need
+
+        def save(new: os.PathLike[str]) -> None:
+            with open(new, "wb") as file, open(path, "rb") as lines:
+                for start, stop in kept:
+                    lines.seek(start)
+                    file.write(lines.read(stop - start))
+
+        from pathlib import Path
+
+        replace_file(Path(os.path.realpath(path)), save)
+        self._file = self._opened(path)
+        old.close()
