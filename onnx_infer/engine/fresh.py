@@ -169,9 +169,7 @@ def _bounded_too(var: Var, size: Dim) -> dict[Var, Dim]:
     ends = [end for end in limits if isinstance(end, Expr)]
     highs = [end for end in (other.hi, *limits) if isinstance(end, int)]
     limit, high = minimum(*ends) if ends else None, min(highs, default=None)
-    found = (
-        None if (limit, high) == (other.at_most, other.hi) else _new(other.name, other.lo, high, limit, other.origin)
-    )
+    found = None if (limit, high) == (other.at_most, other.hi) else _new(other.name, other.lo, high, limit, other.origin)
     return {} if found is None else {other: found}
 
 

@@ -99,6 +99,22 @@ def test_elements_that_are_no_integers_are_judged_by_their_value(
     assert len(verdict.unchecked) == unchecked
 
 
+def test_the_command_judges_elements(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(tmp_path / "model.onnx")
+    onnx.save(sized("N", "N", {"relation": "at_least", "left": "N", "right": "`k[0]`"}), path)
+    sizes = [path, "--check", "--bind", "N=4"]
+    for value, code, text in (
+        ("k=[4, 9]", OK, "the contract holds"),
+        ("k=[4.5, 9]", MODEL_ERRORS, "broken: N >= k[0] fails for 4 and 4.5"),
+        ("q=[4]", USAGE, "onnx-infer: --value: 'q' is not an input of the graph; inputs are 'x', 'y', 'k'"),
+    ):
+        assert main([*sizes, "--value", value]) == code
+        output = capsys.readouterr()
+        assert (output.out + output.err).strip() == text
+    assert main(sizes) == MODEL_ERRORS
+    assert "not judged: N >= k[0]" in capsys.readouterr().out
+
+
 def test_the_time_is_linear_in_the_number_of_guards() -> None:
     def time_of(count: int) -> float:
         guards = [
