@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onnx_infer.contract.elements import elements, shown, sides
 from onnx_infer.contract.sizes import Broken, Sizes
 from onnx_infer.errors import ArgumentError, OnnxInferError, UnknownSymbol
 from onnx_infer.model.contract import ELEMENT, Contract, Names
@@ -11,17 +13,16 @@ from onnx_infer.model.given import KEY, contract_in
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.protobuf.files import Source, read_model
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
-from onnx_infer.results.guards import Guard, guard_of, violations
+from onnx_infer.results.guards import Guard, Violation, guard_of, violations
 from onnx_infer.types.join import variables_in
 from symdim import SymdimError
 from symdim.relations.relation import Relation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from onnx_infer.model.given import InFile
     from onnx_infer.model.graph import FrontEnd
-    from onnx_infer.results.guards import Violation
     from symdim import Var
 
 
@@ -32,8 +33,9 @@ class NoContractError(OnnxInferError):
 class Verdict(NamedTuple):
     """What a contract says of some sizes.
 
-    `sizes` are those of the symbols, `broken` the statements that do not hold, and `unchecked` the texts of those that
-    need a size or an element that is not given, and of those that cannot be read.
+    `sizes` are those of the symbols, `broken` the statements that do not hold. `unchecked` says what was not judged:
+    axes and bounds of symbols whose sizes nothing gives, guards on sizes or elements that are not given, and what
+    cannot be read.
     """
 
     sizes: Mapping[str, int]
@@ -42,16 +44,19 @@ class Verdict(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Whether no statement is broken."""
-        return not self.broken
+        """Whether everything was judged, and no statement is broken."""
+        return not self.broken and not self.unchecked
 
     @property
     def runs(self) -> bool:
-        """Whether none of those is broken without which the model does not run. Results may have other sizes."""
-        return all(broken.kind != "required" for broken in self.broken)
+        """Whether everything was judged, and nothing is broken without which the model does not run.
+
+        Results may have other sizes than the file says.
+        """
+        return not self.unchecked and all(broken.kind != "required" for broken in self.broken)
 
     def __str__(self) -> str:
-        return "; ".join(map(str, self.broken)) or "ok"
+        return "; ".join([*map(str, self.broken), *(f"not judged: {text}" for text in self.unchecked)]) or "ok"
 
 
 def read(model: Source | Any) -> Contract:
@@ -66,7 +71,8 @@ def check(model: Source | Any, feeds: Mapping[str, Any]) -> Verdict:
     """Whether a run with these inputs keeps the contract of a model. Nothing is inferred.
 
     `feeds` gives each input by name: an array (anything with `shape`, and maybe `dtype`), or its shape as a list or
-    tuple. Elements of arrays are read where a guard asks for them. Raises `NoContractError` as `read`.
+    tuple. Elements of arrays are read where a guard asks for them. Raises `NoContractError` as `read`, and
+    `ArgumentError` for a size that is no integer, or negative.
 
     >>> import onnx.parser, onnx_infer
     >>> model = onnx.parser.parse_model('''
@@ -86,7 +92,7 @@ def check(model: Source | Any, feeds: Mapping[str, Any]) -> Verdict:
         shape = fed if isinstance(fed, (list, tuple)) else getattr(fed, "shape", None)
         if shape is None:
             raise ArgumentError(f"feeds: {name!r} is neither an array nor a shape, but {type(fed).__name__}")
-        shapes[name] = [int(size) for size in shape]
+        shapes[name] = [_size(name, size) for size in shape]
         if hasattr(fed, "dtype"):
             judge.sizes.check_dtype(name, str(fed.dtype).rpartition(".")[2])
     judge.sizes.check_complete(feeds, judge.optional)
@@ -109,9 +115,10 @@ class Judge:
         symbols = {v.name for kind in self.sizes.kinds.values() for v in variables_in(kind)}
         if unknown := given.keys() - symbols:
             raise UnknownSymbol("bind", unknown, symbols)
-        self.sizes.read(shapes, given)
-        names, guards, unread = Names(), [], []
-        for symbol in self.sizes.of:
+        self.sizes.read(shapes, given, self.contract.bounds, self.optional)
+        names, guards = Names(), []
+        unchecked = list(self.sizes.unchecked)
+        for symbol in dict.fromkeys((*self.sizes.of, *self.contract.bounds)):
             low, high = self.contract.bounds.get(symbol, (1, None))
             bounds = [Relation("at_least", names.var(symbol), low)]
             bounds += [] if high is None else [Relation("at_most", names.var(symbol), high)]
@@ -120,20 +127,32 @@ class Judge:
             try:
                 guards.append(guard_of(condition, names))
             except SymdimError as error:
-                unread.append(f"{condition.relation} of {condition.left} and {condition.right}: {error}")
-        values: dict[str | Var, int] = dict([*self.sizes.of.items(), *_elements(guards, arrays).items()])
-        known = [guard for guard in guards if _has_value(guard, values)]
-        found = violations(known, values)
-        broken = [*self.sizes.broken, *(self._broken(violation, values) for violation in found)]
-        unchecked = [str(guard) for guard in guards if guard not in known]
-        return Verdict(self.sizes.of, broken, [*unchecked, *unread])
+                unchecked.append(f"{condition.relation} of {condition.left} and {condition.right}: {error}")
+        found = elements(guards, arrays)
+        values: dict[str | Var, int] = dict([*self.sizes.of.items(), *found.whole.items()])
+        told: dict[str | Var, float] = {**values}
+        told.update(found.floats.items())
+        known, broken = [], list(self.sizes.broken)
+        for guard in guards:
+            if any(v.name in found.floats for v in guard.variables()):
+                both = sides(guard.condition, values, found.floats)
+                if both is None:
+                    unchecked.append(str(guard))
+                elif not guard.condition.compares(*both):
+                    broken.append(self._broken(Violation(guard, shown(both[0]), shown(both[1]), guard.kind), told))
+            elif _has_value(guard, values):
+                known.append(guard)
+            else:
+                unchecked.append(str(guard))
+        broken += [self._broken(violation, values) for violation in violations(known, values)]
+        return Verdict(self.sizes.of, broken, unchecked)
 
-    def _broken(self, violation: Violation, values: Mapping[str | Var, int]) -> Broken:
+    def _broken(self, violation: Violation, values: Mapping[Any, Any]) -> Broken:
         sizes = {v.name: values[v.name] for v in violation.guard.variables()}
-        elements = {name: found[1] for name in sizes if (found := ELEMENT.fullmatch(name))}
-        where = {**elements, **self.sizes.where}
-        inputs = dict.fromkeys(where[name] for name in sizes if name in where)
-        return Broken(str(violation), violation.kind, sizes, tuple(inputs))
+        inputs = [
+            element[1] if (element := ELEMENT.fullmatch(name)) else self.sizes.where.get(name, "") for name in sizes
+        ]
+        return Broken(str(violation), violation.kind, sizes, tuple(filter(None, dict.fromkeys(inputs))))
 
 
 def _has_value(guard: Guard, values: Mapping[str | Var, int]) -> bool:
@@ -144,16 +163,15 @@ def _has_value(guard: Guard, values: Mapping[str | Var, int]) -> bool:
         return False
 
 
-def _elements(guards: Iterable[Guard], arrays: Mapping[str, Any]) -> dict[str, int]:
-    """The elements of arrays that guards speak of."""
-    found: dict[str, int] = {}
-    for name in {v.name for guard in guards for v in guard.variables()}:
-        element = ELEMENT.fullmatch(name)
-        if element is not None and element[1] in arrays:
-            flat, index = arrays[element[1]].reshape(-1), int(element[2])
-            if index < len(flat):
-                found[name] = int(flat[index])
-    return found
+def _size(name: str, given: Any) -> int:
+    """A size of an array or of a shape. Raises `ArgumentError` for what is none."""
+    try:
+        size = index(given)
+    except TypeError:
+        raise ArgumentError(f"feeds: {name!r} has the size {given!r:.60}, which is no integer") from None
+    if size < 0:
+        raise ArgumentError(f"feeds: {name!r} has the size {size}, which is negative")
+    return size
 
 
 def front_of(model: Source | Any) -> FrontEnd:

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 Keeps = Literal["numbers", "plain numbers", "nothing"]
 """What replaces inferred sizes: declared numbers, those in place of short sizes of inputs only, or nothing."""
 
+DECLARED_RANK = "declared rank of"
+"""How the law of a guard begins that a declared rank makes. The file keeps this rank."""
+
 NAMELESS = "declared without a size"
 """The origin of a size for which a declared type has neither a number nor a name."""
 
@@ -106,7 +109,7 @@ def _state_rank(record: Record, name: str, relation: RelationKind, lhs: Dim, rhs
             record.declared.assumed.append(str(Relation(relation, lhs, rhs)))
         return
     kind: Kind = "assumed" if name in record.setting.trusted else "declared"
-    law = f"{FORCED_RANK if kind == 'assumed' else 'declared rank of'} value '{name}'"
+    law = f"{FORCED_RANK if kind == 'assumed' else DECLARED_RANK} value '{name}'"
     record.statements.add(Statement(relation, lhs, rhs, law, kind), node)
 
 

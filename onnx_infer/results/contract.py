@@ -8,19 +8,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from onnx_infer.engine.assumptions import Assumptions
+from onnx_infer.engine.declared import DECLARED_RANK
 from onnx_infer.model.contract import ELEMENT, Condition, Contract, Names, written
+from onnx_infer.model.graph import label_of, title_of
+from onnx_infer.results.derived_guards import key_of
 from onnx_infer.results.file_guards import follows, name_in_file
+from onnx_infer.results.guards import Guard, NodeName
+from onnx_infer.results.sources import element_of, without_computed
 from onnx_infer.types.join import variables_in
+from onnx_infer.values.tensor import SymTensor
 from symdim import Facts, SymdimError, Var
 from symdim.guarantee import guarantee_of
+from symdim.relations.relation import Relation
+from symdim.relations.solving import solve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from onnx_infer.inference import Run
-    from onnx_infer.results.guards import Guard
     from onnx_infer.results.inferred import Inferred
-    from symdim.relations.relation import Relation
 
 _MOST_ELEMENTS = 64
 """The most given elements of an input that become conditions."""
@@ -33,9 +39,9 @@ def contract_of(result: Inferred) -> Contract:
     ends = {**{name: ends for name, ends in given.intervals().items() if name in record.symbols.names}, **symbols}
     bounds = {name: (low or 0, high) for name, (low, high) in ends.items() if (low, high) != (1, None)}
     bounds = {name: ends for name, ends in bounds.items() if name not in given.bound and not ELEMENT.fullmatch(name)}
-    # what declared types say is no part of it: they are in the file, or wrong
     of_types = {guard for guard in result._judged.own if guard.kind == "declared"}
     guards = [guard for guard in result.guards if guard not in of_types]
+    guards += _of_written_types(result, [guard for guard in result.guards if guard in of_types], guards)
     variables = [v for guard in guards for v in guard.variables()]
     elements = {v: Var.fresh(name_in_file(v)) for v in variables if name_in_file(v) != v.name}
     stated = [_written(guard._replace(condition=guard.condition.substitute(elements))) for guard in guards]
@@ -45,6 +51,33 @@ def contract_of(result: Inferred) -> Contract:
         if name not in symbols and bound.kind == "upper_bound" and bound.size is not None:
             upper[name] = written(bound.size)
     return Contract(bounds, tuple(dict.fromkeys((*stated, *_given(result._run)))), upper)
+
+
+def _of_written_types(result: Inferred, declared: Iterable[Guard], others: Iterable[Guard]) -> Iterator[Guard]:
+    """The conditions under which the declared types hold that stay in the file: what ranks and numbers in them say.
+
+    Without them results have other sizes than the file says, so they are assumed. Names of other sizes do not stay:
+    what only these say is no part.
+    """
+    ranks = [guard for guard in declared if guard.law.startswith(DECLARED_RANK)]
+    stated = {key_of(guard.condition) for guard in (*others, *ranks)}
+    yield from (guard._replace(kind="assumed") for guard in ranks)
+    symbols, inputs = result.sources.symbols, frozenset(result.inputs)
+    resolve = result._record.sizes.fresh.resolve
+    for value, number, inferred, node in result._record.declared.claims:
+        kind = result.types.get(value)
+        is_kept = isinstance(number, int) and isinstance(kind, SymTensor) and number in (kind.shape or ())
+        if not is_kept or inferred is None:
+            continue
+        condition = Relation("equal", without_computed(resolve(inferred)), number)
+        if not all(v in symbols or element_of(v, inputs) for v in condition.variables()):
+            continue
+        solved = solve(condition)
+        for part in [condition] if solved is None else solved:
+            if key_of(part) not in stated:
+                stated.add(key_of(part))
+                origin = NodeName(title_of(node), label_of(node))
+                yield Guard(part, f"declared of value '{value}'", (origin,), "assumed")
 
 
 def _written(guard: Guard) -> Condition:

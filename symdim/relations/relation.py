@@ -151,7 +151,11 @@ class Relation(NamedTuple):
             sides = self.sides(bindings)
         except UnboundName:
             return None
-        return sides is not None and _HOLDS[self.kind](*sides)
+        return sides is not None and self.compares(*sides)
+
+    def compares(self, left: Any, right: Any) -> bool:
+        """Whether two numbers, such as values of both sides, are in this relation."""
+        return _HOLDS[self.kind](left, right)
 
 
 def length_of(relations: Sequence[Relation]) -> int:

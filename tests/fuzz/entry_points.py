@@ -51,6 +51,7 @@ OPTIONS = (
     ("--policy", "strict"),
     ("--assume-declared", "--initializers", "constant"),
     ("--diff", "{model}"),
+    ("--lint", "--json"),
 )
 """Options of the command; `{model}` is the file itself, and `{out}` one that is written."""
 

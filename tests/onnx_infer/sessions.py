@@ -22,6 +22,9 @@ VERSION = tuple(map(int, ort.__version__.split(".")[:2]))
 REFUSED = (_errors.Fail, _errors.InvalidArgument, _errors.RuntimeException, _errors.EPFail)
 """What onnxruntime raises where it does not run a node."""
 
+NOT_LOADED = (*REFUSED, _errors.InvalidGraph)
+"""What onnxruntime raises where it does not load a model."""
+
 
 def session_of(model: onnx.ModelProto) -> ort.InferenceSession:
     options = ort.SessionOptions()

@@ -121,11 +121,24 @@ def test_what_the_caller_has_given_is_part_of_it() -> None:
     assert check(found, {**shapes, "shape": (2,)}).unchecked == ["shape[0] == -1", "shape[1] == 4"]
 
 
-def test_declared_types_are_no_part_of_it() -> None:
-    found = model("g (float[N] x, float[M] y) => (float[4] z) { z = Concat <axis = 0> (x, y) }")
-    result = onnx_infer.infer(found)
-    assert [guard.kind for guard in result.guards] == ["declared"]
-    assert not result.contract
+@pytest.mark.parametrize(
+    ("declared", "guards"),
+    [
+        ("4", [("M + N", "equal", 4, "assumed")]),  # the file keeps the number
+        ("N", []),  # another size is inferred, and replaces the name
+        ("'2*N + 1'", []),
+        ("?", []),
+    ],
+)
+def test_what_declared_types_say_is_part_of_it_if_they_stay_in_the_file(declared: str, guards: list[object]) -> None:
+    text = f"g (float[N] x, float[M] y) => (float[{declared}] z) {{ z = Concat <axis = 0> (x, y) }}"
+    found = model(text.replace("'", '"'))
+    onnx_infer.infer(found).apply(found, contract=True)
+    assert [(g.left, g.relation, g.right, g.kind) for g in read(found).guards] == guards
+    onnx_infer.infer(found).apply(found, contract=True)
+    assert [(g.left, g.relation, g.right, g.kind) for g in read(found).guards] == guards
+    verdict = check(found, {"x": (2,), "y": (7,)})
+    assert (verdict.ok, verdict.runs) == (not guards, True)
 
 
 # -- against what inference finds -------------------------------------------------------------------------------------

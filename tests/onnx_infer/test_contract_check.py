@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 from random import Random
+from time import process_time
 
 import numpy as np
 import onnx
@@ -40,6 +41,93 @@ def test_axes_are_solved_for_symbols() -> None:
     assert [str(b) for b in check(found, {"x": (3, 7, 11)}).broken] == ["x.shape[1] is 2*H, which is never 7"]
     (broken,) = check(found, {"x": (3, 8, 12)}).broken
     assert (str(broken), broken.sizes) == ("x.shape[2] is 2*H + N, so 11, and not 12", {"H": 4, "N": 3})
+
+
+def sized(x: str, y: str, *guards: dict[str, object], **bounds: object) -> onnx.ModelProto:
+    """Two vectors of these sizes, and a contract."""
+    text = f'g (float["{x}"] x, float["{y}"] y, float[2] k) => (z) {{ z = Relu (x) }}'
+    return model(text, {"version": 1, "bounds": bounds, "guards": list(guards)})
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "bounds", "sizes", "broken", "unchecked"),
+    [
+        ("H//2", "H//2", {}, (3, 5), ["y.shape[0] is H//2, so 3 as in x, and not 5"], ["x.shape[0] is H//2: H"]),
+        ("H//2", "H//2", {"H": [4, 8]}, (9, 9), ["x.shape[0] is H//2, which is from 2 to 4", "y.shape[0]"], ["H >= 4"]),
+        ("H//2", "3", {"H": [4, 8]}, (4, 3), [], ["x.shape[0] is H//2: H is not known", "H >= 4", "H <= 8"]),
+        ("H % 4", "3", {}, (9, 3), ["x.shape[0] is H % 4, which is from 0 to 3, and not 9"], []),
+        ("a*b", "a + b", {}, (6, 100), [], ["the size 'a*b': what a, b are", "the size 'a + b': what a, b are"]),
+        ("a*b", "a*b", {}, (6, 7), ["y.shape[0] is a*b, so 6, and not 7"], ["the size 'a*b': what a, b are"]),
+        ("4", "N", {"M": [1, 3]}, (4, 2), [], ["M >= 1", "M <= 3"]),
+        ("H", "H//2", {"H": [4, 8]}, (8, 4), [], []),
+        ("H", "4//H", {}, (0, 4), ["y.shape[0] is 4//H, which divides by 0", "bounds of 'H': H >= 1 fails"], []),
+    ],
+)
+def test_every_axis_is_judged_or_unchecked(
+    x: str, y: str, bounds: dict[str, object], sizes: tuple[int, int], broken: list[str], unchecked: list[str]
+) -> None:
+    verdict = check(sized(x, y, **bounds), {"x": sizes[:1], "y": sizes[1:], "k": (2,)})
+    for texts, starts in ((list(map(str, verdict.broken)), broken), (verdict.unchecked, unchecked)):
+        assert len(texts) >= len(starts)
+        assert all(text.startswith(start) for text, start in zip(texts, starts, strict=False))
+    assert verdict.ok == verdict.runs == (not verdict.broken and not verdict.unchecked)
+
+
+@pytest.mark.parametrize(
+    ("guard", "k", "broken", "unchecked"),
+    [
+        (("at_least", "N", "`k[0]`"), 2.5, ["N >= k[0] fails for 2 and 2.5"], 0),
+        (("at_least", "N", "`k[0]`"), 1.5, [], 0),
+        (("equal", "`k[0]`", 2), 2.5, ["k[0] == 2 fails for 2.5 and 2"], 0),
+        (("equal", "2*`k[0]`", 5), 2.5, [], 0),
+        (("at_most", "`k[0]`", "N"), float("inf"), ["k[0] <= N fails for inf and 2"], 0),
+        (("at_most", "-3*`k[0]`", "N"), float("inf"), [], 0),
+        (("at_most", "`k[0]`", "N"), float("nan"), ["k[0] <= N fails for nan and 2"], 0),
+        (("equal", "`k[0]`", "N"), float("nan"), ["k[0] == N fails for nan and 2"], 0),
+        (("at_least", 2**53, "`k[0]`"), 2.0**53, [], 0),
+        (("at_most", "`k[0]`//2", "N"), 2.5, [], 1),
+        (("at_most", "`k[0]` + `k[1]`", "N"), 2.5, [], 1),
+        (("at_most", "`k[7]`", "N"), 2.5, [], 1),
+    ],
+)
+def test_elements_that_are_no_integers_are_judged_by_their_value(
+    guard: tuple[str, int | str, int | str], k: float, broken: list[str], unchecked: int
+) -> None:
+    found = sized("N", "N", dict(zip(("relation", "left", "right"), guard, strict=True)))
+    verdict = check(found, {"x": (2,), "y": (2,), "k": np.array([k, k])})
+    assert [str(b).replace("`", "") for b in verdict.broken if "k is f32" not in str(b)] == broken
+    assert len(verdict.unchecked) == unchecked
+
+
+def test_the_command_judges_elements(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(tmp_path / "model.onnx")
+    onnx.save(sized("N", "N", {"relation": "at_least", "left": "N", "right": "`k[0]`"}), path)
+    sizes = [path, "--check", "--bind", "N=4"]
+    for value, code, text in (
+        ("k=[4, 9]", OK, "the contract holds"),
+        ("k=[4.5, 9]", MODEL_ERRORS, "broken: N >= k[0] fails for 4 and 4.5"),
+        ("q=[4]", USAGE, "onnx-infer: --value: 'q' is not an input of the graph; inputs are 'x', 'y', 'k'"),
+    ):
+        assert main([*sizes, "--value", value]) == code
+        output = capsys.readouterr()
+        assert (output.out + output.err).strip() == text
+    assert main(sizes) == MODEL_ERRORS
+    assert "not judged: N >= k[0]" in capsys.readouterr().out
+
+
+def test_the_time_is_linear_in_the_number_of_guards() -> None:
+    def time_of(count: int) -> float:
+        guards = [
+            {"relation": "at_most", "left": f"N + {i}", "right": right} for i in range(count // 2) for right in "NQ"
+        ]
+        found, times = sized("N", "N", *guards), []
+        for _ in range(3):
+            start = process_time()
+            assert len(check(found, {"x": (2,), "y": (2,), "k": (2,)}).unchecked) == count // 2
+            times.append(process_time() - start)
+        return min(times)
+
+    assert time_of(3000) < 20 * time_of(300)  # 10 times; a search among all guards for each takes 36 times
 
 
 def test_every_kind_of_model_is_judged(tmp_path: Path) -> None:
@@ -77,7 +165,8 @@ def test_no_engine_is_loaded(tmp_path: Path) -> None:
     path = str(tmp_path / "model.onnx")
     onnx.save(promised(), path)
     call = f"from onnx_infer import contract; assert contract.check({path!r}, {{'x': (4, 3), 'w': (3, 4)}}).ok"
-    command = f"from onnx_infer.__main__ import main; assert main([{path!r}, '--check', '--bind', 'N=4']) == 0"
+    sizes = "'--bind', 'N=4', '--input-shape', 'x:4,3', '--input-shape', 'w:3,4'"
+    command = f"from onnx_infer.__main__ import main; assert main([{path!r}, '--check', {sizes}]) == 0"
     for program in (call, command):
         rooms = "'onnx_infer.engine', 'onnx_infer.ops', 'onnx_infer.inference', 'onnx_infer.api'"
         loaded = f"import sys; {program}; assert not [m for m in sys.modules if m.startswith(({rooms}))]"
@@ -95,9 +184,17 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
     assert run(source, "--check")[0] == USAGE
     assert run(source, "-o", typed, "--contract", "--bounds", "N=1..64")[0] == OK
-    assert run(typed, "--check", "--bind", "N=64") == (
-        OK, "the contract holds\nnot checked, for want of sizes: H == M",
-    )  # fmt: skip
+    assert run(typed, "--check", "--bind", "N=64", "--bind", "H=2", "--bind", "M=2") == (OK, "the contract holds")
+    code, text = run(typed, "--check", "--bind", "N=64")
+    assert (code, text.splitlines()) == (
+        MODEL_ERRORS,
+        [
+            "nothing is broken, but not all was judged",
+            "not judged: x.shape[1] is H: H is not known",
+            "not judged: w.shape[0] is M: M is not known",
+            "not judged: H == M",
+        ],
+    )
     code, text = run(typed, "--check", "--bind", "N=65", "--input-shape", "x:?,3", "--input-shape", "w:2,4")
     assert (code, text.splitlines()) == (
         MODEL_ERRORS,

@@ -300,8 +300,8 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument(
         "--check", action="store_true",
-        help="judge sizes, by --bind and --input-shape, by the contract in the file, without inference; with --fold and"
-        " -o: run both files in onnxruntime at a few sizes, and compare their outputs",
+        help="judge sizes, by --bind and --input-shape, and elements, by --value, by the contract in the file, without"
+        " inference; with --fold and -o: run both files in onnxruntime at a few sizes, and compare their outputs",
     )  # fmt: skip
     group.add_argument(
         "--fail-on", choices=("unknown", "guards"), action="append", default=[],
@@ -342,5 +342,7 @@ def _add_arena(group: argparse._ArgumentGroup) -> None:
 def _add_other_forms(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--html", metavar="FILE", help="write a page with sizes that follow its fields")
     group.add_argument("--emit", choices=LANGUAGES, help="print code that computes all sizes instead")
-    group.add_argument("--lint", action="store_true", help="what onnx or onnxruntime refuses: names, bodies, weights")
+    group.add_argument(
+        "--lint", action="store_true", help="what onnx's checker or onnxruntime refuses when it loads a model"
+    )
     group.add_argument("--dialect", choices=DIALECTS, help="the form in which sizes and guards are printed")

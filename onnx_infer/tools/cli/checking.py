@@ -6,8 +6,11 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from onnx_infer.contract.checking import Judge, NoContractError, Verdict, front_of
 from onnx_infer.errors import UnknownSymbol
+from onnx_infer.model.input_values import told_inputs
 from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK, WrongCall
 from onnx_infer.tools.cli.files import demo_model, read
 from onnx_infer.tools.cli.terminal import show
@@ -24,7 +27,11 @@ def run(options: Namespace) -> int:
         if isinstance(size, str):
             raise WrongCall(f"--check: the size {size!r} of {name!r} is no number")
     try:
-        verdict = Judge(front_of(model)).verdict(dict(options.input_shape), dict(options.bind), {})
+        judge = Judge(front_of(model))
+        arrays = {name: np.asarray(value) for name, value in options.values}
+        if other := next((name for name in arrays if name not in judge.sizes.kinds), None):
+            raise WrongCall(f"--value: {other!r} is not an input of the graph{told_inputs(other, judge.sizes.kinds)}")
+        verdict = judge.verdict(dict(options.input_shape), dict(options.bind), arrays)
     except (NoContractError, UnknownSymbol) as error:
         told = str(error).replace("apply(model, contract=True)", "-o FILE --contract")
         raise WrongCall(f"--{told}" if isinstance(error, UnknownSymbol) else f"--check: {told}") from None
@@ -36,8 +43,9 @@ def run(options: Namespace) -> int:
 def _text(verdict: Verdict) -> str:
     """The verdict, a line for each statement."""
     lines = [f"broken: {broken}" for broken in verdict.broken]
-    lines += [f"not checked, for want of sizes: {text}" for text in verdict.unchecked]
-    return "\n".join(map(printable, lines if verdict.broken else ["the contract holds", *lines]))
+    lines += [f"not judged: {text}" for text in verdict.unchecked]
+    head = [] if verdict.broken else ["nothing is broken, but not all was judged"] if lines else ["the contract holds"]
+    return "\n".join(map(printable, [*head, *lines]))
 
 
 def _json(verdict: Verdict) -> dict[str, Any]:

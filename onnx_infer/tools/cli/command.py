@@ -160,17 +160,19 @@ def _free(model: ModelProto, options: Namespace, target: str | None) -> int:
 
 def _lint(model: ModelProto, options: Namespace) -> int:
     """A call with `--lint`."""
-    from onnx_infer.protobuf.lint import lint
+    from onnx_infer.protobuf.lint import NOTHING_FOUND, lint
     from onnx_infer.tools.report.plain_data import head_json
 
     path = None if options.model in (None, STANDARD) else options.model
-    found = lint(model, path)
+    is_changed = any(getattr(options, option) for option in _CHANGES)
+    found = lint(model if path is None or is_changed else path, path)
     if options.json:
         fields = [{**f._asdict(), "problem": f.problem, "cure": f.cure} for f in found]
-        text = json.dumps({**head_json(), "findings": fields}, indent=1)
+        text = json.dumps({**head_json(), "findings": fields, "unseen": found.unseen}, indent=1)
     else:
-        text = "\n".join(map(str, found)) or "nothing found that onnx or onnxruntime refuses"
-    return _end(text, options, None, not found)
+        lines = [*map(str, found), *(f"not looked at: {what}" for what in found.unseen)]
+        text = "\n".join(lines) or NOTHING_FOUND
+    return _end(text, options, None, not (found or found.unseen))
 
 
 def _has_plans(options: Namespace) -> bool:

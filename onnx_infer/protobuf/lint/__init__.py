@@ -1,0 +1,16 @@
+"""What onnx's checker or onnxruntime refuses when it loads a model, although inference may find every size.
+
+    checking.py    `lint`: all checks, and onnx's own checker       findings.py    the rules, and what they find
+    versions.py    IR version, opsets, metadata                     names.py       names and types of values in graphs
+    nodes.py       domains and outputs of nodes                     tensors.py     initializers and other tensors
+    functions.py   functions of the model                           files.py       files of weights
+    scopes.py      the graphs of a model, and their names
+
+Each check was tried against onnx and onnxruntime; tests/onnx_infer/lint_cases.py has a model for each fault, with what
+both say. Begin with `checking.py`.
+"""
+
+from onnx_infer.protobuf.lint.checking import lint
+from onnx_infer.protobuf.lint.findings import NOTHING_FOUND, RULES, Finding, Findings
+
+__all__ = ["NOTHING_FOUND", "RULES", "Finding", "Findings", "lint"]

@@ -1,0 +1,110 @@
+"""Functions of a model: their names, opsets and lists of names, and that none calls itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING
+
+from onnx_infer.model.graph import normal_domain
+from onnx_infer.operators.known_schemas import schema_at
+from onnx_infer.protobuf.lint.findings import Finding
+from onnx_infer.protobuf.lint.nodes import imported
+from onnx_infer.protobuf.lint.scopes import function_place, node_label
+from onnx_infer.protobuf.nodes import graphs_of
+from onnx_infer.values.text import text, texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from onnx import FunctionProto, ModelProto, NodeProto
+
+    from onnx_infer.protobuf.lint.scopes import Scope
+
+_CHECKED = 8
+"""From this IR version on onnx's checker looks at functions, and each has a domain."""
+
+
+def function_findings(model: ModelProto, scopes: Iterable[Scope]) -> Iterator[Finding]:
+    """The findings about the functions of a model and their calls, apart from those about names in their bodies."""
+    keys = [_key(f.domain, f.name, f) for f in model.functions]
+    for key, count in Counter(keys).items():
+        if count > 1:
+            yield Finding("repeated-function", "model", _title(key))
+    calls = {
+        key: [_key(node.domain, node.op_type, node) for graph in graphs_of(function) for node in graph.node]
+        for key, function in zip(keys, model.functions, strict=True)
+    }
+    try:
+        TopologicalSorter({key: [to for to in called if to in calls] for key, called in calls.items()}).prepare()
+    except CycleError as error:
+        circle = error.args[1][::-1]
+        yield Finding("recursive-function", "model", _title(circle[0]), " calls ".join(map(_title, circle)))
+    of_key = dict(zip(keys, model.functions, strict=True))
+    for scope in scopes:
+        for node in scope.graph.node:
+            function = of_key.get(_key(node.domain, node.op_type, node))
+            if function is not None and (told := _surplus(node, function)):
+                yield Finding("function-call", scope.place, node_label(node), told)
+    known = dict(imported(model))
+    for function in model.functions:
+        for domain, version in imported(function).items():
+            known.setdefault(domain, version)
+    for function in model.functions:
+        yield from _signature(function, model.ir_version)
+        yield from _opsets(function, known)
+
+
+def _key(domain: str, name: str, owner: FunctionProto | NodeProto) -> tuple[str, str, str]:
+    return text(domain), text(name), text(getattr(owner, "overload", ""))
+
+
+def _title(key: tuple[str, str, str]) -> str:
+    domain, name, overload = key
+    return f"{domain}::{name}{f':{overload}' if overload else ''}"
+
+
+def _surplus(node: NodeProto, function: FunctionProto) -> str:
+    """What a call has more than the function; empty if there is nothing."""
+    for what, actual, formal in (("inputs", node.input, function.input), ("outputs", node.output, function.output)):
+        if len(actual) > len(formal):
+            return f"{len(actual)} {what}, and the function has {len(formal)}"
+    return ""
+
+
+def _signature(function: FunctionProto, ir_version: int) -> Iterator[Finding]:
+    place = function_place(function)
+    if not function.name or (not function.HasField("domain") and ir_version >= _CHECKED):
+        yield Finding("unnamed", place, "", "the function" if not function.name else "the domain of the function")
+    given = {name for node in function.node for name in texts(node.output)}
+    lists = {"output": texts(function.output), "attribute": texts(function.attribute)}
+    for what, names in lists.items():
+        for name, count in Counter(names).items():
+            if count > 1:
+                yield Finding("function-signature", place, name, f"it has this {what} {count} times")
+    if "" in function.input:
+        yield Finding("function-signature", place, "", "an input has no name")
+    for name in lists["output"]:
+        if name not in given:
+            yield Finding("function-signature", place, name, "no node of it gives this output")
+
+
+def _opsets(function: FunctionProto, known: dict[str, int]) -> Iterator[Finding]:
+    """The opsets of the nodes of a function; `known` are those of the model, and of all functions."""
+    place, opsets = function_place(function), imported(function)
+    told: set[str] = set()
+    for node in function.node:
+        domain = text(node.domain)
+        if domain in told:
+            continue
+        version = opsets.get(domain)
+        if version is None:
+            told.add(domain)
+            yield Finding("function-opset", place, domain, f"no opset of it is imported for {node_label(node)}")
+        elif version != known[domain]:
+            versions = [schema_at(normal_domain(domain), text(node.op_type), each) for each in (version, known[domain])]
+            since = [found and found.since_version for found in versions if found is None or found.known]
+            if len(since) == 2 and since[0] != since[1]:
+                told.add(domain)
+                detail = f"{version}, and {known[domain]} in the model: {node_label(node)} differs"
+                yield Finding("function-opset", place, domain, detail)
