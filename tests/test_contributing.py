@@ -19,7 +19,11 @@ BODIES = {"If", "Loop", "Scan", "SequenceMap"}
 ARGUMENTS = {"require": 1, "demand": 1, "unify": 2}
 """What states a law -> the place of its text among the arguments."""
 
-UNSAID = {"to is not an element type with bits", "the input is optional itself"}
+UNSAID = {
+    "to is not an element type with bits",
+    "the input is optional itself",
+    "the input is not an optional, tensor or sequence",
+}
 """Laws by which a result is unknown, where the schema's element types have told the error before."""
 
 

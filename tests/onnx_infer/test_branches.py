@@ -336,3 +336,11 @@ def test_a_size_that_only_a_function_writes_keeps_its_name(front_end: str) -> No
     assert dims(q) == [2, "_d1"]
     assert "j" not in [info.name for info in once.graph.value_info]
     assert again(once) == once
+
+
+def test_branches_that_give_maps_of_other_keys_are_an_error() -> None:
+    text = """g (float[N, 2] x, bool c) => (y) { y = If(c) <
+        then_branch = a () => (p) { p = ai.onnx.ml.ZipMap<classlabels_strings = ["a", "b"]>(x) },
+        else_branch = b () => (q) { q = ai.onnx.ml.ZipMap<classlabels_int64s = [1, 2]>(x) }> }"""
+    result = infer(parsed(text, '<ir_version: 8, opset_import: ["": 17, "ai.onnx.ml": 1]>'))
+    assert messages(result) == ["the key types of output 0 of the branches differ: str != i64"]
