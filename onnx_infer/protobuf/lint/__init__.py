@@ -6,7 +6,7 @@
     functions.py   functions of the model                           files.py       files of weights
     scopes.py      the graphs of a model, and their names
 
-Each check was tried against onnx and onnxruntime; tests/onnx_infer/lint_cases.py has a model for each fault, with what
+Each check was tried against onnx and onnxruntime; the tests of lint have a model for each fault, with what
 both say. Begin with `checking.py`.
 """
 
