@@ -1,4 +1,4 @@
-"""Fixing or renaming symbols of a model: in every dim_param that it declares, in subgraphs too."""
+"""Fixing or renaming symbols of a model: in every dim_param that it has, in subgraphs, functions and shardings too."""
 
 from __future__ import annotations
 
@@ -44,8 +44,9 @@ def specialize(model: ModelProto, sizes: Mapping[str, int | str]) -> ModelProto:
 def _specialize(model: ModelProto, sizes: Mapping[str, int | str]) -> None:
     in_file = contract_in(ModelProtoFrontEnd(model))
     _name_axes(model, sizes.keys())
-    texts = _texts(_value_infos(model.graph))
-    _write(model, substituted(texts, sizes, inner=set(texts).difference(_texts(_own_value_infos(model.graph)))))
+    texts = _texts(dims_of(model))
+    _write(dims_of(model), substituted(texts, sizes, inner=set(texts).difference(_texts(dims_in(model.graph)))))
+    drop_arena(model)
     if in_file.contract is not None:
         names = {name: Var.fresh(name, min=0) for name in filter(is_name, texts)}
         read = {name: parse(size, names) if isinstance(size, str) else size for name, size in sizes.items()}
@@ -74,24 +75,32 @@ def with_input_shapes(
 
 
 def drop_inferred(model: ModelProto) -> None:
-    """Keep of a contract what only the author says, in place: the rest follows from numbers that are others now."""
+    """Drop what follows from numbers that are others now, in place: sizes of shardings, plans, inferred contracts."""
+    constants = {tensor.name for tensor in model.graph.initializer}
+    for graph in (inner for root in (model.graph, *model.functions) for inner in graphs_of(root)):
+        for node in graph.node:
+            specs = [spec for spec in sharding_specs(node) if spec.tensor_name not in constants]
+            clear_sizes((dim for spec in specs for dim in sharded_dims([spec])), only_numbers=True)
+    drop_arena(model)
     in_file = contract_in(ModelProtoFrontEnd(model))
     if in_file.contract is not None:
         write_contract(model.graph, in_file.contract.declared().text())
 
 
-def _drop_numbers(main: GraphProto) -> None:
-    for graph in graphs_of(main):
-        for info in (*graph.output, *graph.value_info, *(() if graph is main else graph.input)):
-            for dim in innermost_dims(info.type):
-                dim.ClearField("dim_value")
+def _drop_numbers(model: ModelProto) -> None:
+    for graph in (inner for root in (model.graph, *model.functions) for inner in graphs_of(root)):
+        given = () if graph is model.graph else graph.input
+        for info in (*given, *graph.output, *graph.value_info):
+            if not isinstance(info, str):
+                clear_sizes(innermost_dims(info.type), only_numbers=True)
 
 
 def rename_symbols(model: ModelProto, names: Mapping[str, str]) -> None:
     """Give the symbols of a model other names, in place. Raises as `renamed`."""
     in_file = contract_in(ModelProtoFrontEnd(model))
     _name_axes(model, names.keys())
-    _write(model, renamed(_texts(_value_infos(model.graph)), names))
+    _write(dims_of(model), renamed(_texts(dims_of(model)), names))
+    drop_arena(model)
     if in_file.contract is not None:
         new = {old: Var.fresh(name) for old, name in names.items()}
         write_contract(model.graph, in_file.contract.substituted(new).text())

@@ -14,6 +14,8 @@ from onnx import NodeProto, TypeProto, ValueInfoProto, helper
 from onnx_infer.inference import Initializers, Request, run
 from onnx_infer.options import with_options
 from onnx_infer.protobuf.files import Source, read_model
+from onnx_infer.protobuf.declarations import innermost_dims
+from onnx_infer.protobuf.names import clear_sizes, device_configurations, drop_arena
 from onnx_infer.protobuf.nodes import graphs_of, subgraphs
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.protobuf.specialize import with_input_shapes
@@ -88,6 +90,7 @@ def fold(model: Source, *, keep_guards: bool = False, **facts: Unpack[Facts]) ->
     facts.setdefault("min_dim", 0)
     if folded.training_info or not has_texts(folded):  # training graphs read values of the main graph
         return folded
+    drop_arena(folded)
     _fold(folded, keep_guards, facts)
     if folded.functions:
         _fold_functions(folded, keep_guards, facts)
@@ -97,21 +100,31 @@ def fold(model: Source, *, keep_guards: bool = False, **facts: Unpack[Facts]) ->
 
 
 class Claims:
-    """The declared types of a model. It has none until `put_back`; those of its inputs stay."""
+    """The declared types of a model. It has none until `put_back`; those of its inputs stay.
+
+    The ranks of a Loop's counter and condition stay, too: a runtime hands them over with the rank that the body declares,
+    as scalars or as vectors of one element.
+    """
 
     def __init__(self, model: ModelProto) -> None:
         self._model = model
         self._infos: dict[str, ValueInfoProto] = {}
         self._types: list[tuple[ValueInfoProto, TypeProto]] = []
         self._graphs = list(graphs_of(model.graph))
+        nodes = [node for graph in self._graphs for node in graph.node if node.op_type == "Loop" and is_default(node)]
+        loops = {id(body) for node in nodes for body in subgraphs(node)}
         for graph in self._graphs:
             self._infos.update((info.name, _copy(info)) for info in graph.value_info)
             del graph.value_info[:]
             inner = () if graph is self._graphs[0] else graph.input
-            for info in (*graph.output, *inner):
+            handed = 2 if id(graph) in loops else 0
+            for i, info in enumerate((*inner, *graph.output)):
                 if info.HasField("type"):
                     self._types.append((info, _copy(info).type))
-                    info.ClearField("type")
+                    if i < handed:
+                        clear_sizes(innermost_dims(info.type))
+                    else:
+                        info.ClearField("type")
 
     def shaped(self) -> set[str]:
         """The values whose declared type has a shape."""
@@ -127,8 +140,7 @@ class Claims:
         shaped = self.shaped()
         for name, other in replaced.items():
             if name in self._infos and name in shaped and other not in shaped:
-                self._infos[other] = _copy(self._infos[name])
-                self._infos[other].name = other
+                self._infos.setdefault(other, ValueInfoProto(name=other)).type.CopyFrom(self._infos[name].type)
                 shaped.add(other)
 
     def put_back(self) -> None:
@@ -164,6 +176,8 @@ def take_decided_branches(
             node = graph.node[place]
             condition = types.get(node.input[0]) if is_default(node) and node.op_type == "If" and node.input else None
             taken = condition.data[0] if isinstance(condition, SymTensor) and condition.data else None
+            if device_configurations(node):  # its branches run where it does
+                continue
             if isinstance(taken, bool) and is_upheld(node) and _put_in_place(graph, place, taken):
                 found = True
     return found
@@ -183,6 +197,7 @@ def _put_in_place(graph: GraphProto, place: int, taken: bool) -> bool:
     del graph.node[place]
     graph.initializer.extend(branch.initializer)
     graph.value_info.extend(branch.value_info)
+    graph.quantization_annotation.extend(branch.quantization_annotation)
     given_back = [helper.make_node("Identity", [inner], [outer], f"{outer}_taken") for inner, outer in pairs]
     for i, inner in enumerate([*branch.node, *given_back]):
         graph.node.insert(place + i, inner)
