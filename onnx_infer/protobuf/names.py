@@ -42,7 +42,7 @@ def holders(graph: GraphProto) -> Iterator[tuple[Any, str]]:
     infos = graph.input, graph.output, graph.value_info, graph.initializer
     yield from ((holder, "name") for part in infos for holder in part)
     yield from ((sparse.values, "name") for sparse in graph.sparse_initializer)
-    for note in annotations(graph):
+    for note in quantizations(graph):
         yield note, "tensor_name"
         yield from ((entry, "value") for entry in note.quant_parameter_tensor_names)
     yield from ((spec, "tensor_name") for node in graph.node for spec in sharding_specs(node))
@@ -107,7 +107,7 @@ def read(node: NodeProto, index: int, name: str | None) -> None:
                 specs[i].tensor_name = name
 
 
-def annotations(graph: Any) -> Any:
+def quantizations(graph: Any) -> Any:
     """The quantization annotations of a graph. A graph that grows has none, and neither has a function."""
     return getattr(graph, "quantization_annotation", ())
 
@@ -143,12 +143,12 @@ def dims_in(graph: Any) -> Iterator[Any]:
         for attribute in node.attribute:
             for kind in (attribute.tp, *attribute.type_protos):
                 yield from innermost_dims(kind)
-        yield from sharded_dims(node)
+        yield from sharded_dims(sharding_specs(node))
 
 
-def sharded_dims(node: NodeProto) -> Iterator[Any]:
-    """The sizes in the sharding of a node."""
-    for spec in sharding_specs(node):
+def sharded_dims(specs: Iterable[Any]) -> Iterator[Any]:
+    """The messages with a size in shardings."""
+    for spec in specs:
         for axis in spec.sharded_dim:
             yield from axis.simple_sharding
 

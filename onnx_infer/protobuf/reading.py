@@ -23,7 +23,7 @@ from onnx_infer.values.text import text, texts
 from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from onnx import GraphProto, ModelProto
 

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from onnx import helper
 
-from onnx_infer.protobuf.names import annotations, device_configurations, names_in, read, rename_values, sharding_specs
+from onnx_infer.protobuf.names import (
+    device_configurations,
+    names_in,
+    quantizations,
+    read,
+    rename_values,
+    sharding_specs,
+)
 from onnx_infer.protobuf.nodes import graphs_of, read_attributes, subgraphs
 from onnx_infer.tools.nodes_of_sizes import unused_name
 from onnx_infer.values.tensor import SymTensor
@@ -98,11 +105,13 @@ class Draft:
         self._gone: set[int] = set()
         self.inputs = {info.name for graph, _ in self.bodies for info in graph.input}
         self.outputs = {info.name for graph, _ in self.bodies for info in graph.output}
-        notes = [note for graph, _ in self.bodies for note in annotations(graph)]
+        notes = [note for graph, _ in self.bodies for note in quantizations(graph)]
         self._parameters = [entry for note in notes for entry in note.quant_parameter_tensor_names]
         placed = [node for _, nodes in self.bodies for node in nodes if device_configurations(node)]
         self.named = {note.tensor_name for note in notes}
-        self.named.update(s.tensor_name for node in placed for s in sharding_specs(node) if s.tensor_name in node.output)
+        self.named.update(
+            s.tensor_name for node in placed for s in sharding_specs(node) if s.tensor_name in node.output
+        )
         self.fixed = self.named | self.outputs
         held = {tensor.name: tensor for graph, _ in self.bodies for tensor in graph.initializer}
         overridable = set() if all_constant else {info.name for info in model.graph.input}

@@ -13,8 +13,8 @@ from onnx import NodeProto, TypeProto, ValueInfoProto, helper
 
 from onnx_infer.inference import Initializers, Request, run
 from onnx_infer.options import with_options
-from onnx_infer.protobuf.files import Source, read_model
 from onnx_infer.protobuf.declarations import innermost_dims
+from onnx_infer.protobuf.files import Source, read_model
 from onnx_infer.protobuf.names import clear_sizes, device_configurations, drop_arena
 from onnx_infer.protobuf.nodes import graphs_of, subgraphs
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
