@@ -102,8 +102,8 @@ def fold(model: Source, *, keep_guards: bool = False, **facts: Unpack[Facts]) ->
 class Claims:
     """The declared types of a model. It has none until `put_back`; those of its inputs stay.
 
-    The ranks of a Loop's counter and condition stay, too: a runtime hands them over with the rank that the body declares,
-    as scalars or as vectors of one element.
+    The ranks of a Loop's counter and condition stay, too: a runtime hands them over with the rank that the body
+    declares, as scalars or as vectors of one element.
     """
 
     def __init__(self, model: ModelProto) -> None:
