@@ -231,7 +231,7 @@ class InferenceResult(Inferred):
         return source(self, language, name, arena)
 
     def html(self, title: str = "model", sizes: Mapping[str, int] | None = None) -> str:
-        """One page for a browser, without network: all values, with fields for the symbols (docs/report.md).
+        """One page for a browser, without network: all values, with fields for the symbols (docs/first_hour.md).
 
         It opens at these `sizes` of symbols, by name; the others get usual ones. Raises UnknownSymbol for other names.
         """

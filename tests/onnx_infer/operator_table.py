@@ -27,7 +27,7 @@ FAMILIES = "onnx_infer.ops."
 
 HEAD = """# Supported operators
 
-Every operator that has a rule, by domain and by family (the file of `onnx_infer/ops/` that registers it). A rule serves
+Which operators are supported? This is every operator that has a rule, by domain and by family (the file of `onnx_infer/ops/` that registers it). A rule serves
 all versions of its operator from the one given on; where the law changed there are several. `+data` marks operators
 whose small results are propagated. Operators of ai.onnx are covered at all versions of opset 1 to 28. Made by
 `python -m tests.onnx_infer.operator_table`; a test keeps it current.
