@@ -99,7 +99,8 @@ def test_a_counter_of_a_loop_keeps_the_rank_that_the_body_declares(rank: int) ->
     start, counter = ("c", "int64[1] i") if rank else ("c1", "int64 i")
     model = parsed(
         f"""g (float[N, 4] x) => (float[a, b] y) <
-            int64 trips = {{1}}, bool yes = {{1}}, int64[2] table = {{0, 1}}, int64[1] one = {{1}}, int64[1] axis = {{0}}> {{
+            int64 trips = {{1}}, bool yes = {{1}}, int64[2] table = {{0, 1}}, int64[1] one = {{1}},
+            int64[1] axis = {{0}}> {{
             y = Loop <body = b ({counter}, bool go, float[k, l] v) => (bool again, float[m, n] kept) {{
                 c = Gather (table, i)  c1 = Unsqueeze (c, axis)  e = Add ({start}, one)
                 kept = Slice (x, {start}, e, axis)  again = Identity (go) }}> (trips, yes, x) }}""",
