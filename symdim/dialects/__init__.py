@@ -4,9 +4,9 @@
     sympy_texts.py         SymPy's texts, as its printer writes them
     trees.py               expressions as plain nested data
     sympy_expressions.py   SymPy's objects, both ways; the only file that imports sympy, and only in calls
-    languages.py           how C, Rust, JavaScript and Python write arithmetic
+    languages.py           how C, JavaScript and Python write arithmetic
     straight_code.py       expressions as statements of such a language, each part computed once
-    arithmetic.*           exact arithmetic in each language: the functions that the statements call
+    arithmetic.*           exact arithmetic in C and JavaScript: the functions that statements call
 
 The room uses `algebra` and `parser`. Begin with `texts.py`, or with `straight_code.py` for code.
 """

@@ -26,7 +26,7 @@ RelationKind = Literal[
 ]
 """A new kind needs a line in `_HOLDS`, `spelled` and `normal`, in the table of the class, and in `solving.py`. It must
 have a normal form `>= 0`, `== 0` or `!= 0`: facts, prover and store know no others. Programs on top name kinds, too,
-and emitted code calls a function of the kind's name (see dialects/arithmetic).
+and emitted code calls a function of the kind's name (see dialects/arithmetic.*).
 """
 
 _HOLDS: dict[RelationKind, Callable[[int, int], bool]] = {
