@@ -9,7 +9,6 @@ from symdim.algebra.constructors.arithmetic import checked, product, sum_of
 from symdim.algebra.constructors.extrema import maximum, minimum
 from symdim.algebra.constructors.floordiv import floordiv
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Mul, as_dim
-from symdim.algebra.floats import FloatFunction
 from symdim.algebra.intervals import disjoint
 from symdim.algebra.magnitude import HUGE, in_limits, power_in_limits
 from symdim.algebra.order import dim_order, sorted_units
@@ -180,8 +179,9 @@ def evaluate(root: Expr, bindings: Mapping[Any, Any]) -> Dim:
 
 def applied_to_numbers(function: Function, parts: Sequence[int], given: Callable[..., int] | None = None) -> int:
     """The value of a function, or of what is given for it. Raises `UnboundFunction` if there is none."""
-    if isinstance(function, FloatFunction):
-        return function.of_numbers(parts)  # type: ignore[return-value]  # a float may stand only in functions
+    found = function.of_numbers(parts)
+    if found is not None:
+        return found  # type: ignore[return-value]  # what is no size stands only in functions
     value = _applied(function, parts, given)
     if isinstance(value, int):
         return value

@@ -16,7 +16,7 @@ from symdim.algebra.dims import excludes, variables_of
 from symdim.algebra.evaluate import children, parts_first
 from symdim.algebra.evaluate import parts_of as parts_inside
 from symdim.algebra.expr import Expr, Mul
-from symdim.algebra.floats import FloatFunction, is_float
+from symdim.dialects.floats import FloatFunction, is_float
 from symdim.algebra.magnitude import MAX_BITS
 from symdim.algebra.order import order
 from symdim.algebra.polynomials import powers_of
@@ -163,8 +163,8 @@ class StraightCode:
         """The name of the value of a function of floats. An integer may have no value."""
         operands = [self._float(function, n, d) for n, d in zip(parts[::2], parts[1::2], strict=True)]
         text = self.language.of_floats(function.type, function.operation_name, operands)
-        name = self.assign(text, as_float=not function.is_rounding)
-        if function.is_rounding:
+        name = self.assign(text, as_float=not function.is_size)
+        if function.is_size:
             self._doubtful.add(name)
         return name
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from symdim import DivisionByZero, ParseError, Shape, Var, parse
-from symdim.algebra.floats import FLOATS, FloatFunction, as_fraction, to_f32, to_f64
+from symdim.dialects.floats import FLOATS, FloatFunction, as_fraction, to_f32, to_f64
 from symdim.compile import compile_shape
 
 H, W = Var("H"), Var("W")
