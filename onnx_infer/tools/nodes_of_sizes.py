@@ -16,9 +16,9 @@ from onnx_infer.values import dtype as dt
 from symdim import Expr, Var
 from symdim.algebra.application import Application
 from symdim.algebra.dims import bounds_of, variables_of
-from symdim.dialects.floats import TYPES, FloatFunction, is_float
 from symdim.algebra.origin import InputDim, ValueOf
 from symdim.algebra.texts.tree import Operation, Product, Sum, terms_in, value_of
+from symdim.dialects.floats import TYPES, FloatFunction, is_float
 from symdim.dialects.straight_code import in_order
 from symdim.errors import UnsupportedDynamicShape
 from symdim.guarantee import require_exact

@@ -16,13 +16,13 @@ from symdim.algebra.dims import excludes, variables_of
 from symdim.algebra.evaluate import children, parts_first
 from symdim.algebra.evaluate import parts_of as parts_inside
 from symdim.algebra.expr import Expr, Mul
-from symdim.dialects.floats import FloatFunction, is_float
 from symdim.algebra.magnitude import MAX_BITS
 from symdim.algebra.order import order
 from symdim.algebra.polynomials import powers_of
 from symdim.algebra.texts.display import tree_of
 from symdim.algebra.texts.tree import Operation, dims_in, terms_in
 from symdim.algebra.variable import Var
+from symdim.dialects.floats import FloatFunction, is_float
 from symdim.errors import SymdimError, UnboundName
 
 if TYPE_CHECKING:
