@@ -3,8 +3,8 @@
     python benchmarks/symbolic_dim.py [FOLDER [NAME ...]]
 
 The chain is the sizes of twenty convolutions, each of which is printed. FOLDER has `.onnx` files, each of which is
-inferred. Both do everything in each of three rounds (the chain in fifteen), with empty caches; the table has the medians
-of processor time, and how many characters the longest size has.
+inferred. Both do everything in each of three rounds (the chain in fifteen), with empty caches; the table has the
+medians of processor time, and how many characters the longest size has.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ The law is congruence: equal arguments have equal values. A function may have mo
     interval(*intervals)     bounds of the value, from intervals of the arguments; of a quotient that of its floor
     is_open                  whether there are numbers of which no value is known; so there are without a meaning
 
-A kind of functions of its own, such as that of floats (`symdim.dialects.floats`), is a class that says more: whether its
-values are sizes, what they are for numbers, and bounds that depend on the arguments themselves.
+A kind of functions, such as that of floats (`symdim.dialects.floats`), is a class that says more: whether its values
+are sizes, what they are for numbers, and bounds that depend on the arguments themselves.
 
 The rules are asked whenever the function is applied, also when sizes are put in. So `f(N)` with 16 for N is `f(16)`,
 and that is a number if the meaning tells one. Arguments are ints, expressions and quotients (`symdim.Rational`).

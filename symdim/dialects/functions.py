@@ -84,9 +84,9 @@ def _root(x: int | Expr) -> int | Expr | None:
         return isqrt(x) if x >= 0 and isqrt(x) ** 2 == x else None
     terms, const = terms_of(x)
     found: list[int | Expr] = []
-    for unit, coefficient in [*terms.items(), *([(None, const)] if const else ())]:
+    for monomial, coefficient in [*terms.items(), *([(None, const)] if const else ())]:
         factor = _root(coefficient)
-        powers = powers_of(unit)
+        powers = powers_of(monomial)
         if factor and all(exponent % 2 == 0 for exponent in powers.values()):
             found.append(product([factor, *[atom ** (exponent // 2) for atom, exponent in powers.items()]]))
     if not 0 < len(found) <= MAX_SQUARES:

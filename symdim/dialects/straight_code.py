@@ -64,7 +64,7 @@ def value_bits(root: Expr, known: dict[Expr, int]) -> int:
     """
     for node, _ in parts_first(root, known, parts_inside):
         if node._terms is not None:
-            terms = [known[unit] + k.bit_length() for unit, k in node._terms.items()]
+            terms = [known[monomial] + k.bit_length() for monomial, k in node._terms.items()]
             known[node] = max(*terms, node._const.bit_length()) + len(terms).bit_length()
         elif type(node) is Mul:
             known[node] = sum([known[atom] * exponent for atom, exponent in powers_of(node).items()])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from symdim.algebra.application import Application
 from symdim.algebra.evaluate import parts_first
 from symdim.algebra.expr import Expr
-from symdim.algebra.texts.printing import told_apart
+from symdim.algebra.texts.printing import disambiguated
 from symdim.algebra.texts.tree import Operation, terms_in
 from symdim.algebra.variable import Var
 from symdim.dialects.functions import MEANINGS
@@ -36,7 +36,7 @@ def to_sympy(dim: Value) -> Any:
         return sympy.Integer(dim)
     if isinstance(dim, Rational):
         return to_sympy(dim.numerator) / to_sympy(dim.denominator)
-    (dim,) = told_apart((dim,))
+    (dim,) = disambiguated((dim,))
     assert isinstance(dim, Expr)
     held: dict[Expr, Any] = {}
 

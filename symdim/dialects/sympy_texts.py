@@ -15,7 +15,7 @@ from symdim.algebra.caches import shared_cache
 from symdim.algebra.expr import Expr
 from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.texts.display import quoted
-from symdim.algebra.texts.printing import told_apart
+from symdim.algebra.texts.printing import disambiguated
 from symdim.algebra.texts.tree import Operation, terms_in
 from symdim.algebra.variable import Var
 from symdim.dialects.straight_code import in_order
@@ -34,7 +34,7 @@ _KEPT = 1 << 12
 _tables = shared_cache(1)
 """The terms of nodes of earlier texts: a size that is computed step by step is printed after each step.
 
-A text works with one table from its start to its end, whatever other threads do. A large table makes room for a new one.
+A text works with one table from its start to its end, whatever other threads do. A new one follows on a large table.
 """
 
 
@@ -61,7 +61,7 @@ def sympy_text(value: Value) -> str:
     held: _Held | None = _tables.get(_Terms)
     if held is None or len(held) > _KEPT:
         held = _tables[_Terms] = {}
-    return _sum_text(_divided(*[_terms(part, held) for part in told_apart(parts_of(value))]))
+    return _sum_text(_divided(*[_terms(part, held) for part in disambiguated(parts_of(value))]))
 
 
 def _terms(part: Part, held: _Held) -> _Terms:
