@@ -1,5 +1,7 @@
-"""Expressions in other languages.
+"""What other programs write: their functions, and expressions in their languages.
 
+    floats.py              functions of floats, as models compute them
+    functions.py           these by name, roots and signs, which the parser asks for
     texts.py               the texts of JAX and torch, and the choice of a dialect
     sympy_texts.py         SymPy's texts, as its printer writes them
     trees.py               expressions as plain nested data

@@ -191,8 +191,10 @@ def _one_of(product: Dim, write: Callable[[Dim], str]) -> str:
 def _sides(difference: Expr) -> tuple[Dim, Dim] | None:
     """(a, b) of a difference `a - b` of a variable and another one, or a number; else None."""
     terms, const = difference._terms or {difference: 1}, difference._const if difference._terms else 0
-    variables = sorted(terms, key=lambda unit: -terms[unit])
-    if sorted(terms.values()) not in ([1], [-1], [-1, 1]) or not all(isinstance(unit, Var) for unit in variables):
+    variables = sorted(terms, key=lambda monomial: -terms[monomial])
+    if sorted(terms.values()) not in ([1], [-1], [-1, 1]) or not all(
+        isinstance(monomial, Var) for monomial in variables
+    ):
         return None
     if len(variables) == 2:
         return None if const else (variables[0], variables[1])

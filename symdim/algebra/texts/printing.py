@@ -139,7 +139,7 @@ def _pieces(dim: Expr, whole: bool = True) -> Iterator[str]:
         yield dim.name
         return
     write, shown = (piece, tree_of) if whole else (_later, plain_tree)
-    (told,) = told_apart((dim,)) if whole else (dim,)
+    (told,) = disambiguated((dim,)) if whole else (dim,)
     stack = [write(told, 0)]
     while stack:
         part = stack.pop()
@@ -157,14 +157,14 @@ def _later(part: Part, place: int) -> Piece:
     return (part, place) if isinstance(part, Expr) and not isinstance(part, Var) else piece(part, place)
 
 
-def told_apart(dims: Sequence[Dim]) -> Sequence[Dim]:
+def disambiguated(dims: Sequence[Dim]) -> Sequence[Dim]:
     """The dimensions as they are printed together: of variables with one name, all except the oldest have a number.
 
     In a scope, one with the bounds that `Var(name)` has counts as the oldest. They stay as they are where one is too
     long to print.
 
     >>> x, other = Var("x"), Var.fresh("x")
-    >>> x - other, told_apart((other, x, other + 1))
+    >>> x - other, disambiguated((other, x, other + 1))
     (x - `x#2`, [x#2, x, `x#2` + 1])
     """
     variables = variables_of(dims)
@@ -189,7 +189,7 @@ def listed(dim: Dim) -> str:
 
 def text_of_list(dims: Sequence[Dim]) -> str:
     """The text of a list of dimensions, in brackets."""
-    return f"[{', '.join(map(listed, told_apart(dims)))}]"
+    return f"[{', '.join(map(listed, disambiguated(dims)))}]"
 
 
 def brief_list(dims: Sequence[Dim]) -> str:
