@@ -174,7 +174,8 @@ def test_the_site_lists_pages_that_exist() -> None:
 def test_the_tests_that_hold_a_promise_exist(page: str) -> None:
     rows = [line for line in (ROOT / page).read_text("utf-8").splitlines() if line.startswith("| ")][1:]
     held = [re.findall(r"`(tests/[\w/]+\.py)`", row) for row in rows]
-    assert held and all(held)
+    assert held
+    assert all(held)
     assert [path for paths in held for path in paths if not (ROOT / path).is_file()] == []
 
 

@@ -168,7 +168,7 @@ class _Names:
         return (is_fresh(size) or size in self.record.symbols.axes) and size not in self.of
 
     def _match(self, declared: Dim, size: Expr) -> None:
-        """Bind the names in an expression of the same form as the size: an earlier inference wrote it, in this order."""
+        """Bind the names in an expression of the same form as the size: another inference wrote them in this order."""
         free = sorted([v for v in variables_of([declared]) if self._is_free(v)], key=_in_order)
         unnamed = sorted([v for v in size.variables() if self._may_be_named(v)], key=_in_order)
         if not free or len(free) != len(unnamed):
