@@ -127,6 +127,8 @@ def is_too_long(dim: Expr) -> bool:
     """
     if dim._height == 0 and dim._terms is not None and len(dim._terms) < 99 and not dim._const.bit_length() >> 6:
         return any(k.bit_length() > MOST_BITS for k in dim._terms.values())
+    if dim._terms is not None and len(dim._terms) > MOST_NAMES:
+        return True
     written = Written()
     if written.length(dim) > MOST_NAMES or written.longest_number > MOST_BITS:
         return True
