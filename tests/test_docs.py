@@ -192,7 +192,8 @@ def test_the_tests_that_hold_a_promise_exist(page: str) -> None:
     text = first if page.startswith("docs/") else "".join((first, *others))
     rows = [line for line in text.splitlines() if line.startswith("| ")][1:]
     held = [re.findall(r"`(tests/[\w/]+\.py)`", row) for row in rows]
-    assert held and all(held)
+    assert held
+    assert all(held)
     assert [path for paths in held for path in paths if not (ROOT / path).is_file()] == []
 
 

@@ -2,6 +2,7 @@
 
 Each round infers the model as it is. The walk is cautious: it assumes nothing, and takes every size from 0 on. What the
 author declares of inner values counts for nothing. So what is known holds in every run that a runtime accepts.
+The bodies of functions stay as they are.
 """
 
 from __future__ import annotations
@@ -30,7 +31,6 @@ from onnx_infer.tools.transforms.draft import (
     is_default,
     make_names_unique,
 )
-from onnx_infer.tools.transforms.functions import Functions, put_back
 from onnx_infer.tools.transforms.refusals import Refusals
 from onnx_infer.tools.transforms.rewriting import Rewriting
 from onnx_infer.tools.transforms.size_nodes import cheapest
@@ -91,9 +91,12 @@ def fold(model: Source, *, keep_guards: bool = False, **facts: Unpack[Facts]) ->
     if folded.training_info or not has_texts(folded):  # training graphs read values of the main graph
         return folded
     drop_arena(folded)
-    _fold(folded, keep_guards, facts)
-    if folded.functions:
-        _fold_functions(folded, keep_guards, facts)
+    make_names_unique(folded)
+    claims = Claims(folded)
+    for _ in range(_MOST_ROUNDS):
+        if not _round(folded, claims, keep_guards, facts):
+            break
+    claims.put_back()
     if folded.ir_version < INITIALIZERS_ALONE_SINCE:
         constants_as_nodes(folded.graph)
     return folded
@@ -202,31 +205,6 @@ def _put_in_place(graph: GraphProto, place: int, taken: bool) -> bool:
     for i, inner in enumerate([*branch.node, *given_back]):
         graph.node.insert(place + i, inner)
     return True
-
-
-def _fold(model: onnx.ModelProto, keep_guards: bool, facts: Facts) -> None:
-    """Fold a model but for the bodies of its functions."""
-    make_names_unique(model)
-    claims = Claims(model)
-    for _ in range(_MOST_ROUNDS):
-        if not _round(model, claims, keep_guards, facts):
-            break
-    claims.put_back()
-
-
-def _fold_functions(model: onnx.ModelProto, keep_guards: bool, facts: Facts) -> None:
-    """Fold the bodies of the functions, callers first: what a call gives is known from the graph around it."""
-    functions = Functions(model)
-    functions.see(model.graph, _inferred(model, facts)[2])
-    for function in functions.in_order():
-        body = functions.body(function)
-        if body is None:
-            functions.see(function, {})
-            continue
-        known = Facts(min_dim=0, bounds=body.bounds, values=body.values)
-        _fold(body.model, keep_guards, known)
-        functions.see(body.model.graph, _inferred(body.model, known)[2])
-        put_back(function, body.model)
 
 
 def _round(model: onnx.ModelProto, claims: Claims, keep_guards: bool, facts: Facts) -> bool:

@@ -59,7 +59,8 @@ def outside(leaves: list[Dim]) -> Outside | None:
 def inside(n: Dim, d: Dim) -> Sum | None:
     """floor(n/d) for d >= 1, if n is a multiple of a maximum or minimum plus a rest; None beyond the budget.
 
-    It is also None for an expression d that divides no argument: such a division stays as written.
+    It is also None for an expression d that divides no argument: such a division stays as written. It stays, too, if an
+    argument still has a maximum or minimum in a product: the division of that argument may lead back to this one.
     """
     unit = split_unit(n)
     if unit is None or has_extrema(d):
@@ -68,8 +69,10 @@ def inside(n: Dim, d: Dim) -> Sum | None:
     clauses = lattice.distributed(kind, [(n,)])
     if clauses is None or any(split_unit(leaf) is not None for clause in clauses for leaf in clause):
         return None
-    if not isinstance(d, int) and not any(_has_multiple(leaf, d) for clause in clauses for leaf in clause):
-        return None
+    if not isinstance(d, int):
+        leaves = [leaf for clause in clauses for leaf in clause]
+        if any(map(has_extrema, leaves)) or not any(_has_multiple(leaf, d) for leaf in leaves):
+            return None
     clauses = [tuple([floordiv.floordiv(leaf, d) for leaf in clause]) for clause in clauses]
     if not isinstance(d, int) and all(_has_division(leaf) for clause in clauses for leaf in clause):
         return None
