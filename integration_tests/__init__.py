@@ -1,4 +1,5 @@
-"""The drop-ins under the packages that they serve, and the packages under them. The sections of docs/coming_from.md run with them:
+"""The drop-ins under the packages that they serve, and the packages under them. The sections of
+docs/coming_from.md run with them:
 
     python -m pip install -e '.[test]' --group integrations
     python -m pytest -W default tests/test_coming_from.py integration_tests
