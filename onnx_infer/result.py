@@ -344,6 +344,7 @@ def restored(
     from onnx_infer.inference import Run
 
     result = InferenceResult(Run(record, found_inputs))  # type: ignore[arg-type]  # it stands in for a record
-    index = Part(nodes=record.model.graph.nodes())
+    nodes: Any = record.model.graph.nodes()
+    index = Part(nodes=nodes, producer={name: node for node in nodes for name in node[3]}.get)
     vars(result).update(_record=record, _index=index, _guards=guards, _kept=record.kept)
     return result
