@@ -38,6 +38,9 @@ FILES = {
 }
 """Pages with Python that is no session, or with C, and the test that runs it."""
 
+WORKPLACES = {"docs/fleets.md": "tests/test_workplaces.py"}
+"""Pages with YAML, and the test that reads it."""
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -55,6 +58,8 @@ def runner_of(page: str, block: Block) -> str | None:
         return "doctest" if is_collected else "a job" if page in conftest.BY_NAME else FILES.get(page)
     if block.language in ("python", "c"):
         return FILES.get(page)
+    if block.language == "yaml":
+        return WORKPLACES.get(page)
     return {"console": "commands", "sh": "commands that exist", "toml": "a reader", "js": "node"}.get(block.language)
 
 
@@ -81,7 +86,7 @@ def test_pages_that_are_run_by_name_are_run_in_a_job() -> None:
     assert conftest.BY_NAME
     assert all(page.startswith("docs/coming_from_") for page in conftest.BY_NAME)
     assert "docs/coming_from_*.md" in jobs
-    for page, test in FILES.items():
+    for page, test in (*FILES.items(), *WORKPLACES.items()):
         assert page.rpartition("/")[2] in (ROOT / test).read_text("utf-8")
 
 

@@ -53,8 +53,7 @@ def run(options: Namespace) -> int:
         try:
             result = _infer(model, options)
         except ShapeInferenceError as error:
-            told = f"error: {error}" if options.format != "github" else annotation(options.model or "", "error", str(error))
-            show(told, sys.stderr)
+            show(_error(str(error), options), sys.stderr)
             return MODEL_ERRORS
         if options.explain is not None and options.explain not in result.types:
             meant = nearest(options.explain, result.types)
@@ -73,14 +72,18 @@ def run(options: Namespace) -> int:
             write_text(page(result, options.model), options.html, model, options.model)
     failures = _failures(result, options.fail_on)
     errors = [str(d) for d in result.diagnostics if d.severity != "warning"] if options.diff is None else []
-    if options.quiet and not differs and not options.json:
-        text = "\n".join(errors)
     is_well = not (differs or failures or errors)
     if options.format == "github":
-        lines = [annotation(options.model or "demo", "error", what) for what in (*errors, *failures)]
-        return _end("\n".join([*lines, count_of(counts_of(result))]), options, target, is_well)
-    parts = [text, *([] if options.json else failures)]
+        parts = ["\n".join([*(_error(what, options) for what in (*errors, *failures)), count_of(counts_of(result))])]
+    else:
+        is_short = options.quiet and not differs and not options.json
+        parts = ["\n".join(errors) if is_short else text, *([] if options.json else failures)]
     return _end("\n\n".join(filter(None, parts)), options, target, is_well)
+
+
+def _error(told: str, options: Namespace) -> str:
+    """An error as a line, or as an annotation."""
+    return annotation(options.model or "demo", "error", told) if options.format == "github" else f"error: {told}"
 
 
 def _fold(model: ModelProto, result: InferenceResult, options: Namespace, target: str) -> tuple[list[str], bool]:
