@@ -18,7 +18,8 @@ from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK, STANDARD, WrongCall
 from onnx_infer.tools.cli.files import check_target, demo_model, read, write, write_text
 from onnx_infer.tools.cli.terminal import progress, show, width
 from onnx_infer.tools.report.layout import WIDTH
-from onnx_infer.tools.report.table import counts_of, table
+from onnx_infer.tools.report.rows import Rows
+from onnx_infer.tools.report.table import table
 from symdim import BoundsError, ParseError, SymdimError, UnboundName
 from symdim.errors import nearest, printable
 
@@ -104,7 +105,7 @@ def _failures(result: InferenceResult, fail_on: list[str]) -> list[str]:
     """What `--fail-on` finds, a line for each kind."""
     found = []
     if "unknown" in fail_on:
-        counts = counts_of(result)
+        counts = Rows(result).counts
         if unknown := counts["values"] - counts["exact"]:
             found.append(f"fails, by --fail-on unknown: {unknown} of {counts['values']} values are not exact")
     if "guards" in fail_on and result.guards:
