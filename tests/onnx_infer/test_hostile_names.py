@@ -27,8 +27,9 @@ SIGNS = [
 ]
 LINE = "the contract holds"
 """What a name must not make a line of its own."""
-NAMES = [form.format(sign) for sign in SIGNS for form in ("{}", "a{}]0;title", f"a\r\n{LINE}{{}}\n{LINE}\n")][:200]
-"""200 names, with each control character at the start and inside."""
+FORMS = ("{}", "a{}]0;title", f"a\r\n{LINE}{{}}\n{LINE}\n")
+NAMES = [FORMS[i % 3].format(sign) for i, sign in enumerate(SIGNS)]
+"""Names with each control character, at the start or inside."""
 
 CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
