@@ -81,7 +81,7 @@ def last_node_first(n: int) -> ModelProto:
     [
         (split_by_unknown_sizes, 100),
         (forced_equal, 40),
-        (sum_of_symbols, 200),
+        (sum_of_symbols, 500),
         (sum_of_data_dependent_sizes, 60),
         (branches_that_differ, 50),
         (clamps_and_bounds, 70),
