@@ -73,7 +73,7 @@ def infer(
         policy: How declared types are merged: "refine", "override", "skip", "strict"; see `onnx_infer.types.merge`.
         assume_declared: Whether declared types of inner values and outputs, and guards of a contract in the file, are
             assumptions, and not only claims, which become guards of the kind "declared".
-        adopt_declared_symbols: Whether a size that the data decide takes a declared name that nothing else has.
+        adopt_declared_symbols: Whether a data-dependent size takes a declared name that nothing else has.
         min_dim: The least size of symbols without an interval.
 
     Raises:

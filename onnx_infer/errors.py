@@ -81,7 +81,7 @@ class UnknownSymbol(OnnxInferError, UnboundName):  # noqa: N818  (named as its b
 
 
 class UndecidedSize(OnnxInferError, UnboundName):  # noqa: N818  (named as its base)
-    """Sizes that only the data decide have no value; `cure` says how a plan does without them.
+    """Data-dependent sizes have no value; `cure` says how a plan does without them.
 
     >>> print(UndecidedSize(("K",), "memory(upper=True) counts them with upper bounds"))
     no value for 'K': only the data decide it; memory(upper=True) counts them with upper bounds

@@ -89,7 +89,7 @@ class Contract(NamedTuple):
     """What holds of the sizes of a model.
 
     `bounds` are intervals of symbols (None: no upper end); a symbol without one is at least 1. `guards` are conditions
-    on the symbols and elements of the inputs. `upper_bounds` gives symbols that only the data decide a size that they
+    on the symbols and elements of the inputs. `upper_bounds` gives data-dependent symbols a size that they
     do not exceed.
 
     >>> contract = Contract({"N": (2, 8)}, (Condition("divides", 4, "N*H", "heads"),), {"_d0": "4*N"})

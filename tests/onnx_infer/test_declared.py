@@ -18,7 +18,7 @@ CHOICE = "c = Greater (x, t)  a = Compress <axis = 0> (x, c)"
 TWO = f"{CHOICE}  d = Greater (z, t)  b = Compress <axis = 0> (z, d)"
 
 
-# -- names of sizes that only the data decide -------------------------------------------------------------------------
+# -- names of data-dependent sizes -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("bidirectional", [False, True])

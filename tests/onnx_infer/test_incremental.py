@@ -55,7 +55,7 @@ def test_the_result_writes_what_the_result_of_the_whole_model_writes(name: str) 
 
 @pytest.mark.parametrize("options", [{"bounds": {"N": (4, 8)}}, {"min_dim": 0}, {"broadcast": "strict"}], ids=str)
 def test_options_are_those_of_the_whole_model(options: dict[str, object]) -> None:
-    for name in ("sizes that data decide", "graphs and functions"):
+    for name in ("data-dependent sizes", "graphs and functions"):
         model = SMALL[name]
         found = Incremental.replay(model, **options).finish()  # type: ignore[arg-type]
         assert told(found) == told(onnx_infer.infer(model, **options))  # type: ignore[arg-type]

@@ -107,7 +107,7 @@ def of_long_size(nodes: str, more: str = "") -> str:
         ("""two = Constant<value_ints=[2]>() end = Constant<value_ints=[1000000000]>() zero = Constant<value_ints=[0]>()
             one = Constant<value_ints=[1]>() v = Slice(k, two, end) w = Unsqueeze(v, one) z = Unsqueeze(s, zero)
             x = MatMul(w, z) n = Unsqueeze(k, zero) y = Concat<axis=0>(x, n)""", "", LONG),
-        # an equation with a size that the data decide
+        # an equation with a data-dependent size
         ("n = NonZero(k) v = Squeeze(n) w = Cast<to=1>(v) z = Concat<axis=0>(w, w) y = MatMul(s, z)", "", LONG),
     ],
 )  # fmt: skip

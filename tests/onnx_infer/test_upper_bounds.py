@@ -1,4 +1,4 @@
-"""Sizes that the data decide: their bounds hold in runs, and what elements of inputs decide is computed of these."""
+"""Data-dependent sizes: their bounds hold in runs, and what elements of inputs decide is computed of these."""
 
 from __future__ import annotations
 
