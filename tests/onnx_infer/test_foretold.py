@@ -124,7 +124,7 @@ def test_where_elements_of_inputs_decide_the_result_names_them(
     assert [(law.inputs, len(law.origins)) for law in result.data_laws] == expected
     assert pickle.loads(pickle.dumps(result)).data_laws == result.data_laws
     assert [law["inputs"] for law in as_json(result)["data_laws"]] == [list(names) for names, _ in expected]
-    assert ("a run also fails if values are out of range" in result.table()) is bool(expected)
+    assert ("also fails at run time if indices are out of bounds" in result.table()) is bool(expected)
 
 
 def attention(seed_of_caches: str) -> str:
@@ -236,7 +236,7 @@ def test_positions_that_count_tokens_are_in_bounds_of_a_long_table() -> None:
     )
     result, session = infer(model), session_of(model)
     assert list(map(str, result.data_laws)) == [
-        "input 'ids' decides: an index must be in its axis, as it is where S <= 7 (Gather 'y')"
+        "input 'ids' decides: index out of bounds, as it is where S <= 7 (Gather 'y')"
     ]
     table = np.zeros((9, 2), np.float32)
     for length in (1, 6, 7, 8, 12):

@@ -26,44 +26,44 @@ if TYPE_CHECKING:
 # a graph, and what is told of its node
 IMPOSSIBLE = {
     "g (float[N] x, float[3] w) => (y) { c = Concat<axis=0>(x, x) y = Add(c, w) }": (
-        "Add-14 'y': broadcast sizes: 2*N == 3 holds at no sizes"
+        "Add (opset 14) 'y': broadcast sizes: 2*N == 3 holds at no sizes"
     ),
     "g (float[2, N] x, float[3, 5] w) => (y) { c = Concat<axis=1>(x, x) y = MatMul(c, w) }": (
-        "MatMul-13 'y': inner sizes of the product: 2*N == 3 holds at no sizes"
+        "MatMul (opset 13) 'y': inner sizes of the product: 2*N == 3 holds at no sizes"
     ),
     """g (float[N, 2] x, float[M, 2] z, float[1, 2] o) => (y) {
         c = Concat<axis=0>(x, x) d = Concat<axis=0>(z, z, o) y = Concat<axis=1>(c, d) }""": (
-        "Concat-13 'y': sizes at axis 0: 2*N == 2*M + 1 holds at no sizes"
+        "Concat (opset 13) 'y': sizes at axis 0: 2*N == 2*M + 1 holds at no sizes"
     ),
     "g (float[N, N] x) => (y) <int64[1] t={7}> { y = Reshape(x, t) }": (
-        "Reshape-14 'y': the element counts: 7 == N**2 holds at no sizes"
+        "Reshape (opset 14) 'y': the element counts: 7 == N**2 holds at no sizes"
     ),
     """g (float[N, 4] x, float[1, 2] o) => (y) <int64[1] f={-1}, int64[2] t={4, -1}> {
         a = Reshape(x, f) b = Reshape(o, f) c = Concat<axis=0>(a, b) y = Reshape(c, t) }""": (
-        "Reshape-14 'y': the element count: (4*N + 2) % 4 == 0 holds at no sizes"
+        "Reshape (opset 14) 'y': the element count: (4*N + 2) % 4 == 0 holds at no sizes"
     ),
     "g (float[N] x) => (y) <int64[1] five={5}> { n = Shape(x) k = Add(n, five) y, i = TopK(x, k) }": (
-        "TopK-11 'y': the size of the axis and K: N >= N + 5 holds at no sizes"
+        "TopK (opset 11) 'y': the size of the axis and K: N >= N + 5 holds at no sizes"
     ),
     """g (float[N, 2] x, float[3, 2] a, float[4, 2] b) => (y) {
         c = Concat<axis=1>(x, a) y = Concat<axis=1>(x, b) }""": (
-        "Concat-13 'y': sizes at axis 0: N == 4 contradicts N == 3 (Concat 'c')"
+        "Concat (opset 13) 'y': sizes at axis 0: N == 4 contradicts N == 3 (Concat 'c')"
     ),
     """g (float[1, 1, N, 8] x, float[1, 1, 5, 1] w, float[N] v, float[6] u) => (y) {
         c = Conv(x, w) q = Concat<axis=0>(v, v) y = MatMul(q, u) }""": (
-        "MatMul-13 'y': inner sizes of the product: 2*N == 6 contradicts N >= 5 (Conv 'c')"
+        "MatMul (opset 13) 'y': inner sizes of the product: 2*N == 6 contradicts N >= 5 (Conv 'c')"
     ),
     """g (float[N, 2] x, float[M, 2] z, float[K, 2] k, float[1, 2] o) => (y) {
         a = Concat<axis=0>(x, x) b = Concat<axis=1>(a, z) d = Concat<axis=0>(k, k, o) y = Concat<axis=1>(z, d) }""": (
-        "Concat-13 'y': sizes at axis 0: M == 2*K + 1 contradicts 2*N == M (Concat 'b')"
+        "Concat (opset 13) 'y': sizes at axis 0: M == 2*K + 1 contradicts 2*N == M (Concat 'b')"
     ),
     """g (float[N, 3] x, float[1, 3] o) => (y) <int64[3] t={2, -1, 3}> {
         a = Reshape(x, t) c = Concat<axis=0>(x, o) y = Reshape(c, t) }""": (
-        "Reshape-14 'y': the element count: (N + 1) % 2 == 0 contradicts N % 2 == 0 (Reshape 'a')"
+        "Reshape (opset 14) 'y': the element count: (N + 1) % 2 == 0 contradicts N % 2 == 0 (Reshape 'a')"
     ),
     """g (float[N] x, float[M] z) => (y) <int64[1] one={1}> {
         n = Shape(x) m = Shape(z) n1 = Add(n, one) m1 = Add(m, one) a, i = TopK(x, m1) y, j = TopK(z, n1) }""": (
-        "TopK-11 'y': the size of the axis and K: M >= N + 1 contradicts N >= M + 1 (TopK 'a')"
+        "TopK (opset 11) 'y': the size of the axis and K: M >= N + 1 contradicts N >= M + 1 (TopK 'a')"
     ),
 }
 MODES = [{}, {"bounds": {"N": (1, None)}}, {"assume": ["N >= 1"]}, {"assume": ["N % 4 >= 0"]}, {"bidirectional": True}]

@@ -128,9 +128,9 @@ def test_what_comes_after_the_first_node_counts_from_the_start() -> None:
     ("node", "told"),
     [
         (("Neg", ["nothing"], ["z"]), "reads 'nothing', which is not given yet"),
-        (("Neg", ["x"], ["y"]), "gives 'y', which is given already"),
-        (("Neg", ["x"], ["x"]), "gives 'x', which is given already"),
-        (("Split", ["x"], ["z", "z"]), "gives 'z', which is given already"),
+        (("Neg", ["x"], ["y"]), "gives 'y', which is already defined"),
+        (("Neg", ["x"], ["x"]), "gives 'x', which is already defined"),
+        (("Split", ["x"], ["z", "z"]), "gives 'z', which is already defined"),
         (("Constant", [], ["y"], {"value": helper.make_tensor("", TensorProto.FLOAT, [1], [7])}), "given already"),
     ],
     ids=str,

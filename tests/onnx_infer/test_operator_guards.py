@@ -92,7 +92,7 @@ def test_dilation_beside_same_padding_is_refused_at_all_sizes() -> None:
     result = infer(parsed(graph, HEAD))
     assert str(result.types["y"]) == "f32[1, 1, H, 8]"
     assert [str(d) for d in result.diagnostics] == [
-        "Conv-11 'y': the dilation, which onnxruntime does not allow beside SAME padding: 2 == 1 holds at no sizes"
+        "Conv (opset 11) 'y': the dilation, which onnxruntime does not allow beside SAME padding: 2 == 1 holds at no sizes"
     ]
 
 

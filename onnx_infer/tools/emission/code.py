@@ -30,7 +30,7 @@ def source(
     if language not in LANGUAGES:
         raise ArgumentError(f"no code is emitted in {language!r}; choose one of {', '.join(map(repr, LANGUAGES))}")
     if not (name.isidentifier() and name.isascii()):
-        raise ArgumentError(f"the name {name!r} of the function is no identifier of C")
+        raise ArgumentError(f"the name {name!r} of the function is not a valid C identifier")
     if isinstance(arena, bool):
         plan = result.arena() if arena else None
     else:

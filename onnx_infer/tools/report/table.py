@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from onnx_infer.tools.report.layout import Write
 
 HEADINGS = {
-    "required": "the model runs only where:",
-    "assumed": "the model may run elsewhere, but has these sizes only where:",
-    "declared": "the model declares:",
+    "required": "required conditions (guards):",
+    "assumed": "assumed conditions (elsewhere the model may run with other sizes):",
+    "declared": "conditions declared by the model:",
 }
 """The heading for the guards of each kind."""
 
@@ -38,7 +38,7 @@ _MOST_ENDS = 3
 
 
 def table(result: Inferred, limit: int | None = 40, width: int | None = WIDTH, write: Write = str) -> str:
-    """Errors and warnings, a summary, types of inputs, outputs and inner values, guards with their nodes, errors again.
+    """Errors and warnings, a summary, types of inputs, outputs and intermediate values, guards with their nodes, errors again.
 
     A value whose sizes are not functions of the input sizes is shown with the reason. Errors that others cause, and the
     values that they make unknown, are only counted. Inner values that are not exact come before the exact ones. There
@@ -115,7 +115,7 @@ class _Table:
         exact = [name for name in names if self.verdicts[name] == "exact"]
         inexact = [name for name in names if self.verdicts[name] != "exact"]
         if self.limit is None:
-            return self._values("inner values:", inexact + exact)
+            return self._values("intermediate values:", inexact + exact)
         rest = []
         behind = {name for name in inexact if (reason := self.reasons.of(name)) and reason.kind == "error"}
         shown = [name for name in inexact if name not in behind]
@@ -124,16 +124,16 @@ class _Table:
         if len(shown) > self.limit:
             rest.append(more(len(shown) - self.limit, " that are not exact"))
         if len(exact) > self.limit:
-            rest.append(more(len(exact), " that are exact"))
+            rest.append(f"  {len(exact)} exact intermediate values (use --all to list them)")
             exact = []
-        return self._values("inner values:", shown[: self.limit] + exact, rest)
+        return self._values("intermediate values:", shown[: self.limit] + exact, rest)
 
     def _guards(self, kind: str) -> list[str]:
         return guard_section(kind, self.result.guards, self.limit, self.width, self.write)
 
     def _data_laws(self) -> list[str]:
         laws = [f"  {law}" for law in data_laws(self.result, self.reasons.nodes)]
-        return ["a run also fails if values are out of range:", *laws] if laws else []
+        return ["also fails at run time if indices are out of bounds:", *laws] if laws else []
 
 
 def errors_again(reasons: Reasons, roots: Sequence[Root]) -> list[str]:
@@ -271,9 +271,9 @@ def html(result: Inferred) -> str:
         ("inputs", named, ends_of(result.inputs), True),
         ("outputs", named, ends_of(result.outputs), True),
         ("guards", ["condition", "kind", "law"], guards, True),
-        ("inner values that are not exact", named, values(n for n in inner if verdicts[n] != "exact"), True),
+        ("intermediate values that are not exact", named, values(n for n in inner if verdicts[n] != "exact"), True),
         ("warnings", ["severity", "message"], warnings, False),
-        ("inner values", named, values(n for n in inner if verdicts[n] == "exact"), False),
+        ("intermediate values", named, values(n for n in inner if verdicts[n] == "exact"), False),
     ]
     head = f"<div><b>{escape(printable(summary(result)))}</b></div>"
     return head + "".join(_part(*part) for part in parts if part[2])
