@@ -106,9 +106,7 @@ class Symbolic:
     __slots__ = ()
 
     def _unordered(self, other: object) -> bool:
-        raise TypeError(
-            "symbolic sizes cannot be ordered with < or >; use symdim.at_least(a, b), or symdim.maximum instead of max()"
-        )
+        raise TypeError("symbolic sizes have no order: use symdim.at_least(a, b), or symdim.maximum instead of max()")
 
     __lt__ = __le__ = __gt__ = __ge__ = _unordered
 
