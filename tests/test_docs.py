@@ -29,13 +29,14 @@ NOT_RUN = {"ebnf", "text"}
 """Languages of blocks that are no code: grammars and diagrams."""
 
 FILES = {
+    "docs/emit.md": "tests/onnx_infer/test_emitted_c.py",
     "docs/fleets.md": "integration_tests/test_dask.py",
     "docs/first_hour.md": "tests/onnx_infer/test_first_hour_page.py",
     "docs/coming_from.md": "tests/test_coming_from.py",
     "docs/plugins.md": "tests/onnx_infer/test_plugins.py",
     "CONTRIBUTING.md": "tests/test_docs.py",
 }
-"""Pages with Python that pytest does not collect, and the test that runs it."""
+"""Pages with Python that is no session, or with C, and the test that runs it."""
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +53,7 @@ def runner_of(page: str, block: Block) -> str | None:
     if block.is_example:
         is_collected = page.split("/")[0] in COLLECTED and page not in conftest.BY_A_TEST
         return "doctest" if is_collected else FILES.get(page)
-    if block.language == "python":
+    if block.language in ("python", "c"):
         return FILES.get(page)
     return {"console": "commands", "sh": "commands that exist", "toml": "a reader", "js": "node"}.get(block.language)
 
@@ -124,7 +125,7 @@ def check_program(words: list[str]) -> None:
         groups = [word for before, word in pairwise(arguments) if before == "--group"]
         assert all(group in PROJECT["dependency-groups"] for group in groups), words
     else:
-        tools = ("venv", "pytest", "coverage", "mutmut", "pre_commit", "ruff", "mypy")
+        tools = ("cc", "venv", "pytest", "coverage", "mutmut", "pre_commit", "ruff", "mypy")
         assert program in tools or find_spec(program), words
 
 

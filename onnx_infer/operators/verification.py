@@ -216,7 +216,7 @@ def check_parameters(rules: list[Rule]) -> None:
     >>> op("Concat", replace=True)(lambda inputs, axes: None)
     Traceback (most recent call last):
     ...
-    onnx_infer.errors.ArgumentError: the rule <lambda> of Concat: 'axes' is not an input or attribute: do you mean 'axis'?
+    onnx_infer.errors.ArgumentError: the rule <lambda> of Concat: 'axes' is not in the schema: do you mean 'axis'?
     """
     rule, newest = rules[0], newest_known(rules[0].domain)
     if not hasattr(unwrap(rule.shape), "__code__") or (newest is not None and rule.since > newest):
@@ -253,7 +253,7 @@ def _fault_of_known(p: Declared, schemas: list[Schema]) -> str:
     if not formals and not kinds:
         names = sorted({name for s in schemas for name in (*s.attributes, *(f.name for f in s.inputs))})
         meant = nearest(p.name, names)
-        return f"is not an input or attribute: {f'do you mean {meant!r}?' if meant else 'it has ' + ', '.join(names)}"
+        return f"is not in the schema: {f'do you mean {meant!r}?' if meant else 'it has ' + ', '.join(names)}"
     if kinds:  # in some versions it may be an input, too
         wanted = [text for kind in kinds for text in ATTRIBUTES.get(kind, ())]
         is_wrong = wanted and not formals and p.want in TENSORS

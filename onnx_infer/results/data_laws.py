@@ -39,12 +39,12 @@ class DataLaw(NamedTuple):
     def __str__(self) -> str:
         """
         >>> print(DataLaw("index out of bounds", ("ids",), (NodeName("Gather", "words"),)))
-        input 'ids' decides: index out of bounds (Gather 'words')
+        input 'ids': index out of bounds (Gather 'words')
         """
         names = ", ".join(f"'{name}'" for name in self.inputs)
-        decide = f"input {names} decides" if len(self.inputs) == 1 else f"inputs {names} decide"
+        inputs = f"input{'s' * (len(self.inputs) != 1)} {names}"
         more = f" and {len(self.origins) - 1} more" if len(self.origins) > 1 else ""
-        return printable(f"{decide}: {self.law} ({self.origins[0]}{more})")
+        return printable(f"{inputs}: {self.law} ({self.origins[0]}{more})")
 
 
 def data_laws(result: Inferred, nodes: Iterable[Node]) -> list[DataLaw]:
@@ -57,7 +57,7 @@ def data_laws(result: Inferred, nodes: Iterable[Node]) -> list[DataLaw]:
     ... <ir_version: 10, opset_import: ["": 20]>
     ... g (float[W, H] words, int64[N, S] ids) => (y) { i = Neg (ids) y = Gather (words, i) }''')
     >>> print(*onnx_infer.infer(model).data_laws)
-    input 'ids' decides: index out of bounds (Gather 'y')
+    input 'ids': index out of bounds (Gather 'y')
 
     A law says where all elements fulfil it, if they count something (`_greatest_of`).
     """
@@ -108,7 +108,7 @@ def _where_in_bounds(node: Node, types: Mapping[str, Value], counts: Mapping[str
     conditions = solve(Relation("at_most", most + 1, table.dims[axis]))
     if conditions == []:
         return None
-    return "" if conditions is None else f", as it is where {' and '.join(map(str, conditions))}"
+    return "" if conditions is None else f" unless {' and '.join(map(str, conditions))}"
 
 
 # -- bounds of elements that a run counts ------------------------------------------------------------------------------

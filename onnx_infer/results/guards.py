@@ -12,7 +12,7 @@ from symdim import UnboundName, Var
 from symdim.algebra.evaluate import has_open_function
 from symdim.algebra.named_tuple import NamedTuple
 from symdim.errors import printable
-from symdim.relations.relation import Relation
+from symdim.relations.relation import OPPOSITES, SIGNS, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

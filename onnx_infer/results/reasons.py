@@ -113,11 +113,10 @@ class Reasons:
         self.inputs = frozenset(result._input_symbols)
         self.literals = frozenset(result._record.model.graph.literals)
 
-    @cached_property
-    def givers(self) -> dict[str, Node]:
-        """The node of each value."""
-        types = self._result.types
-        return {name: node for node in self.nodes for name in node[3] if name in types}
+    def producer(self, name: str) -> Node | None:
+        """The node that gives a value; None for an input or a constant."""
+        found: Node | None = self._result._index.producer(name)
+        return found
 
     @cached_property
     def _outputs(self) -> dict[str, list[str]]:
@@ -175,7 +174,7 @@ class Reasons:
     def _before(self, error: Diagnostic) -> str | None:
         """The node with the error that causes this one, or None."""
         outputs = self._outputs.get(error.node) or [error.node]
-        giver = self.givers.get(outputs[0])
+        giver = self.producer(outputs[0])
         if giver is None:
             return None
         operands = giver[2] if error.operator else outputs

@@ -114,7 +114,7 @@ class Symbolic:
 
         def __bool__(self):
             raise TypeError(
-                f"the truth value of symbolic {self!r} is ambiguous; use symdim.equal({self!r}, 0), which returns True, "
+                f"the truth value of {self!r} is ambiguous; use symdim.equal({self!r}, 0), which is True, "
                 "False or None, or `is None`"
             )
 

@@ -60,7 +60,9 @@ EXAMPLES = {
     "--timeout": "onnx-infer models/ --timeout 60",
     "--max-worker-memory": "onnx-infer models/ --max-worker-memory 2GB",
     "--html": "onnx-infer model.onnx --html report.html",
-    "--emit": "onnx-infer model.onnx --emit c > sizes.c",
+    "--emit": "onnx-infer model.onnx --emit c > model.c",
+    "--name": "onnx-infer model.onnx --emit c --name decoder > decoder.c",
+    "--no-names": "onnx-infer model.onnx --emit c --no-names > model.c",
     "--lint": "onnx-infer model.onnx --lint",
     "--dialect": "onnx-infer model.onnx --dialect jax",
 }

@@ -20,7 +20,7 @@ from onnx_infer.options import CHOICES
 from onnx_infer.tools.cli import arguments, command
 from onnx_infer.tools.cli.arguments import INTERRUPTED, MODEL_ERRORS, OK, WrongCall
 from onnx_infer.tools.cli.terminal import progress, read_bytes, show, write_bytes
-from symdim.dialects.languages import LANGUAGES
+from onnx_infer.tools.emission.code import FileKind
 from symdim.dialects.texts import Dialect
 
 LONG = """<ir_version: 10, opset_import: ["": 20]>
@@ -191,7 +191,7 @@ def test_options_are_read_without_onnx_and_the_algebra(option: str) -> None:
 
 def test_the_choices_are_those_of_inference() -> None:
     assert CHOICES["policy"] == arguments.POLICIES
-    assert tuple(LANGUAGES) == arguments.LANGUAGES
+    assert get_args(FileKind) == arguments.FILE_KINDS
     assert get_args(Dialect) == arguments.DIALECTS
 
 

@@ -14,9 +14,10 @@ from onnx_infer.api import infer, rename_symbols
 from onnx_infer.errors import ArgumentError, InputValueError, ShapeInferenceError, UnknownSymbol
 from onnx_infer.protobuf.files import same_path
 from onnx_infer.protobuf.specialize import specialize, with_input_shapes
-from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK, STANDARD, WrongCall, inference_options
+from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK, WrongCall, inference_options
 from onnx_infer.tools.cli.files import check_target, demo_model, read, write, write_text
 from onnx_infer.tools.cli.terminal import progress, show, width
+from onnx_infer.tools.cli.together import STANDARD
 from onnx_infer.tools.report.layout import WIDTH
 from onnx_infer.tools.report.table import counts_of, table
 from symdim import BoundsError, ParseError, SymdimError, UnboundName

@@ -84,7 +84,8 @@ def _step_json(result: Inferred, step: Step) -> dict[str, Any]:
 def _node_json(reasons: Reasons, name: str) -> dict[str, str] | None:
     if name in reasons.literals:
         return {"operator": "Constant", "node": name}
-    return _operator_json(reasons.givers[name]) if name in reasons.givers else None
+    node = reasons.producer(name)
+    return None if node is None else _operator_json(node)
 
 
 def _operator_json(node: Node) -> dict[str, str]:

@@ -215,9 +215,8 @@ def fits_text(found: Fits, width: int | None) -> str:
         return text_of([[end]], width)
     named = ", ".join(f"{name} = {size}" for name, size in found.sizes.items()) or "the sizes of the model"
     about = "" if found.peak.exact else "about "
-    lines = [
-        f"does not fit: {about}{readable_bytes(found.peak.bytes)} needed at {named} (limit {readable_bytes(found.limit)})"
-    ]
+    needed, limit = readable_bytes(found.peak.bytes), readable_bytes(found.limit)
+    lines = [f"does not fit: {about}{needed} needed at {named} (limit {limit})"]
     lines.append(f"  the peak is {about}{found.peak.bytes} bytes at {_place(found.peak.step)}")
     return text_of([lines], width)
 

@@ -38,7 +38,7 @@ _MOST_ENDS = 3
 
 
 def table(result: Inferred, limit: int | None = 40, width: int | None = WIDTH, write: Write = str) -> str:
-    """Errors and warnings, a summary, types of inputs, outputs and intermediate values, guards with their nodes, errors again.
+    """Errors and warnings, a summary, types of inputs, outputs and other values, guards with their nodes, errors again.
 
     A value whose sizes are not functions of the input sizes is shown with the reason. Errors that others cause, and the
     values that they make unknown, are only counted. Inner values that are not exact come before the exact ones. There
