@@ -15,7 +15,7 @@ from onnx_infer.errors import Unknown
 from onnx_infer.laws.known import holds
 from onnx_infer.laws.sizes import at_least
 from symdim import Expr, Max, maximum, minimum, product, total
-from symdim.algebra.constructors.lattice import as_extremum
+from symdim.algebra.constructors.extrema import as_extremum
 from symdim.algebra.dims import bounds_of
 from symdim.algebra.order import sorted_units
 from symdim.algebra.polynomials import powers_of, terms_of

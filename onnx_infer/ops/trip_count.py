@@ -21,7 +21,7 @@ from onnx_infer.elements.conditions import Positive, logical_and, positive, sele
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import fresh
 from symdim import Expr, Max, Min, Var, ceildiv, maximum, minimum
-from symdim.algebra.constructors.lattice import as_extremum
+from symdim.algebra.constructors.extrema import as_extremum
 from symdim.algebra.dims import substituted
 from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.polynomials import terms_of

@@ -12,7 +12,7 @@ from __future__ import annotations
 from symdim.algebra.constructors.arithmetic import MAX_TERMS, multiply
 from symdim.algebra.evaluate import parts_first, parts_of
 from symdim.algebra.expr import Expr, Extremum, FloorDiv
-from symdim.algebra.polynomials import NESTED, SPLIT, terms_of
+from symdim.algebra.polynomials import EXTREMUM, terms_of
 from symdim.algebra.texts.written import is_nest, steps_of
 
 TYPE_CHECKING = False
@@ -172,5 +172,5 @@ def _leaves_of(nest: Expr, known: dict[Expr, int]) -> int:
 def _nested_in(node: Expr) -> list[Expr]:
     """The parts of a node that are nests, or sums and products with nests in them."""
     return [
-        p for p in parts_of(node) if any(u._flags & (SPLIT | NESTED) for u in ([p] if p._terms is None else p._terms))
+        p for p in parts_of(node) if any(u._flags & EXTREMUM for u in ([p] if p._terms is None else p._terms))
     ]

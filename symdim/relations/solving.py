@@ -22,7 +22,7 @@ from __future__ import annotations
 from math import gcd
 
 from symdim.algebra.constructors.arithmetic import add, scale, subtract, sum_of, total
-from symdim.algebra.constructors.lattice import as_extremum
+from symdim.algebra.constructors.extrema import as_extremum
 from symdim.algebra.constructors.long_division import cancelled
 from symdim.algebra.dims import at_least, excludes, sign, substituted
 from symdim.algebra.evaluate import postorder

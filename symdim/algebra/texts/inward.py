@@ -17,7 +17,7 @@ from symdim.algebra.bounds import bounds_of
 from symdim.algebra.constructors.arithmetic import add, scale, subtract, sum_of
 from symdim.algebra.expr import Extremum, FloorDiv, Max
 from symdim.algebra.order import dim_order, order
-from symdim.algebra.polynomials import split_unit, terms_of
+from symdim.algebra.polynomials import terms_of
 from symdim.algebra.texts.tree import Operation, value_of
 
 TYPE_CHECKING = False
@@ -122,7 +122,7 @@ def _taken(unit: Extremum | FloorDiv, k: int, terms: Terms) -> Terms:
     if not isinstance(d, int):
         return {}
     mine, _ = terms_of(n)
-    inner = split_unit(n)
+    inner = None
     found: Terms = {}
     for u, c in others.items():
         added = d * c // k

@@ -13,7 +13,7 @@ from symdim.algebra.caches import remembered
 from symdim.algebra.constructors.arithmetic import sum_of
 from symdim.algebra.expr import FloorDiv
 from symdim.algebra.order import leading, order
-from symdim.algebra.polynomials import SPLIT, accumulate, divides, exact_quotient, powers_of, terms_of
+from symdim.algebra.polynomials import accumulate, divides, exact_quotient, powers_of, terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def _is_mirrored(atom: FloorDiv, n_terms: Terms, scale: int) -> bool:
     """
     divisor = atom._parts[1]
     if isinstance(divisor, int):
-        return divisor != 2 or not atom._flags & SPLIT
+        return True
     lo, _ = bounds_of(divisor)
     return lo is not None and lo >= 1 and all(2 * abs(k) != abs(scale) for k in n_terms.values())
 
