@@ -1,7 +1,7 @@
 """Emitted code against the algebra: all distinct sizes and guards of models, at random sizes of their symbols.
 
 `python benchmarks/emission.py [MODELS ...]` takes .onnx files, by default the models of the tests. It uses the
-compilers that are installed. An *overflow* is counted apart: C and Rust report it where a step leaves 64 bits.
+compilers that are installed. An *overflow* is counted apart: C reports it where a step leaves 64 bits.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 
 The packages are large, so these tests are no part of the default ones; a job of CI runs them.
 
-What results become elsewhere: emitted code under the compilers that are found (cc, rustc, node), the page in Chromium,
+What results become elsewhere: emitted code under the compilers that are found (cc, node), the page in Chromium,
 the dialects of JAX and SymPy. Another job runs them:
 
     python -m pip install -e '.[test]' --group forms

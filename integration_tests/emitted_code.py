@@ -42,31 +42,6 @@ int main(void) {
 }
 """
 
-_RUST_MAIN = """
-fn main() {
-    for line in std::io::stdin().lines() {
-        let line = line.unwrap();
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let mut given = [None; SYMBOLS.len()];
-        for (slot, word) in given.iter_mut().zip(&words) {
-            *slot = word.parse().ok();
-        }
-        match sizes(&given) {
-            Err(_) => println!("null"),
-            Ok(found) => {
-                let shown: Vec<String> = found.sizes.iter().map(|size| match size {
-                    Ok(size) => size.to_string(),
-                    Err(Fault::Overflow) => "\\"overflow\\"".to_string(),
-                    Err(_) => "null".to_string(),
-                }).collect();
-                let holds: Vec<String> = found.holds.iter().map(|&held| (held as u8).to_string()).collect();
-                println!("[[{}], [{}]]", shown.join(", "), holds.join(", "));
-            }
-        }
-    }
-}
-"""
-
 _JS_MAIN = """
 import { readFileSync } from "node:fs";
 for (const line of readFileSync(0, "utf8").trimEnd().split("\\n")) {
@@ -111,6 +86,7 @@ int main(void) {
       static unsigned char arena[MODEL_ARENA_AT_MOST];
       if (size > (int64_t)sizeof arena) return 4;
 #endif
+      if (size > 0 && !model_arena_check(bytes, offsets, size - ALIGN)) return 6;
       printf("["); show(bytes); show(offsets);
       printf("%" PRId64 ", %" PRId64 "]\\n", size, peak);
       for (int i = 0; i < PLACED; i++) {
@@ -121,29 +97,6 @@ int main(void) {
       }
     }
   }
-}
-"""
-
-_RUST_ARENA = """
-fn main() {
-    for line in std::io::stdin().lines() {
-        let line = line.unwrap();
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let mut given = [None; SYMBOLS.len()];
-        for (slot, word) in given.iter_mut().zip(&words) {
-            *slot = word.parse().ok();
-        }
-        match arena(&given) {
-            Err(Refusal::Symbol(i)) => println!("[\\"symbol\\", {i}]"),
-            Err(Refusal::Guard(i)) => println!("[\\"guard\\", {i}]"),
-            Err(Refusal::Size(_)) => println!("[\\"size\\"]"),
-            Ok(found) => {
-                assert!(arena_check(&found).is_none());
-                let (bytes, offsets) = (&found.bytes[..PLACED], &found.offsets[..PLACED]);
-                println!("[{bytes:?}, {offsets:?}, {}, {}]", found.size, found.peak);
-            }
-        }
-    }
 }
 """
 
@@ -167,9 +120,9 @@ for (const line of readFileSync(0, "utf8").trimEnd().split("\\n")) {
 
 
 def found_languages() -> list[str]:
-    """The languages that can run here: Python always, the others if their compiler is installed."""
-    tools = {"c": "cc", "rust": "rustc", "js": "node"}
-    return ["python", *(language for language, tool in tools.items() if shutil.which(tool))]
+    """The languages that can run here."""
+    tools = {"c": "cc", "js": "node"}
+    return [language for language, tool in tools.items() if shutil.which(tool)]
 
 
 def run(language: str, text: str, bindings: Sequence[Sequence[int | None]], folder: Path) -> list[Any]:
@@ -177,20 +130,16 @@ def run(language: str, text: str, bindings: Sequence[Sequence[int | None]], fold
 
     A size without a value is None, or "overflow".
     """
-    if language == "python":
-        namespace: dict[str, Any] = {}
-        exec(text, namespace)
-        return [_in_python(namespace["sizes"], given) for given in bindings]
-    return _run(language, text + {"c": _C_MAIN, "rust": _RUST_MAIN, "js": _JS_MAIN}[language], bindings, folder)
+    return _run(language, text + {"c": _C_MAIN, "js": _JS_MAIN}[language], bindings, folder)
 
 
 def run_arena(language: str, text: str, bindings: Sequence[Sequence[int | None]], folder: Path) -> list[Any]:
     """For each list of sizes of the symbols: `[bytes, offsets, size, peak]`, of what lies in the arena, or the refusal.
 
     A refusal is `["symbol", i]`, `["guard", i]` or `["size"]`, in JavaScript `["refused"]` or `["guard", i]`. Each
-    arena is checked by the emitted check; in C also the check, by offsets that are too small.
+    arena is checked by the emitted check; in C also the check, by offsets and a block that are too small.
     """
-    return _run(language, text + {"c": _C_ARENA, "rust": _RUST_ARENA, "js": _JS_ARENA}[language], bindings, folder)
+    return _run(language, text + {"c": _C_ARENA, "js": _JS_ARENA}[language], bindings, folder)
 
 
 def _run(language: str, text: str, bindings: Sequence[Sequence[int | None]], folder: Path) -> list[Any]:
@@ -203,23 +152,11 @@ def _run(language: str, text: str, bindings: Sequence[Sequence[int | None]], fol
         command = ["cc", *warnings.split(), *checks.split(), "-o", str(program), str(folder / "sizes.c")]
         _done(command)
         start = [str(program)]
-    elif language == "rust":
-        (folder / "sizes.rs").write_text(text)
-        _done(["rustc", "--edition=2021", "-C", "debuginfo=0", "-o", str(program), str(folder / "sizes.rs")])
-        start = [str(program)]
     else:
         (folder / "sizes.mjs").write_text(text)
         start = ["node", str(folder / "sizes.mjs")]
     lines = "".join(" ".join("n" if size is None else str(size) for size in given) + " .\n" for given in bindings)
     return list(map(json.loads, _done(start, lines).splitlines()))
-
-
-def _in_python(sizes: Any, given: Sequence[int | None]) -> Any:
-    try:
-        found, holds = sizes(list(given))
-    except ValueError:
-        return None
-    return [found, list(map(int, holds))]
 
 
 def _done(command: list[str], given: str = "") -> str:

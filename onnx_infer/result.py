@@ -220,7 +220,7 @@ class InferenceResult(Inferred):
         name: str = "model",
         arena: ArenaPlan | Mapping[str, Any] | bool = False,
     ) -> str:
-        """The source of one function from the symbols to all sizes and guards, in "c", "rust", "js" or "python".
+        """The source of one function from the symbols to all sizes and guards, in "c" or "js".
 
         With `arena`, a plan of this result or the options of `arena()` (True: the defaults), a second function gives
         the bytes of the values and their offsets in one block of memory. The code needs no library. In C all public

@@ -31,7 +31,7 @@ uses only rooms above it:
     shape.py         shapes of known rank                     compile.py        expressions as Python functions
     prover/          three answers to a question              prove.py, facts.py    its faces
     guarantee.py     exact sizes and upper bounds
-    dialects/        expressions in other languages
+    dialects/        functions of other programs, and expressions in their languages
     store/           constraints and their consequences       rows.py           shapes of unknown rank
     einsum/          einsum specifications, both ways
     vendoring.py     a copy of the core for another project
@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from symdim.algebra.expr import Add, Expr, FloorDiv, Max, Min, Mul
     from symdim.algebra.variable import Scope, Var, dynamic, symbols
     from symdim.compile import compile_shape
+    from symdim.dialects.functions import MEANINGS as MEANINGS
+    from symdim.dialects.functions import sqrt
     from symdim.dialects.sympy_expressions import from_sympy, to_sympy
     from symdim.dialects.texts import text_in
     from symdim.dialects.trees import from_tree as from_tree
@@ -60,7 +62,6 @@ if TYPE_CHECKING:
     from symdim.facts import Facts
     from symdim.guarantee import Guarantee, guarantee_of
     from symdim.parser.functions import function as function
-    from symdim.parser.functions import sqrt
     from symdim.parser.rational import Rational
     from symdim.parsing import check as check
     from symdim.parsing import parse, read_dim_param
@@ -95,12 +96,13 @@ _MODULES = {
     "algebra.expr": "Add Expr FloorDiv Max Min Mul",
     "algebra.variable": "Scope Var dynamic symbols",
     "compile": "compile_shape",
+    "dialects.functions": "MEANINGS sqrt",
     "dialects.sympy_expressions": "to_sympy from_sympy",
     "dialects.texts": "text_in",
     "dialects.trees": "from_tree to_tree",
     "facts": "Facts",
     "guarantee": "Guarantee guarantee_of",
-    "parser.functions": "function sqrt",
+    "parser.functions": "function",
     "parser.rational": "Rational",
     "parsing": "parse check read_dim_param",
     "prove": "at_least divides equal explain",
@@ -110,7 +112,7 @@ _MODULES = {
     "shape": "Dim Shape broadcast_shapes",
     "store": "Contradiction Guard Reasoning Store",
 }
-"""Module -> the names in it, which are loaded on first use. Six of them are not listed above."""
+"""Module -> the names in it, which are loaded on first use. Seven of them are not listed above."""
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 

@@ -22,7 +22,7 @@ from symdim.algebra.texts.printing import is_too_long
 from symdim.algebra.texts.written import leaf_count
 from symdim.errors import printable, printable_lines
 from symdim.parser.lexemes import Dialect
-from symdim.vendoring import vendor
+from symdim.vendoring import COPIES, vendor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,13 +78,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     copy.add_argument("directory", metavar="DIR", type=Path, help="where to write the folder")
     copy.add_argument("--package", metavar="NAME", default="symdim", help="the name of the folder (default: symdim)")
-    copy.add_argument("--with", choices=["prover"], dest="extra", help="what to add to the core")
+    copy.add_argument("--with", choices=[*filter(None, COPIES)], dest="extra", default="", help="what to add")
     return parser
 
 
 def _vendor(options: argparse.Namespace) -> int:
     try:
-        files = vendor(options.directory, options.package, prover=options.extra == "prover")
+        files = vendor(options.directory, options.package, options.extra)
     except (SymdimError, OSError) as error:
         print(printable(str(error)), file=sys.stderr)
         return REFUSED

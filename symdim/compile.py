@@ -15,7 +15,7 @@ from symdim.algebra.expr import Expr
 from symdim.algebra.magnitude import MAX_BITS
 from symdim.algebra.texts.tree import stored_tree
 from symdim.algebra.variable import Var
-from symdim.dialects.languages import RaisingPython
+from symdim.dialects.languages import Python
 from symdim.dialects.straight_code import StraightCode, value_bits
 from symdim.errors import SizeOverflow, SymdimError, UnboundFunction, UnboundName, refuse_text
 from symdim.shape import Dim, Shape
@@ -75,7 +75,7 @@ class StraightLine(StraightCode):
     """
 
     def __init__(self, args: Sequence[str | Var], functions: Functions | None = None) -> None:
-        super().__init__(RaisingPython(), [], read=stored_tree)
+        super().__init__(Python(), [], read=stored_tree)
         self._given = functions or {}
         self.functions: dict[str, Callable[..., int]] = {}  # what the statements call
         refuse_text(args, "arguments")

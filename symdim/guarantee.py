@@ -207,17 +207,17 @@ def _parts_of(node: Expr, sums: dict[Expr, Sum]) -> list[Dim]:
         return list(children(node))
     found, rest, _ = sums[node]
     operands = [dim for part in found for dim in part.dims()]
-    return [*rest, *operands, *[part.unit for part in found if part.unit is not None]]
+    return [*rest, *operands, *[part.monomial for part in found if part.monomial is not None]]
 
 
 def _of_sum(sum_: Sum, limits: dict[Dim, Limits]) -> Limits:
     found, rest, const = sum_
-    terms = [_scaled(limits[unit], k) for unit, k in rest.items()]
+    terms = [_scaled(limits[monomial], k) for monomial, k in rest.items()]
     for part in found:
         operands = part.dims()
         factors = [(_remainder([limits[dim] for dim in operands], operands), 1, part.interval()[0])]
-        if part.unit is not None:
-            factors.append((limits[part.unit], 1, bounds_of(part.unit)[0]))
+        if part.monomial is not None:
+            factors.append((limits[part.monomial], 1, bounds_of(part.monomial)[0]))
         terms.append(_scaled(factors[0][0] if len(factors) == 1 else _product(factors), part.coefficient))
     lows, highs = zip(*terms, strict=True)
     return _total(lows, const), _total(highs, const)

@@ -17,26 +17,32 @@ import symdim
 from symdim.errors import SymdimError
 from symdim.outputs import write_whole
 
-CORE = ("errors", "algebra", "parser", "parsing", "dialects")
+CORE = ("errors", "algebra", "parser", "parsing")
 """The files and folders of the core, of which each uses only the others."""
-PROVER = ("outputs", "relations", "shape", "compile", "prover", "prove", "facts", "guarantee")
-"""What the prover needs beside the core."""
+DIALECTS = (*CORE, "dialects")
+"""The core, and what other programs write."""
+PROVER = (*DIALECTS, "outputs", "relations", "shape", "compile", "prover", "prove", "facts", "guarantee")
+"""Both, and the prover, which compiles what it tries."""
+COPIES = {"": CORE, "dialects": DIALECTS, "prover": PROVER}
+"""What is copied, by what is added to the core. Each copy has all of the one before it."""
 
 _SOURCE = Path(__file__).parent
 _MARK = "Vendored from symdim"
 _SUMS = Path("SHA256SUMS")
 
 
-def vendor(directory: Path, package: str = "symdim", *, prover: bool = False) -> list[Path]:
+def vendor(directory: Path, package: str = "symdim", extra: str = "") -> list[Path]:
     """Write the copy as the folder `package` in a directory; returns the files. An earlier copy there is replaced.
+
+    `extra` is a key of `COPIES`.
 
     Raises `SymdimError` for a package that cannot be imported by its name, and for a folder with anything else than
     an unchanged copy. Then nothing is written.
     """
     if not package.isidentifier() or iskeyword(package) or package.startswith("__"):
         raise SymdimError(f"{package!r} is no name of a package")
-    target, rooms = directory / package, CORE + PROVER * prover
-    texts = {Path("LICENSE"): _licence(), Path("py.typed"): "", Path("__init__.py"): _top(rooms)}
+    target, rooms = directory / package, COPIES[extra]
+    texts = {Path("LICENSE"): _licence(), Path("py.typed"): "", Path("__init__.py"): _top(rooms, extra)}
     for path in sorted(_SOURCE.rglob("*.*")):
         place = path.relative_to(_SOURCE)
         if place.parts[0].removesuffix(".py") in rooms and "__pycache__" not in place.parts:
@@ -81,13 +87,13 @@ def _relative(text: str, depth: int) -> str:
     return "".join(lines)
 
 
-def _top(rooms: tuple[str, ...]) -> str:
+def _top(rooms: tuple[str, ...], extra: str) -> str:
     """The `__init__.py` of a copy: the public names of these rooms, loaded on first use."""
     modules = {module: names for module, names in symdim._MODULES.items() if module.partition(".")[0] in rooms}
     modules["errors"] = " ".join(name for name in symdim.__all__ if hasattr(symdim.errors, name))
     public = sorted(name for names in modules.values() for name in names.split())
     imports = [f"    from .{module} import {', '.join(names.split())}" for module, names in sorted(modules.items())]
-    option = " --with prover" if "prover" in rooms else ""
+    option = f" --with {extra}" if extra else ""
     return "\n".join([
         f'"""{_MARK} {symdim.__version__} by `python -m symdim vendor{option}`, which also renews it: do not edit.',
         "",

@@ -96,7 +96,7 @@ def folding() -> str:
     return f"{fold(parse_model(MODELS['data']))}\n{inference('data')}"
 
 
-COMMANDS = ("", "--json", "--bind N=4", "--explain z", "--costs --memory", "--emit rust", "--html page.html",
+COMMANDS = ("", "--json", "--bind N=4", "--explain z", "--costs --memory", "--emit js", "--html page.html",
             "--fold -o a")  # fmt: skip
 
 

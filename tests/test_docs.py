@@ -170,6 +170,15 @@ def test_the_site_lists_pages_that_exist() -> None:
     assert {f"docs/{page}" for page in pages} <= set(PAGES)
 
 
+@pytest.mark.parametrize("page", ["docs/verdicts.md", "SECURITY.md"])
+def test_the_tests_that_hold_a_promise_exist(page: str) -> None:
+    rows = [line for line in (ROOT / page).read_text("utf-8").splitlines() if line.startswith("| ")][1:]
+    held = [re.findall(r"`(tests/[\w/]+\.py)`", row) for row in rows]
+    assert held
+    assert all(held)
+    assert [path for paths in held for path in paths if not (ROOT / path).is_file()] == []
+
+
 def test_the_design_has_one_section_for_each_room() -> None:
     text = text_of("docs/design.md")
     named = [

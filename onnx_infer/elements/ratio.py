@@ -10,7 +10,7 @@ from onnx_infer.laws.sizes import at_least
 from symdim import DivisionByZero, Expr
 from symdim.algebra.application import Application
 from symdim.algebra.dims import substituted
-from symdim.algebra.floats import FLOATS, FloatFunction, as_fraction
+from symdim.dialects.floats import FLOATS, FloatFunction, as_fraction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,7 +90,7 @@ class Product(Ratio):
 
 
 class Rounded(Ratio):
-    """A float that operations on sizes give, each of them rounded: a function of `symdim.algebra.floats`.
+    """A float that operations on sizes give, each of them rounded: a function of `symdim.dialects.floats`.
 
     Operations on it are functions of it. No comparison is known.
     """
@@ -121,7 +121,7 @@ class Rounded(Ratio):
 
     def truncated(self) -> Dim:
         """The integer next to it, towards zero."""
-        if self.function.is_rounding:
+        if self.function.is_size:
             return self.num
         return FLOATS[f"{self.function.type}_{'floor' if at_least(self.num, 0) else 'trunc'}"](self.num)
 

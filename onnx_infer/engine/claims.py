@@ -19,7 +19,6 @@ the body runs wherever the model does.
 
 from __future__ import annotations
 
-from itertools import permutations
 from typing import TYPE_CHECKING
 
 from onnx_infer.engine.record import Claim, Record
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
 
 FORCED_RANK = "the rank that the model forces on"
 """The law of a statement that follows from a rank which an earlier walk has found, in place of a declared rank."""
-
-_MOST_UNKNOWNS = 3  # beyond, the names of an expression are tried in their order only
 
 
 def claimed_sizes(declared: Value, inferred: Value | None) -> Iterator[tuple[Dim, Dim | None]]:
@@ -171,16 +168,14 @@ class _Names:
         return (is_fresh(size) or size in self.record.symbols.axes) and size not in self.of
 
     def _match(self, declared: Dim, size: Expr) -> None:
-        """Bind the names in an expression of the same form as the size: an earlier inference wrote it."""
+        """Bind the names in an expression of the same form as the size: another inference wrote them in this order."""
         free = sorted([v for v in variables_of([declared]) if self._is_free(v)], key=_in_order)
         unnamed = sorted([v for v in size.variables() if self._may_be_named(v)], key=_in_order)
         if not free or len(free) != len(unnamed):
             return
-        for order in permutations(free) if len(free) <= _MOST_UNKNOWNS else [tuple(free)]:
-            if size.substitute(dict(zip(unnamed, order, strict=True))) == declared:
-                for name, var in zip(order, unnamed, strict=True):
-                    self._bind(name, var)
-                return
+        if size.substitute(dict(zip(unnamed, free, strict=True))) == declared:
+            for name, var in zip(free, unnamed, strict=True):
+                self._bind(name, var)
 
 
 def _in_order(v: Var) -> tuple[int, str]:

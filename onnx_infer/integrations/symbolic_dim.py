@@ -8,8 +8,9 @@
     (SymbolicDim('floor(H/2 + 1/2)'), SymbolicDim('H'), Shape([SymbolicDim('N'), 4]))
 
 The texts are those that SymPy prints, with ceilings as they are written; `simplify` gives the canonical form. A dim is
-identified by its text, as in onnx_ir, and holds nothing else: what a text denotes is remembered in a cache of this
-module. So dims stay valid when the arithmetic is changed, either way.
+identified by its text, as in onnx_ir. One that is computed holds its value, and gets its text when somebody asks for
+it: most steps of a computation are never printed. What a text denotes is remembered in a cache of this module. So dims
+stay valid when the arithmetic is changed, either way.
 
 Variables are sizes of at least 0. SymPy's symbols in onnx_ir are positive: there `Max(N, 1)` is N, and here it stays.
 
@@ -112,10 +113,31 @@ def _value_of(text: str) -> Value:
     return value
 
 
-def _text_of(value: Value) -> str:
-    """The text of a value, which is remembered as what the text denotes."""
-    text = sympy_text(value)
-    _values.setdefault(text, value)
+_held: Any = vars(ir.SymbolicDim)["_value"]
+"""The slot of a dim: its text, None, or the value that it is computed to and that nobody has printed yet."""
+
+
+def _computed(dim: Any, value: Value) -> Any:
+    """A dim of the same class with a value."""
+    made = type(dim)(None)
+    _held.__set__(made, value)
+    return made
+
+
+def _value_in(dim: Any) -> Value | None:
+    """The value of a dim; None if nothing is known. Raises ParseError."""
+    held = _held.__get__(dim)
+    return _value_of(held) if isinstance(held, str) else held
+
+
+def _text(dim: Any) -> str | None:
+    """The text of a dim. That of a value is remembered as what it denotes."""
+    held: Value | str | None = _held.__get__(dim)
+    if held is None or isinstance(held, str):
+        return held
+    text = sympy_text(held)
+    _values.setdefault(text, held)
+    _held.__set__(dim, text)
     return text
 
 
@@ -170,6 +192,8 @@ class SymbolicDim(ir.SymbolicDim):  # type: ignore[misc]
 
     __slots__ = ()
 
+    _value = property(_text, lambda self, text: _held.__set__(self, text))
+
     def __init__(self, value: object) -> None:
         expression = None
         if isinstance(value, (Expr, Rational)):
@@ -182,7 +206,7 @@ class SymbolicDim(ir.SymbolicDim):  # type: ignore[misc]
             text, expression = str(value), value
         else:
             raise TypeError(f"a SymbolicDim is made of a text, None or an expression, not {type(value).__name__}")
-        self._value = text  # type: ignore[misc]  # a slot of the base
+        self._value = text
         self._expr_cache = expression  # type: ignore[misc]
 
     @property
@@ -205,7 +229,8 @@ class SymbolicDim(ir.SymbolicDim):  # type: ignore[misc]
         return self._rounded(_ceiling)
 
     def _rounded(self, function: Callable[[Any], Value]) -> Any:
-        return self if self._value is None else type(self)(_text_of(function(_value_of(self._value))))
+        value = _value_in(self)
+        return self if value is None else _computed(self, function(value))
 
     def simplify(self) -> Any:
         """The dim with its text in canonical form."""
@@ -216,33 +241,32 @@ class SymbolicDim(ir.SymbolicDim):  # type: ignore[misc]
 
         Raises BoundsError, a ValueError, for a negative size.
         """
-        if self._value is None:
+        value = _value_in(self)
+        if value is None:
             return self
-        value = _value_of(self._value)
         sizes = {name: int(bindings[name]) for name in _names_in(value) if name in bindings}
         found = _substituted(value, sizes)
-        return found if isinstance(found, int) else type(self)(_text_of(found))
+        return found if isinstance(found, int) else _computed(self, found)
 
     def free_symbols(self) -> frozenset[str]:
         """The names in the text."""
-        return frozenset() if self._value is None else _names_in(_value_of(self._value))
+        value = _value_in(self)
+        return frozenset() if value is None else _names_in(value)
 
 
 def _binary(operator: Callable[[Any, Any], Value], reflected: bool) -> Callable[[Any, object], Any]:
     def apply(self: Any, other: object) -> Any:
+        operand: Value | None
         if isinstance(other, ir.SymbolicDim):
-            text = other._value
-            if text is None:
-                return type(self)(None)
-            operand = _value_of(text)
+            operand = _value_in(other)
         elif isinstance(other, int):
             operand = int(other)
         else:
             return NotImplemented
-        if self._value is None:
+        value = None if operand is None else _value_in(self)
+        if value is None:
             return type(self)(None)
-        value = _value_of(self._value)
-        return type(self)(_text_of(operator(operand, value) if reflected else operator(value, operand)))
+        return _computed(self, operator(operand, value) if reflected else operator(value, operand))
 
     return apply
 
@@ -258,8 +282,17 @@ _METHODS = {
     (ir.SymbolicDim, name): member
     for name, member in vars(SymbolicDim).items()
     if name not in ("__module__", "__doc__", "__slots__", "__static_attributes__", "__firstlineno__", "__annotations__")
+    and name != "_value"
 }
-_replacement = Replacement(lambda: replace_members(_METHODS))
+
+
+def _replace() -> Callable[[], None]:
+    """Put the methods in place. What reads the text of a dim stays: a dim may outlive the block in which it is made."""
+    ir.SymbolicDim._value = SymbolicDim._value
+    return replace_members(_METHODS)
+
+
+_replacement = Replacement(_replace)
 
 
 def install() -> None:

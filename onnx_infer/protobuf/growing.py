@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from onnx import NodeProto, OperatorSetIdProto, StringStringEntryProto, TensorProto, ValueInfoProto
 
 from onnx_infer.errors import ArgumentError
+from onnx_infer.protobuf.names import rename_in_node, rename_values
 from onnx_infer.protobuf.nodes import graphs_of, subgraphs
 from onnx_infer.values.text import text
 
@@ -115,7 +116,7 @@ def _renamed_node(node: NodeProto, names: Mapping[str, str]) -> NodeProto:
         return node
     copy = NodeProto()
     copy.CopyFrom(node)
-    _rename(copy, names)
+    rename_in_node(copy, names)
     pending = [(graph, names) for graph in subgraphs(copy)]
     while pending:
         graph, outer = pending.pop()
@@ -123,11 +124,8 @@ def _renamed_node(node: NodeProto, names: Mapping[str, str]) -> NodeProto:
         visible = {old: new for old, new in outer.items() if old not in own}
         if taken := own & set(visible.values()):
             raise ArgumentError(f"rename: a graph in node '{text(node.name)}' has a value '{min(taken)}' of its own")
-        for info in graph.output:
-            info.name = visible.get(text(info.name), info.name)
-        for each in graph.node:
-            _rename(each, visible)
-            pending += [(part, visible) for part in subgraphs(each)]
+        rename_values(graph, visible)
+        pending += [(part, visible) for each in graph.node for part in subgraphs(each)]
     return copy
 
 
@@ -138,11 +136,6 @@ def _used(node: NodeProto) -> Iterator[str]:
         for graph in graphs_of(top):
             yield from (text(info.name) for info in graph.output)
             yield from (text(name) for inner in graph.node for name in (*inner.input, *inner.output))
-
-
-def _rename(node: NodeProto, names: Mapping[str, str]) -> None:
-    for part in (node.input, node.output):
-        part[:] = [names.get(text(name), name) for name in part]
 
 
 def _own(graph: GraphProto) -> Iterator[str]:

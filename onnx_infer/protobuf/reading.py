@@ -14,7 +14,8 @@ from onnx_infer.model.graph import Function, Graph, Model, Node, normal_domain, 
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.known_schemas import find_schema, read_schema
 from onnx_infer.protobuf.declarations import Declared, types_of
-from onnx_infer.protobuf.nodes import Literal, ProtoNodes, graphs_of, message
+from onnx_infer.protobuf.names import names_in
+from onnx_infer.protobuf.nodes import Literal, ProtoNodes, message
 from onnx_infer.protobuf.wire import dim_param, type_bytes
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor, Value
@@ -22,7 +23,7 @@ from onnx_infer.values.text import text, texts
 from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from onnx import GraphProto, ModelProto
 
@@ -216,16 +217,6 @@ def load(handle: TensorProto | SparseTensorProto | AttributeProto | SymTensor) -
 def _filled(handle: SparseTensorProto) -> SymTensor:
     """The tensor of a sparse initializer. It stands for all its elements: operators read it as a tensor."""
     return SymTensor(dt.read(handle.values.data_type), sizes(handle))
-
-
-def names_in(graph: GraphProto) -> Iterator[str]:
-    """The names of values and nodes in a graph and in all graphs inside it."""
-    for inner in graphs_of(graph):
-        yield from (text(info.name) for info in (*inner.input, *inner.output, *inner.value_info))
-        yield from (text(tensor.name) for tensor in inner.initializer)
-        yield from (text(sparse.values.name) for sparse in inner.sparse_initializer)
-        for node in inner.node:
-            yield from texts((node.name, *node.input, *node.output))
 
 
 def schema_bodies(node: Node, version: int, inputs: list[Value | None]) -> Function | None:

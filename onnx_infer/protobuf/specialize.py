@@ -1,4 +1,4 @@
-"""Fixing or renaming symbols of a model: in every dim_param that it declares, in subgraphs too."""
+"""Fixing or renaming symbols of a model: in every dim_param that it has, in subgraphs, functions and shardings too."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from onnx_infer.model.given import contract_in, given_bound
 from onnx_infer.model.size_texts import is_name, said
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.protobuf.declarations import innermost_dims
+from onnx_infer.protobuf.names import clear_sizes, dims_in, dims_of, drop_arena, sharded_dims, sharding_specs
 from onnx_infer.protobuf.nodes import graphs_of
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.protobuf.wire import dim_param
@@ -22,7 +23,7 @@ from symdim.parsing import parse, read_dim_param
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 
-    from onnx import GraphProto, ModelProto
+    from onnx import ModelProto
 
     from onnx_infer.model.input_shapes import InputShape
     from onnx_infer.values.tensor import Dim
@@ -44,8 +45,9 @@ def specialize(model: ModelProto, sizes: Mapping[str, int | str]) -> ModelProto:
 def _specialize(model: ModelProto, sizes: Mapping[str, int | str]) -> None:
     in_file = contract_in(ModelProtoFrontEnd(model))
     _name_axes(model, sizes.keys())
-    texts = _texts(_value_infos(model.graph))
-    _write(model, substituted(texts, sizes, inner=set(texts).difference(_texts(_own_value_infos(model.graph)))))
+    texts = _texts(dims_of(model))
+    _write(dims_of(model), substituted(texts, sizes, inner=set(texts).difference(_texts(dims_in(model.graph)))))
+    drop_arena(model)
     if in_file.contract is not None:
         names = {name: Var.fresh(name, min=0) for name in filter(is_name, texts)}
         read = {name: parse(size, names) if isinstance(size, str) else size for name, size in sizes.items()}
@@ -68,50 +70,62 @@ def with_input_shapes(
     if bound.of:
         _specialize(copy, bound.of)
     if bound.is_other:
-        _drop_numbers(copy.graph)
+        _drop_numbers(copy)
         drop_inferred(copy)
     return copy
 
 
 def drop_inferred(model: ModelProto) -> None:
-    """Keep of a contract what only the author says, in place: the rest follows from numbers that are others now."""
+    """Drop what follows from numbers that are others now, in place: sizes of shardings, plans, inferred contracts."""
+    constants = {tensor.name for tensor in model.graph.initializer}
+    for graph in _graphs(model):
+        for node in graph.node:
+            specs = [spec for spec in sharding_specs(node) if spec.tensor_name not in constants]
+            clear_sizes(sharded_dims(specs), only_numbers=True)
+    drop_arena(model)
     in_file = contract_in(ModelProtoFrontEnd(model))
     if in_file.contract is not None:
         write_contract(model.graph, in_file.contract.declared().text())
 
 
-def _drop_numbers(main: GraphProto) -> None:
-    for graph in graphs_of(main):
-        for info in (*graph.output, *graph.value_info, *(() if graph is main else graph.input)):
-            for dim in innermost_dims(info.type):
-                dim.ClearField("dim_value")
+def _drop_numbers(model: ModelProto) -> None:
+    for graph in _graphs(model):
+        given = () if graph is model.graph else graph.input
+        for info in (*given, *graph.output, *graph.value_info):
+            if not isinstance(info, str):
+                clear_sizes(innermost_dims(info.type), only_numbers=True)
 
 
 def rename_symbols(model: ModelProto, names: Mapping[str, str]) -> None:
     """Give the symbols of a model other names, in place. Raises as `renamed`."""
     in_file = contract_in(ModelProtoFrontEnd(model))
     _name_axes(model, names.keys())
-    _write(model, renamed(_texts(_value_infos(model.graph)), names))
+    _write(dims_of(model), renamed(_texts(dims_of(model)), names))
+    drop_arena(model)
     if in_file.contract is not None:
         new = {old: Var.fresh(name) for old, name in names.items()}
         write_contract(model.graph, in_file.contract.substituted(new).text())
 
 
-def _texts(infos: Iterator[Any]) -> list[str]:
-    return [text(d.dim_param) for info in infos for d in innermost_dims(info.type) if d.dim_param]
+def _graphs(model: ModelProto) -> Iterator[Any]:
+    """All graphs of a model: the main graph, functions, and those inside them."""
+    return (graph for root in (model.graph, *model.functions) for graph in graphs_of(root))
 
 
-def _write(model: ModelProto, sizes: Mapping[str, int | str]) -> None:
+def _texts(dims: Iterable[Any]) -> list[str]:
+    return [text(dim.dim_param) for dim in dims if dim.dim_param]
+
+
+def _write(dims: Iterable[Any], sizes: Mapping[str, int | str]) -> None:
     """Write the new sizes in place of texts."""
-    for info in _value_infos(model.graph):
-        for dim in innermost_dims(info.type):
-            new = sizes.get(text(dim.dim_param)) if dim.dim_param else None
-            if isinstance(new, int) and new < 0:
-                dim.ClearField("dim_param")
-            elif isinstance(new, int):
-                dim.dim_value = new
-            elif new is not None:
-                dim.MergeFromString(dim_param(new))
+    for dim in dims:
+        new = sizes.get(text(dim.dim_param)) if dim.dim_param else None
+        if isinstance(new, int) and new < 0:
+            dim.ClearField("dim_param")
+        elif isinstance(new, int):
+            dim.dim_value = new
+        elif new is not None:
+            dim.MergeFromString(dim_param(new))
 
 
 def _name_axes(model: ModelProto, wanted: Collection[str]) -> None:
@@ -127,18 +141,6 @@ def _name_axes(model: ModelProto, wanted: Collection[str]) -> None:
             for dim, name in zip(dims, names, strict=False):
                 if declared_size(dim) is None and name in wanted:
                     dim.dim_param = str(name)
-
-
-def _value_infos(graph: GraphProto) -> Iterator[Any]:
-    """The declared types of a graph and of those in it."""
-    return (info for inner in graphs_of(graph) for info in _own_value_infos(inner))
-
-
-def _own_value_infos(graph: GraphProto) -> Iterator[Any]:
-    """The declared types of a graph without those in it."""
-    yield from graph.input
-    yield from graph.output
-    yield from graph.value_info
 
 
 def substituted(

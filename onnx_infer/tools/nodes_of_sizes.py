@@ -16,9 +16,9 @@ from onnx_infer.values import dtype as dt
 from symdim import Expr, Var
 from symdim.algebra.application import Application
 from symdim.algebra.dims import bounds_of, variables_of
-from symdim.algebra.floats import TYPES, FloatFunction, is_float
 from symdim.algebra.origin import InputDim, ValueOf
 from symdim.algebra.texts.tree import Operation, Product, Sum, terms_in, value_of
+from symdim.dialects.floats import TYPES, FloatFunction, is_float
 from symdim.dialects.straight_code import in_order
 from symdim.errors import UnsupportedDynamicShape
 from symdim.guarantee import require_exact
@@ -200,7 +200,7 @@ class SizeNodes:
             name = operands[0]
         else:
             name = self.node(operation.capitalize(), *operands)
-        return self.node("Cast", name, to=dt.INT64) if function.is_rounding else name
+        return self.node("Cast", name, to=dt.INT64) if function.is_size else name
 
     def _float(self, dtype: int, numerator: Dim, divisor: Dim) -> str:
         """An operand as a vector of one float."""

@@ -6,6 +6,9 @@ The law is congruence: equal arguments have equal values. A function may have mo
     interval(*intervals)     bounds of the value, from intervals of the arguments; of a quotient that of its floor
     is_open                  whether there are numbers of which no value is known; so there are without a meaning
 
+A kind of functions, such as that of floats (`symdim.dialects.floats`), is a class that says more: whether its values
+are sizes, what they are for numbers, and bounds that depend on the arguments themselves.
+
 The rules are asked whenever the function is applied, also when sizes are put in. So `f(N)` with 16 for N is `f(16)`,
 and that is a number if the meaning tells one. Arguments are ints, expressions and quotients (`symdim.Rational`).
 """
@@ -42,7 +45,7 @@ class Function:
     4
     """
 
-    __slots__ = ("domain", "high", "interval", "is_open", "low", "meaning", "name")
+    __slots__ = ("domain", "high", "interval", "is_open", "is_size", "low", "meaning", "name")
 
     def __init__(
         self,
@@ -60,6 +63,7 @@ class Function:
         self.low, self.high = low, high
         self.meaning, self.interval = meaning, interval
         self.is_open = is_open or meaning is None
+        self.is_size = True  # else a value stands only in functions that take such values
 
     def key(self) -> Key:
         """What functions are compared by."""
@@ -79,6 +83,10 @@ class Function:
 
     def __call__(self, *arguments: Value) -> Dim:
         return canonical.applied(self, [part for argument in arguments for part in _numerator_and_divisor(argument)])
+
+    def of_numbers(self, parts: Sequence[Any]) -> int | float | None:
+        """The value for numerators and divisors in turn, where it is no dimension's; None for what `meaning` says."""
+        return None
 
     def bounds(self, ranges: Sequence[Interval], parts: Sequence[Dim] = ()) -> Interval:
         """Bounds of the value, from intervals of the numerators and divisors in turn, and from these themselves."""

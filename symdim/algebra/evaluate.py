@@ -9,7 +9,6 @@ from symdim.algebra.constructors.arithmetic import checked, product, sum_of
 from symdim.algebra.constructors.extrema import maximum, minimum
 from symdim.algebra.constructors.floordiv import floordiv
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Mul, as_dim
-from symdim.algebra.floats import FloatFunction
 from symdim.algebra.intervals import disjoint
 from symdim.algebra.magnitude import HUGE, in_limits, power_in_limits
 from symdim.algebra.order import dim_order, sorted_units
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def children(node: Expr) -> Iterable[Dim]:
-    """The children of a node: units of a sum, atoms of a product, parts of an atom."""
+    """The children of a node: monomials of a sum, atoms of a product, parts of an atom."""
     if node._terms is not None:
         return node._terms
     if node._parts is None:
@@ -64,7 +63,7 @@ def postorder(root: Expr) -> list[Expr]:
     """A node and all nodes below it, each once and after its children. Callers must not change the list.
 
     Sorted by height, and at equal height atoms before products before sums: that puts children first, because an atom
-    is higher than its parts and a product or sum as high as its highest factor or unit.
+    is higher than its parts and a product or sum as high as its highest factor or monomial.
     """
     seen: dict[Expr, None] = {root: None}
     stack: list[Expr] = [root]
@@ -148,8 +147,8 @@ def evaluate(root: Expr, bindings: Mapping[Any, Any]) -> Dim:
     for node in postorder(root):
         if node._terms is not None:
             value = node._const
-            for unit, k in node._terms.items():
-                value += k * values[unit]
+            for monomial, k in node._terms.items():
+                value += k * values[monomial]
         elif isinstance(node, Var):
             given = bindings.get(node.name)
             if given is None:
@@ -180,8 +179,9 @@ def evaluate(root: Expr, bindings: Mapping[Any, Any]) -> Dim:
 
 def applied_to_numbers(function: Function, parts: Sequence[int], given: Callable[..., int] | None = None) -> int:
     """The value of a function, or of what is given for it. Raises `UnboundFunction` if there is none."""
-    if isinstance(function, FloatFunction):
-        return function.of_numbers(parts)  # type: ignore[return-value]  # a float may stand only in functions
+    found = function.of_numbers(parts)
+    if found is not None:
+        return found  # type: ignore[return-value]  # what is no size stands only in functions
     value = _applied(function, parts, given)
     if isinstance(value, int):
         return value
@@ -258,7 +258,7 @@ def substitute(root: Expr, mapping: Mapping[Any, Any]) -> Dim:
 def replaced(
     dim: Dim, mapping: Mapping[Expr, Dim], values: dict[Dim, Dim], before: Callable[[Expr], None] | None = None
 ) -> Dim:
-    """`dim` with every occurrence of the units in `mapping` replaced, all at once.
+    """`dim` with every occurrence of the monomials in `mapping` replaced, all at once.
 
     `values` remembers the nodes done; pass the same dict for several dimensions. `before` is called with each node that
     is rebuilt, when the parts below it are done. The bounds of variables are not checked. Raises `DivisionByZero` where
@@ -284,14 +284,14 @@ def _rebuilt(
         given = mapping.get(node.name, mapping.get(node))
         return node if given is None else _replacement(node, checked(given))
     if node._terms is not None:
-        if all(values[unit] is unit for unit in node._terms):
+        if all(values[monomial] is monomial for monomial in node._terms):
             return node
         if before is not None:
             before(node)
         terms: Terms = {}
         const = node._const
-        for unit, k in node._terms.items():
-            added, offset = terms_of(values[unit])
+        for monomial, k in node._terms.items():
+            added, offset = terms_of(values[monomial])
             accumulate(terms, added, k)
             const += k * offset
         return sum_of(terms, const)

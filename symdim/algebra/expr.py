@@ -2,12 +2,12 @@
 
 A dimension (`Dim`) is an `int` or an `Expr`. Every expression is an integer polynomial
 
-    const + sum(coefficient * unit  for unit, coefficient in terms)
+    const + sum(coefficient * monomial  for monomial, coefficient in terms)
 
-over *units*: atoms (a variable, a floor division, a maximum, a minimum) and products of atoms. A unit is an expression
-too; its `_terms` are None. `x % k` is stored as `x - k*(x//k)`. So Euclid's identity holds by cancellation, and so does
-`max + min = sum` (basis.py). The class of a node is that of the stored form: `x % 4` is an `Add`. A reader sees the
-display tree, `x % 4`: match on `e.tree()`, not on the class.
+over *monomials*: atoms (a variable, a floor division, a maximum, a minimum) and products of atoms. A monomial is an
+expression too; its `_terms` are None. `x % k` is stored as `x - k*(x//k)`, so Euclid's identity holds by cancellation.
+The class of a node is that of the stored form: `x % 4` is an `Add`. A reader sees the display tree, `x % 4`: match on
+`e.tree()`, not on the class.
 
 Equal canonical expressions are one object: compare them with `is` or `==`. Nodes are immutable and hash by identity. A
 node has no truth value and no order; `symdim.equal` and `symdim.at_least` answer questions about values.
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     Dim: TypeAlias = "int | Expr"
     Interval: TypeAlias = tuple[int | None, int | None]
-    Terms: TypeAlias = "dict[Expr, int]"  # unit -> coefficient, never 0
+    Terms: TypeAlias = "dict[Expr, int]"  # monomial -> coefficient, never 0
     Sum: TypeAlias = tuple[Terms, int]  # the terms and the constant
     Operator: TypeAlias = Callable[["Expr", "Dim"], "Dim"]
 
@@ -160,12 +160,12 @@ class Expr(Symbolic):
         "_text",
     )
 
-    _terms: dict[Expr, int] | None  # unit -> coefficient, never 0; None if this node is a unit
+    _terms: dict[Expr, int] | None  # monomial -> coefficient, never 0; None if this node is a monomial
     _const: int
-    _parts: object  # the parts of a unit, see each class; None for a sum
+    _parts: object  # the parts of a monomial, see each class; None for a sum
     _fingerprint: int  # value of the polynomial at a fixed pseudo-random point, modulo a prime (interning.py)
     _height: int  # nesting depth of divisions, maxima and minima; 0 for a polynomial in variables
-    _flags: int  # the flags of the laws that concern a unit (monomial.py)
+    _flags: int  # the flags of the laws that concern a monomial (polynomials.py)
     _bounds: Interval | None
     _named: int | None  # the fingerprint in which variables of one name count as one (order.py)
     _names: tuple[str, ...] | None
@@ -319,7 +319,7 @@ class Add(Expr):
 
 
 class Mul(Expr):
-    """A product of atoms, of which `_parts` is a dict {atom: exponent} in structural order; or a multiple of a unit."""
+    """A product of atoms, of which `_parts` is a dict {atom: exponent} in structural order; or a multiple."""
 
     __slots__ = ()
 

@@ -76,7 +76,7 @@ def _kind(node: Expr) -> tuple[object, object]:
 
 
 def find_unit(fingerprint: int, kind: type[Expr], parts: object) -> Expr | None:
-    """The live unit of this kind and parts, if there is one."""
+    """The live monomial of this kind and parts, if there is one."""
     entry = live.get(fingerprint)
     node = None if entry is None else entry()
     if node is not None and node._parts == parts and type(node) is kind:

@@ -1,6 +1,6 @@
-"""The structural order of units and dimensions: total, the same in every process, and a monomial order.
+"""The structural order of monomials and dimensions: total, the same in every process, and a monomial order.
 
-Units are compared by degree (higher first), then lexicographically by their atoms' exponents, atoms being sorted by
+Monomials are compared by degree (higher first), then lexicographically by their atoms' exponents, atoms being sorted by
 variable names, kind, and content. That is a graded lexicographic monomial order: `u < v` implies `u*w < v*w`.
 Numbers in the content count before fingerprints, which depend on the names: so sums of clamps of one size have the
 same form whatever its name is.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from symdim.algebra.application import Function
     from symdim.algebra.expr import Dim, Expr
 
-_NAMES = 8  # the most names of a unit in its key, so that keys have a constant size
+_NAMES = 8  # the most names of a monomial in its key, so that keys have a constant size
 
 
 def names_of(node: Dim) -> tuple[str, ...]:
@@ -56,7 +56,7 @@ def named_fingerprint(node: Expr) -> int:
             continue
         stack.pop()
         if top._terms is not None:
-            total = sum([k * (unit._named or 0) for unit, k in top._terms.items()])
+            total = sum([k * (monomial._named or 0) for monomial, k in top._terms.items()])
             top._named = (top._const + total) % PRIME
         elif isinstance(top._parts, dict):
             top._named = prod([pow(atom._named, exponent, PRIME) for atom, exponent in top._parts.items()]) % PRIME
@@ -99,33 +99,33 @@ def _atom_order(atom: Expr) -> tuple[object, ...]:
     return names_of(atom), 0, atom.scope.serial, 0, named, atom._fingerprint  # type: ignore[attr-defined]
 
 
-def order(unit: Expr) -> tuple[object, ...]:
-    """The sort key of a unit."""
-    key = unit._order
+def order(monomial: Expr) -> tuple[object, ...]:
+    """The sort key of a monomial."""
+    key = monomial._order
     if key is None:
-        if type(unit) is Mul and unit._terms is None:
-            powers: dict[Expr, int] = unit._parts  # type: ignore[assignment]
+        if type(monomial) is Mul and monomial._terms is None:
+            powers: dict[Expr, int] = monomial._parts  # type: ignore[assignment]
             atoms = sorted((_atom_order(atom), -exponent) for atom, exponent in powers.items())
             degree = sum(powers.values())
             key = (-degree, *(entry for pair in atoms for entry in pair))
         else:
-            key = (-1, _atom_order(unit))
-        unit._order = key
+            key = (-1, _atom_order(monomial))
+        monomial._order = key
     return key
 
 
 def sorted_units(terms: Iterable[Expr]) -> list[Expr]:
-    """Units in structural order, the leading one first."""
+    """Monomials in structural order, the leading one first."""
     return sorted(terms, key=order)
 
 
 def leading(terms: dict[Expr, int]) -> Expr:
-    """The first unit of a nonempty sum in structural order."""
+    """The first monomial of a nonempty sum in structural order."""
     return min(terms, key=order) if len(terms) > 1 else next(iter(terms))
 
 
 def dim_order(dim: Dim) -> tuple[object, ...]:
-    """The sort key of a dimension: expressions first, by their leading unit; then integers by value."""
+    """The sort key of a dimension: expressions first, by their leading monomial; then integers by value."""
     if isinstance(dim, int):
         return 1, (), dim
     if dim._terms is None:

@@ -50,7 +50,7 @@ def program_of(root: Expr) -> tuple[list[Var], list[Step]]:
             scope = node.scope.owner, node.scope.serial
             steps.append(("var", scope, node.name, node.lo, node.hi, node.at_most, node.origin))
         elif node._terms is not None:
-            steps.append(("sum", node._const, [(number[unit], k) for unit, k in node._terms.items()]))
+            steps.append(("sum", node._const, [(number[monomial], k) for monomial, k in node._terms.items()]))
         elif isinstance(node, Mul):
             steps.append(("mul", [(number[atom], e) for atom, e in powers_of(node).items()]))
         elif isinstance(node, Application):

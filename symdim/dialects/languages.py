@@ -1,20 +1,20 @@
-"""How C, Rust, JavaScript and Python write arithmetic on sizes.
+"""How C, JavaScript and Python write arithmetic on sizes.
 
-C and Rust have integers of 64 bits. Every operation there is a call that checks its result, because a product of sizes
-may leave this range. JavaScript and Python have exact integers and use their own operators. In JavaScript these are
-BigInts: its numbers are exact only up to 2**53, which the multiply-adds of large models exceed, and onnxruntime takes
-int64 tensors as BigInts too.
+C has integers of 64 bits. Every operation there is a call that checks its result, because a product of sizes may leave
+this range. JavaScript and Python have exact integers and use their own operators. In JavaScript these are BigInts: its
+numbers are exact only up to 2**53, which the multiply-adds of large models exceed, and onnxruntime takes int64 tensors
+as BigInts too.
 
 A size has no value if a divisor in it is 0, a symbol is not given, or a step leaves 64 bits. Then it is a number of
-its own in C, an error in Rust, `null` in JavaScript and None in Python. The calls of C and Rust pass it on. In the
-other two a statement asks first whether its operands have a value, unless it is certain that they do.
+its own in C and `null` in JavaScript. The calls of C pass it on. In JavaScript a statement asks first whether its
+operands have a value, unless it is certain that they do. Python is for `compile_shape`, where an error ends the call.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import reduce
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from symdim.errors import printable
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from symdim.algebra.texts.tree import Operator
 
-LanguageName: TypeAlias = Literal["c", "rust", "js", "python"]
+LanguageName: TypeAlias = Literal["c", "js"]
 
 _NAMES: dict[Operator, str] = {"//": "floordiv", "%": "mod"}
 _SIGNS = {"add": " + ", "sub": " - ", "mul": "*", "div": "/"}
@@ -75,11 +75,7 @@ class Language(ABC):
             return f"{_ROUNDINGS[operation]}({operands[0]})"
         if operation in ("min", "max"):
             return f"{'least' if operation == 'min' else 'greatest'}({', '.join(operands)})"
-        return f"{kind}({self.infix(operation, operands)})"
-
-    def infix(self, operation: str, operands: Sequence[str]) -> str:
-        """An operation of the language on floats; of one operand, that one."""
-        return _SIGNS.get(operation, "").join(operands)
+        return f"{kind}({_SIGNS.get(operation, '').join(operands)})"
 
     def float_assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
         """The same for a float, which always has a value: it may be no number."""
@@ -96,25 +92,6 @@ class Language(ABC):
         return files(__name__.rpartition(".")[0]).joinpath(f"arithmetic.{self.suffix}").read_text("utf-8")
 
 
-class _Calls(Language):
-    """A language without exact integers: every operation is a call."""
-
-    names: ClassVar[dict[Operator, str]] = _NAMES
-
-    def total(self, terms: Sequence[tuple[bool, str]]) -> str:
-        (negative, first), *rest = terms
-        head = f"sub({self.number(0)}, {first})" if negative else first
-        return reduce(lambda text, term: f"{'sub' if term[0] else 'add'}({text}, {term[1]})", rest, head)
-
-    def product(self, factors: Sequence[tuple[str, int]]) -> str:
-        texts = [name if k == 1 else f"power({name}, {_exponent(k)})" for name, k in factors]
-        return reduce(lambda text, factor: f"mul({text}, {factor})", texts)
-
-    def call(self, operator: Operator, operands: Sequence[str]) -> str:
-        name = self.names.get(operator, operator)
-        return reduce(lambda text, operand: f"{name}({text}, {operand})", operands)
-
-
 class _Operators(Language):
     """A language with exact integers and operators on them."""
 
@@ -129,10 +106,23 @@ class _Operators(Language):
         return f"{_NAMES.get(operator, operator)}({', '.join(operands)})"
 
 
-class C(_Calls):
-    """C99. The three smallest integers stand for sizes without a value."""
+class C(Language):
+    """C99: every operation is a call. The three smallest integers stand for sizes without a value."""
 
     suffix = "c"
+
+    def total(self, terms: Sequence[tuple[bool, str]]) -> str:
+        (negative, first), *rest = terms
+        head = f"sub({self.number(0)}, {first})" if negative else first
+        return reduce(lambda text, term: f"{'sub' if term[0] else 'add'}({text}, {term[1]})", rest, head)
+
+    def product(self, factors: Sequence[tuple[str, int]]) -> str:
+        texts = [name if k == 1 else f"power({name}, {_exponent(k)})" for name, k in factors]
+        return reduce(lambda text, factor: f"mul({text}, {factor})", texts)
+
+    def call(self, operator: Operator, operands: Sequence[str]) -> str:
+        name = _NAMES.get(operator, operator)
+        return reduce(lambda text, operand: f"{name}({text}, {operand})", operands)
 
     def number(self, value: int) -> str:
         if abs(value) < 1 << 31:
@@ -152,25 +142,6 @@ class C(_Calls):
 
     def float_assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
         return f"const double {name} = {text};"
-
-
-class Rust(_Calls):
-    """Rust 2021. `mod` is a word of the language."""
-
-    suffix = "rs"
-    names: ClassVar[dict[Operator, str]] = {**_NAMES, "%": "modulo"}
-
-    def number(self, value: int) -> str:
-        return f"Ok({value})" if -_INT64 <= value < _INT64 else "Err(Fault::Overflow)"
-
-    def quoted(self, text: str) -> str:
-        return '"' + "".join([c if c in _PLAIN else f"\\u{{{ord(c):x}}}" for c in _scalars(text)]) + '"'
-
-    def assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
-        return f"let {name}: Size = {text};"
-
-    def float_assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
-        return f"let {name}: f64 = {text};"
 
 
 class JavaScript(_Operators):
@@ -193,9 +164,10 @@ class JavaScript(_Operators):
 
 
 class Python(_Operators):
-    """Python 3."""
+    """Python 3, for functions in which every size has a value: a division by 0 raises ZeroDivisionError."""
 
     suffix = "py"
+    has_gaps = False
     nothing = "None"
     comment = "#"
 
@@ -205,25 +177,15 @@ class Python(_Operators):
     def quoted(self, text: str) -> str:
         return ascii(text)
 
-    def infix(self, operation: str, operands: Sequence[str]) -> str:
-        """A division by 0 would raise an error."""
-        return f"divided({', '.join(operands)})" if operation == "div" else super().infix(operation, operands)
-
-    def assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
-        test = " or ".join([f"{operand} is None" for operand in doubtful])
-        return f"{name} = None if {test} else {text}" if doubtful else f"{name} = {text}"
-
-
-class RaisingPython(Python):
-    """Python in which every size has a value: a division by 0 raises ZeroDivisionError."""
-
-    has_gaps = False
-
     def call(self, operator: Operator, operands: Sequence[str]) -> str:
         return operator.join(operands) if operator == "//" or operator == "%" else super().call(operator, operands)
 
+    def assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
+        return f"{name} = {text}"
 
-LANGUAGES: dict[LanguageName, Language] = {"c": C(), "rust": Rust(), "js": JavaScript(), "python": Python()}
+
+LANGUAGES: dict[LanguageName, Language] = {"c": C(), "js": JavaScript()}
+"""The languages of emitted code."""
 
 _PLAIN = frozenset(map(chr, range(32, 127))) - set('"\\?')
 

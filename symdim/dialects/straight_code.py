@@ -16,13 +16,13 @@ from symdim.algebra.dims import excludes, variables_of
 from symdim.algebra.evaluate import children, parts_first
 from symdim.algebra.evaluate import parts_of as parts_inside
 from symdim.algebra.expr import Expr, Mul
-from symdim.algebra.floats import FloatFunction, is_float
 from symdim.algebra.magnitude import MAX_BITS
 from symdim.algebra.order import order
 from symdim.algebra.polynomials import powers_of
 from symdim.algebra.texts.display import tree_of
 from symdim.algebra.texts.tree import Operation, dims_in, terms_in
 from symdim.algebra.variable import Var
+from symdim.dialects.floats import FloatFunction, is_float
 from symdim.errors import SymdimError, UnboundName
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def value_bits(root: Expr, known: dict[Expr, int]) -> int:
     """
     for node, _ in parts_first(root, known, parts_inside):
         if node._terms is not None:
-            terms = [known[unit] + k.bit_length() for unit, k in node._terms.items()]
+            terms = [known[monomial] + k.bit_length() for monomial, k in node._terms.items()]
             known[node] = max(*terms, node._const.bit_length()) + len(terms).bit_length()
         elif type(node) is Mul:
             known[node] = sum([known[atom] * exponent for atom, exponent in powers_of(node).items()])
@@ -163,8 +163,8 @@ class StraightCode:
         """The name of the value of a function of floats. An integer may have no value."""
         operands = [self._float(function, n, d) for n, d in zip(parts[::2], parts[1::2], strict=True)]
         text = self.language.of_floats(function.type, function.operation_name, operands)
-        name = self.assign(text, as_float=not function.is_rounding)
-        if function.is_rounding:
+        name = self.assign(text, as_float=not function.is_size)
+        if function.is_size:
             self._doubtful.add(name)
         return name
 

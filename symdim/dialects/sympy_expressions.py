@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from symdim.algebra.application import Application
 from symdim.algebra.evaluate import parts_first
 from symdim.algebra.expr import Expr
-from symdim.algebra.texts.printing import told_apart
+from symdim.algebra.texts.printing import disambiguated
 from symdim.algebra.texts.tree import Operation, terms_in
 from symdim.algebra.variable import Var
+from symdim.dialects.functions import MEANINGS
 from symdim.dialects.straight_code import in_order
 from symdim.errors import SymdimError
 from symdim.parser.functions import FUNCTIONS, function
@@ -35,7 +36,7 @@ def to_sympy(dim: Value) -> Any:
         return sympy.Integer(dim)
     if isinstance(dim, Rational):
         return to_sympy(dim.numerator) / to_sympy(dim.denominator)
-    (dim,) = told_apart((dim,))
+    (dim,) = disambiguated((dim,))
     assert isinstance(dim, Expr)
     held: dict[Expr, Any] = {}
 
@@ -104,7 +105,7 @@ def _value(node: Any, arguments: Sequence[Value], names: Mapping[str, Var]) -> V
         if isinstance(exponent, int) and exponent < 0:
             return divide(1, power(base, -exponent))
         return power(base, exponent)
-    meaning = FUNCTIONS.get(name.lower())
+    meaning = FUNCTIONS.get(name.lower()) or MEANINGS.get(name.lower())
     if meaning is None and type(type(node)).__name__ == "UndefinedFunction":
         domain, _, word = name.rpartition(".")
         return function(word, domain)(*arguments)

@@ -11,10 +11,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from symdim.algebra.application import Application
+from symdim.algebra.caches import shared_cache
 from symdim.algebra.expr import Expr
 from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.texts.display import quoted
-from symdim.algebra.texts.printing import told_apart
+from symdim.algebra.texts.printing import disambiguated
 from symdim.algebra.texts.tree import Operation, terms_in
 from symdim.algebra.variable import Var
 from symdim.dialects.straight_code import in_order
@@ -29,6 +30,13 @@ if TYPE_CHECKING:
 _DEEP = 40
 """From this height on a key is the text, so that no comparison of keys nests deep."""
 
+_KEPT = 1 << 12
+_tables = shared_cache(1)
+"""The terms of nodes of earlier texts: a size that is computed step by step is printed after each step.
+
+A text works with one table from its start to its end, whatever other threads do. A new one follows on a large table.
+"""
+
 
 class _Atom(NamedTuple):
     """A factor of a product: a variable, a function, or a sum in parentheses."""
@@ -40,6 +48,7 @@ class _Atom(NamedTuple):
 
 _Powers: TypeAlias = tuple[tuple[_Atom, int], ...]
 _Terms: TypeAlias = dict[_Powers, Fraction]
+_Held: TypeAlias = dict[Expr, _Terms]
 _NAMES = {"//": "floor", "%": "Mod", "max": "Max", "min": "Min"}
 _CLASSES = {"floor": (4, 10000, "floor"), "Mod": (4, 10000, "Mod"), "Max": (5, 0, "Max"), "Min": (5, 0, "Min")}
 _MUL, _ADD, _TEXT = (3, 0, "Mul"), (3, 1, "Add"), (9, 0, "")
@@ -49,11 +58,13 @@ def sympy_text(value: Value) -> str:
     """The text of a dimension or a quotient of dimensions."""
     if isinstance(value, (int, Var)):
         return str(value)
-    held: dict[Expr, tuple[int, _Terms]] = {}
-    return _sum_text(_divided(*(_terms(part, held) for part in told_apart(parts_of(value)))))
+    held: _Held | None = _tables.get(_Terms)
+    if held is None or len(held) > _KEPT:
+        held = _tables[_Terms] = {}
+    return _sum_text(_divided(*[_terms(part, held) for part in disambiguated(parts_of(value))]))
 
 
-def _terms(part: Part, held: dict[Expr, tuple[int, _Terms]]) -> _Terms:
+def _terms(part: Part, held: _Held) -> _Terms:
     """The terms of a dimension."""
     if isinstance(part, int):
         return {(): Fraction(part)} if part else {}
@@ -61,11 +72,11 @@ def _terms(part: Part, held: dict[Expr, tuple[int, _Terms]]) -> _Terms:
         return _call(part, held)
     if part not in held:
         for node, tree in in_order(part, held):
-            held[node] = node._height, _terms_of_tree(tree, held)
-    return held[part][1]
+            held[node] = _terms_of_tree(tree, held)
+    return held[part]
 
 
-def _terms_of_tree(tree: Tree, held: dict[Expr, tuple[int, _Terms]]) -> _Terms:
+def _terms_of_tree(tree: Tree, held: _Held) -> _Terms:
     if isinstance(tree, Var):
         return _of_atom(_Atom(quoted(tree.name), _key((2, 0, "Symbol"), (tree.name,))))
     if isinstance(tree, Operation):
@@ -82,7 +93,7 @@ def _terms_of_tree(tree: Tree, held: dict[Expr, tuple[int, _Terms]]) -> _Terms:
     return found
 
 
-def _application(node: Application, held: dict[Expr, tuple[int, _Terms]]) -> _Atom:
+def _application(node: Application, held: _Held) -> _Atom:
     """The atom of a function. A root is a power to SymPy."""
     terms = [_terms(part, held) for part in node._parts]
     arguments = list(map(_divided, terms[::2], terms[1::2]))
@@ -123,7 +134,7 @@ def _divided(numerator: _Terms, denominator: _Terms) -> _Terms:
     return _product([(numerator, 1), (denominator, -1)]) if numerator else {}
 
 
-def _call(operation: Operation, held: dict[Expr, tuple[int, _Terms]]) -> _Terms:
+def _call(operation: Operation, held: _Held) -> _Terms:
     name = _NAMES[operation.operator]
     operands = [_terms(operand, held) for operand in operation.operands]
     whole: _Terms = {}
@@ -137,7 +148,7 @@ def _call(operation: Operation, held: dict[Expr, tuple[int, _Terms]]) -> _Terms:
     else:
         operands.sort(key=_sum_key)
     text = f"{name}({', '.join(map(_sum_text, operands))})"
-    height = max((held[x][0] for x in operation.operands if isinstance(x, Expr)), default=0)
+    height = max((x._height for x in operation.operands if isinstance(x, Expr)), default=0)
     key = _key(_TEXT, (text,)) if height > _DEEP else _key(_CLASSES[name], tuple(map(_sum_key, operands)))
     return _of_atom(_Atom(text, key, name == "Mod")) | whole
 

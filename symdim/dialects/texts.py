@@ -20,7 +20,7 @@ from symdim.algebra.application import Application
 from symdim.algebra.expr import Expr
 from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.texts.display import quoted
-from symdim.algebra.texts.printing import told_apart
+from symdim.algebra.texts.printing import disambiguated
 from symdim.algebra.texts.tree import Operation, terms_in
 from symdim.algebra.variable import Var
 from symdim.dialects.straight_code import in_order
@@ -69,7 +69,7 @@ def text_in(dim: Value, dialect: Dialect) -> str:
         return sympy_text(dim)
     if isinstance(dim, Rational):
         raise SymdimError(f"the dialect {dialect!r} has no exact quotients")
-    (dim,) = told_apart((dim,))
+    (dim,) = disambiguated((dim,))
     held: dict[Expr, _Text] = {}
     assert isinstance(dim, Expr)
     for node, tree in in_order(dim, held):

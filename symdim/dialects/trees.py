@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from symdim.algebra.application import Application
 from symdim.algebra.expr import Expr
-from symdim.algebra.texts.printing import is_too_long, told_apart
+from symdim.algebra.texts.printing import disambiguated, is_too_long
 from symdim.algebra.texts.tree import Operation, terms_in
 from symdim.algebra.variable import Var
 from symdim.dialects.straight_code import in_order
@@ -49,7 +49,7 @@ def to_tree(dim: Dim) -> Data:
         return dim
     if is_too_long(dim):
         raise SymdimError(f"too long for a tree, as for a text: {dim!r}")
-    (dim,) = told_apart((dim,))
+    (dim,) = disambiguated((dim,))
     assert isinstance(dim, Expr)
     held: dict[Expr, tuple[int, Data]] = {}
     for node, tree in in_order(dim, held):

@@ -29,9 +29,9 @@ from collections.abc import Callable, Mapping
 from operator import add, floordiv, mod, mul, sub
 from typing import NoReturn, TypeVar
 
+from symdim.algebra.application import Application
 from symdim.algebra.evaluate import has_open_function
 from symdim.algebra.expr import Expr
-from symdim.algebra.floats import FloatFunction, is_float
 from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.texts.written import Written
 from symdim.errors import ParseError, SymdimError
@@ -215,7 +215,9 @@ class Reader:
                 self._call(meaning, start)
             self.operators.pop()
             self.places.pop()
-            if is_float(self.values[-1]) and not self._is_operand_of_floats(place):
+            made = self.values[-1]
+            is_size = not isinstance(made, Application) or made.function.is_size
+            if not is_size and not self._is_operand_of_floats(place):
                 self._refuse(place, "a float is no size, and stands only in functions of floats, such as floor[f32]")
         elif lexeme == "," and (not self.calls or self.calls[-1][0] is None):
             self._refuse(place, "a comma outside of a function's arguments")
@@ -225,7 +227,7 @@ class Reader:
         """Whether what ends here is a whole argument of a function of floats."""
         around = self.calls[-1][0] if self.calls else None
         is_whole = self.operators[-1] == "(" and self.lexemes[place + 1] in (",", ")")
-        return is_whole and bool(self.calls) and (around is None or isinstance(around.apply, FloatFunction))
+        return is_whole and bool(self.calls) and (around is None or around.floats)
 
     def _call(self, meaning: Meaning, start: int) -> None:
         arguments = self.values[start:]

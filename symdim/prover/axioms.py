@@ -1,4 +1,4 @@
-"""Laws of atoms as linear constraints over units, their products, and the refutation of hypotheses by them.
+"""Laws of atoms as linear constraints over monomials, their products, and the refutation of hypotheses by them.
 
     division    n - d*(n//d) >= 0  and  d*(n//d) + d - 1 - n >= 0      d >= 1
     maximum     max(a, b) - a >= 0,  a - min(a, b) >= 0
@@ -6,7 +6,7 @@
     square      (a - b)**2 >= 0,  (a - v)*(a - v - 1) >= 0 for a number v
 
 Each constraint has its reasons as origins, so a certificate can list what was used. Products of constraints are made
-where linear combinations do not refute; only those that share units of degree 2 or more with the others can help.
+where linear combinations do not refute; only those that share monomials of degree 2 or more with the others can help.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _PRODUCT = 2  # the price of one product in steps of the budget
 
 
 def atoms_of(dims: list[Dim]) -> list[Expr]:
-    """All units below some dimensions that are atoms, in structural order."""
+    """All monomials below some dimensions that are atoms, in structural order."""
     seen: dict[Expr, None] = {}
     for dim in dims:
         if isinstance(dim, Expr):
@@ -76,13 +76,13 @@ def constraints_of(hypotheses: list[Relation]) -> list[Relation]:
 
 
 def contradiction(constraints: list[Relation], budget: Budget) -> tuple[Reasons | None, dict[Expr, int] | None]:
-    """(reasons, None) if the constraints have no common solution; else (None, a solution over units or None)."""
+    """(reasons, None) if the constraints have no common solution; else (None, a solution over monomials or None)."""
     system = System()
     index: dict[Expr, int] = {}
     reasons: list[Reasons] = []
-    units = sorted({u: None for c in constraints for u in terms_of(c.left)[0]}, key=order)
-    for unit in units:
-        index[unit] = system.variable(*bounds_of(unit))
+    monomials = sorted({u: None for c in constraints for u in terms_of(c.left)[0]}, key=order)
+    for monomial in monomials:
+        index[monomial] = system.variable(*bounds_of(monomial))
         reasons.append(frozenset((RANGE,)))
     rows: dict[tuple[tuple[int, int], ...], int] = {}
     for kind, dim, _, why in constraints:
@@ -115,7 +115,7 @@ def contradiction(constraints: list[Relation], budget: Budget) -> tuple[Reasons 
     if used is None:
         if system.fractional(budget) is not None:
             return None, None
-        return None, {unit: system.value(v)[0] // system.value(v)[1] for unit, v in index.items()}
+        return None, {monomial: system.value(v)[0] // system.value(v)[1] for monomial, v in index.items()}
     return frozenset((LINEAR,)).union(*[reasons[v] for v, _ in used]), None
 
 
@@ -123,9 +123,9 @@ def contradiction(constraints: list[Relation], budget: Budget) -> tuple[Reasons 
 
 
 def products(given: list[Relation], laws: list[Relation], budget: Budget) -> list[Relation]:
-    """Products of constraints that share units of degree 2 or more with the others; at least one unit must be so."""
+    """Products of constraints that share monomials of degree 2 or more with the others; one at least must be so."""
     made = _Products([*given, *laws], budget)
-    factors = {atom: None for unit in sorted(made.known, key=order) for atom in powers_of(unit)}
+    factors = {atom: None for monomial in sorted(made.known, key=order) for atom in powers_of(monomial)}
     limits = [subtract(hi, f) for f in factors if (hi := bounds_of(f)[1]) is not None]
     multipliers = [f for f in factors if at_least(f, 0)]
     ranges = [Relation("at_least", dim, 0, frozenset((RANGE,))) for dim in limits]
@@ -139,7 +139,7 @@ def products(given: list[Relation], laws: list[Relation], budget: Budget) -> lis
 
 
 class _Products:
-    """The products so far, and the units of degree 2 or more that occur in them and in the constraints."""
+    """The products so far, and the monomials of degree 2 or more that occur in them and in the constraints."""
 
     def __init__(self, constraints: list[Relation], budget: Budget) -> None:
         self.found: list[Relation] = []
@@ -148,7 +148,7 @@ class _Products:
         self._budget = budget
 
     def enter(self, constraint: Relation, most_new: int) -> None:
-        """Add a constraint if it has at most `most_new` new units and tells the linear system something new."""
+        """Add a constraint if it has at most `most_new` new monomials and tells the linear system something new."""
         dim = constraint.left
         self._budget.spend(_PRODUCT)
         self._budget.charge((dim,))
@@ -157,11 +157,11 @@ class _Products:
         lo, _ = linear_bounds(*terms_of(dim))  # the linear system knows this much without the constraint
         if lo is not None and lo >= 0 and constraint.kind == "at_least":
             return
-        units = nonlinear([dim])
-        new = units - self.known
+        monomials = nonlinear([dim])
+        new = monomials - self.known
         if len(new) > most_new or len(self.known) + len(new) > _UNITS:
             return
-        if most_new < _UNITS and units and not units & self.known:
+        if most_new < _UNITS and monomials and not monomials & self.known:
             return
         self._seen.add(dim)
         self.known.update(new)
@@ -175,17 +175,17 @@ class _Products:
                     self.enter(Relation(c.kind, self._budget.product(c.left, f), 0, c.origins | {PRODUCT}), most_new)
 
     def _is_near(self, dim: Dim, factor: Expr, most_new: int) -> bool:
-        """Whether a product may be added, judged by its units. Most may not, so this saves computing them."""
+        """Whether a product may be added, judged by its monomials. Most may not, so this saves computing them."""
         if factor._terms is not None:
             return True
         self._budget.charge((dim,))
         terms, const = terms_of(dim)
-        units = {u for u in (*[times(u, factor) for u in terms], factor if const else None) if type(u) is Mul}
-        return bool(units & self.known) and len(units - self.known) <= most_new
+        monomials = {u for u in (*[times(u, factor) for u in terms], factor if const else None) if type(u) is Mul}
+        return bool(monomials & self.known) and len(monomials - self.known) <= most_new
 
     def squares(self) -> None:
-        """Squares of differences of the first factors that occur together, times factors where units have degree 3."""
-        products = [powers_of(unit) for unit in sorted(self.known, key=order)]
+        """Squares of differences of first factors that occur together, times factors where a degree is 3."""
+        products = [powers_of(monomial) for monomial in sorted(self.known, key=order)]
         few = list({a: None for powers in products for a, exponent in powers.items() if exponent >= 2})[:_FACTORS]
         natural = [f for f in few if at_least(f, 0)] if any(sum(p.values()) >= 3 for p in products) else []
         for difference in [subtract(a, b) for a, b in combinations(few, 2)] + [subtract(a, 1) for a in few]:
@@ -201,12 +201,12 @@ class _Products:
         """
         for c in constraints:
             terms, _ = terms_of(c.left)
-            for unit in sorted(terms, key=order):
-                for atom in [a for a, exponent in powers_of(unit).items() if exponent == 2]:
-                    factor = exact_quotient(exact_quotient(unit, atom), atom)
-                    single = atom if factor is None else exact_quotient(unit, atom)
+            for monomial in sorted(terms, key=order):
+                for atom in [a for a, exponent in powers_of(monomial).items() if exponent == 2]:
+                    factor = exact_quotient(exact_quotient(monomial, atom), atom)
+                    single = atom if factor is None else exact_quotient(monomial, atom)
                     assert single is not None
-                    v = -terms.get(single, 0) // (2 * terms[unit])
+                    v = -terms.get(single, 0) // (2 * terms[monomial])
                     dim = self._budget.product(subtract(atom, v), subtract(atom, v + 1))
                     if factor is not None:
                         if not at_least(factor, 0):

@@ -140,9 +140,9 @@ def moduli_of_equations(sums: list[Dim]) -> list[tuple[Expr, int]]:
     for dim in sums:
         terms, _ = terms_of(dim)
         for m in {abs(k): None for k in terms.values() if abs(k) > 1}:
-            for unit in sorted(terms, key=order):
-                if terms[unit] % m:
-                    found.update({(atom, m): None for atom in powers_of(unit)})
+            for monomial in sorted(terms, key=order):
+                if terms[monomial] % m:
+                    found.update({(atom, m): None for atom in powers_of(monomial)})
     return sorted(found, key=lambda pair: (pair[1], order(pair[0])))
 
 
@@ -159,9 +159,9 @@ def _of_quotient(periods: Periods, c: int) -> Periods:
 
 def _of_sum(dim: Dim, known: dict[Expr, Periods]) -> Periods:
     result: Periods = {}
-    for unit, k in terms_of(dim)[0].items():
-        powers = powers_of(unit)
-        linear = len(powers) == 1 and powers.get(unit) == 1
+    for monomial, k in terms_of(dim)[0].items():
+        powers = powers_of(monomial)
+        linear = len(powers) == 1 and powers.get(monomial) == 1
         for atom in powers:
             for leaf, (period, change) in known.get(atom, {atom: (1, 1)}).items():
                 before, total = result.get(leaf, (1, 0))

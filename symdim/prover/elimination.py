@@ -74,9 +74,9 @@ def _steps(problem: Problem, laws: Laws) -> Iterator[Problem]:
 def linear_variables(terms: Terms) -> list[Var]:
     """The variables that are terms of a sum and do not occur in its other terms, in structural order."""
     inner: set[Expr] = set()
-    for unit in terms:
-        if not isinstance(unit, Var):
-            inner.update(postorder(unit))
+    for monomial in terms:
+        if not isinstance(monomial, Var):
+            inner.update(postorder(monomial))
     return [u for u in sorted(terms, key=order) if isinstance(u, Var) and u not in inner]
 
 
@@ -116,11 +116,11 @@ def _exact(problem: Problem, h: Relation) -> Problem | None:
         if not isinstance(atom, FloorDiv) or isinstance(atom._parts[1], int):
             continue
         n, d = atom._parts
-        for unit, k in terms_of(n)[0].items():
+        for monomial, k in terms_of(n)[0].items():
             for part, number in terms.items():
-                if k % number or not divides(part, unit):
+                if k % number or not divides(part, monomial):
                     continue
-                factor = exact_quotient(unit, part)
+                factor = exact_quotient(monomial, part)
                 multiple = scale(h.left if factor is None else problem.budget.product(h.left, factor), k // number)
                 rest = subtract(n, multiple)  # n == rest
                 problem.budget.charge((rest, d))

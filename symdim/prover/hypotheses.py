@@ -74,7 +74,7 @@ class Problem:
         return make_variable(self.scope, f"{stem}'{next(self.serial)}", lo, hi)
 
     def replace(self, mapping: Mapping[Expr, Dim], reasons: Reasons, more: tuple[Relation, ...] = ()) -> Problem:
-        """The problem with units replaced by equal dimensions, and further hypotheses."""
+        """The problem with monomials replaced by equal dimensions, and further hypotheses."""
         values: dict[Dim, Dim] = {}
         hypotheses: list[Relation] = []
 
@@ -142,8 +142,8 @@ class Problem:
 
 
 def nonlinear(dims: list[Dim]) -> set[Expr]:
-    """The units of some sums that are products of variables, or of other atoms."""
-    return {unit for dim in dims for unit in terms_of(dim)[0] if type(unit) is Mul}
+    """The monomials of some sums that are products of variables, or of other atoms."""
+    return {monomial for dim in dims for monomial in terms_of(dim)[0] if type(monomial) is Mul}
 
 
 def without_factors(h: Relation) -> tuple[Relation, ...]:

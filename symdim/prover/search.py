@@ -142,7 +142,7 @@ class Search:
     def _try(self, problem: Problem, model: dict[Expr, int]) -> None:
         """Raise `Found` if a solution of the constraints gives values that solve the original problem."""
         self.budget.charge(problem.solution.values())
-        values = {unit: value for unit, value in model.items() if isinstance(unit, Var)}
+        values = {monomial: value for monomial, value in model.items() if isinstance(monomial, Var)}
         found = translated(self.original, problem, values)
         if found is not None and satisfies(found, self.original.hypotheses):
             raise Found(found)

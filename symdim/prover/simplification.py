@@ -163,12 +163,12 @@ def _without_dominated(node: Extremum, grounds: _Grounds) -> Dim:
 def _exact(node: Expr, grounds: _Grounds) -> Dim:
     """The sum without divisions that have a known remainder and are multiplied by their divisor."""
     terms, _ = terms_of(node)
-    for unit in sorted(terms, key=order):
-        for atom in powers_of(unit):
+    for monomial in sorted(terms, key=order):
+        for atom in powers_of(monomial):
             if not isinstance(atom, FloorDiv):
                 continue
             n, d = atom._parts
-            k, left = terms[unit], exact_quotient(unit, atom)
+            k, left = terms[monomial], exact_quotient(monomial, atom)
             if isinstance(d, int):
                 if k % d:
                     continue
@@ -180,7 +180,7 @@ def _exact(node: Expr, grounds: _Grounds) -> Dim:
             remainder = _known(subtract(n, multiply(d, atom)), grounds)
             if remainder is not None:
                 replacement = product([k, subtract(n, remainder), 1 if left is None else left])
-                return add(subtract(node, sum_of({unit: terms[unit]}, 0)), replacement)
+                return add(subtract(node, sum_of({monomial: terms[monomial]}, 0)), replacement)
     return node
 
 

@@ -7,7 +7,7 @@
     product      u*v >= 1          where  u - 1 >= 0 and v - 1 >= 0                  u, v >= 0
 
 Relations are solved with them, and they are what the prover knows of quotients and extrema: what follows from
-`unit == unit`. A maximum that is at least c is a choice between its parts, which no list of relations tells.
+`monomial == monomial`. A maximum that is at least c is a choice between its parts, which no list of relations tells.
 """
 
 from __future__ import annotations
@@ -22,38 +22,38 @@ if TYPE_CHECKING:
     from symdim.algebra.expr import Dim
 
 
-def parts_at_least(unit: Expr, low: Dim) -> list[Dim] | None:
-    """Sizes that are all >= 0 exactly where `unit >= low`; None if no law says so.
+def parts_at_least(monomial: Expr, low: Dim) -> list[Dim] | None:
+    """Sizes that are all >= 0 exactly where `monomial >= low`; None if no law says so.
 
     >>> from symdim import Var, minimum
     >>> N, M = Var("N"), Var("M")
     >>> parts_at_least(N // 4, 3), parts_at_least(minimum(N, M), 2), parts_at_least(N * M, 1)
     ([N - 12], [M - 2, N - 2], [M - 1, N - 1])
     """
-    if isinstance(unit, FloorDiv) and has_positive_divisor(unit):
-        n, d = unit._parts
+    if isinstance(monomial, FloorDiv) and has_positive_divisor(monomial):
+        n, d = monomial._parts
         return [subtract(n, multiply(d, low))]
-    if isinstance(unit, Min):
-        return [subtract(part, low) for part in unit._parts]
-    if type(unit) is Mul and unit._terms is None and low == 1:
-        factors = list(powers_of(unit))
+    if isinstance(monomial, Min):
+        return [subtract(part, low) for part in monomial._parts]
+    if type(monomial) is Mul and monomial._terms is None and low == 1:
+        factors = list(powers_of(monomial))
         return [subtract(factor, 1) for factor in factors] if all(at_least(factor, 0) for factor in factors) else None
     return None
 
 
-def parts_at_most(unit: Expr, high: Dim) -> list[Dim] | None:
-    """Sizes that are all >= 0 exactly where `unit <= high`; None if no law says so.
+def parts_at_most(monomial: Expr, high: Dim) -> list[Dim] | None:
+    """Sizes that are all >= 0 exactly where `monomial <= high`; None if no law says so.
 
     >>> from symdim import Var
     >>> N, D = Var("N"), Var("D")
     >>> parts_at_most(N // 4, 3), parts_at_most(N // D, 0)
     ([15 - N], [D - N - 1])
     """
-    if isinstance(unit, FloorDiv) and has_positive_divisor(unit):
-        n, d = unit._parts
+    if isinstance(monomial, FloorDiv) and has_positive_divisor(monomial):
+        n, d = monomial._parts
         return [subtract(subtract(add(multiply(d, high), d), 1), n)]
-    if isinstance(unit, Max):
-        return [subtract(high, part) for part in unit._parts]
+    if isinstance(monomial, Max):
+        return [subtract(high, part) for part in monomial._parts]
     return None
 
 

@@ -36,9 +36,9 @@ def _growth(node: Expr, variable: Var, found: dict[Dim, Interval]) -> Interval:
         return 1, 1
     if node._terms is not None:
         step = _of_sum(node._terms, found)
-        for unit, k in node._terms.items():
-            if isinstance(unit, FloorDiv) and abs(k) == 1:
-                step = meet(step, scaled(_of_quotient(unit, k, node._terms, found), k))
+        for monomial, k in node._terms.items():
+            if isinstance(monomial, FloorDiv) and abs(k) == 1:
+                step = meet(step, scaled(_of_quotient(monomial, k, node._terms, found), k))
         return step
     if isinstance(node, FloorDiv):
         n, d = node._parts
@@ -57,18 +57,18 @@ def _growth(node: Expr, variable: Var, found: dict[Dim, Interval]) -> Interval:
 
 def _of_sum(terms: dict[Expr, int], found: dict[Dim, Interval]) -> Interval:
     step: Interval = (0, 0)
-    for unit, k in terms.items():
-        step = plus(step, scaled(found[unit], k))
+    for monomial, k in terms.items():
+        step = plus(step, scaled(found[monomial], k))
     return step
 
 
-def _of_quotient(unit: FloorDiv, k: int, terms: dict[Expr, int], found: dict[Dim, Interval]) -> Interval:
+def _of_quotient(monomial: FloorDiv, k: int, terms: dict[Expr, int], found: dict[Dim, Interval]) -> Interval:
     """The growth of a sum n//d + r as that of (n + r*d)//d: `(x % 5)//3 + 2*(x//5)` never falls. For k = -1 of -sum."""
-    n, d = unit._parts
+    n, d = monomial._parts
     if not isinstance(d, int):
         return None, None
     numerator = dict(terms_of(n)[0])
-    accumulate(numerator, {u: c for u, c in terms.items() if u is not unit}, k * d)
+    accumulate(numerator, {u: c for u, c in terms.items() if u is not monomial}, k * d)
     return _quotient(_of_sum(numerator, found), d)
 
 

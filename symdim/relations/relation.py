@@ -26,7 +26,7 @@ RelationKind = Literal[
 ]
 """A new kind needs a line in `_HOLDS`, `spelled` and `normal`, in the table of the class, and in `solving.py`. It must
 have a normal form `>= 0`, `== 0` or `!= 0`: facts, prover and store know no others. Programs on top name kinds, too,
-and emitted code calls a function of the kind's name (see dialects/arithmetic).
+and emitted code calls a function of the kind's name (see dialects/arithmetic.*).
 """
 
 _HOLDS: dict[RelationKind, Callable[[int, int], bool]] = {
@@ -191,8 +191,10 @@ def _one_of(product: Dim, write: Callable[[Dim], str]) -> str:
 def _sides(difference: Expr) -> tuple[Dim, Dim] | None:
     """(a, b) of a difference `a - b` of a variable and another one, or a number; else None."""
     terms, const = difference._terms or {difference: 1}, difference._const if difference._terms else 0
-    variables = sorted(terms, key=lambda unit: -terms[unit])
-    if sorted(terms.values()) not in ([1], [-1], [-1, 1]) or not all(isinstance(unit, Var) for unit in variables):
+    variables = sorted(terms, key=lambda monomial: -terms[monomial])
+    if sorted(terms.values()) not in ([1], [-1], [-1, 1]) or not all(
+        isinstance(monomial, Var) for monomial in variables
+    ):
         return None
     if len(variables) == 2:
         return None if const else (variables[0], variables[1])

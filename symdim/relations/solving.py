@@ -149,41 +149,41 @@ def _step(gap: Expr) -> list[Dim] | None:
     if reduced is not gap:
         return [reduced]
     if len(terms) == 1:
-        ((unit, k),) = terms.items()
-        if isinstance(unit, Var):
+        ((monomial, k),) = terms.items()
+        if isinstance(monomial, Var):
             return None
-        rest = const // abs(k)  # unit + rest >= 0, or rest - unit >= 0
-        found = _unit_step(unit, 1 if k > 0 else -1, rest)
+        rest = const // abs(k)  # monomial + rest >= 0, or rest - monomial >= 0
+        found = _unit_step(monomial, 1 if k > 0 else -1, rest)
         return _threshold(gap) if found is None else found
-    extrema = [unit for unit in terms if as_extremum(unit) is not None]
-    apart = [unit for unit in extrema if isinstance(unit, (Max, Min))] or extrema
+    extrema = [monomial for monomial in terms if as_extremum(monomial) is not None]
+    apart = [monomial for monomial in extrema if isinstance(monomial, (Max, Min))] or extrema
     if len(apart) == 1:
         k = terms[apart[0]]
         found = _extremum_step(apart[0], k, subtract(gap, scale(apart[0], k)))
     else:
-        divisions = [unit for unit in terms if isinstance(unit, FloorDiv) and abs(terms[unit]) == 1]
+        divisions = [monomial for monomial in terms if isinstance(monomial, FloorDiv) and abs(terms[monomial]) == 1]
         found = None
-        if len(divisions) == 1 and sum(isinstance(unit, FloorDiv) for unit in terms) == 1:
+        if len(divisions) == 1 and sum(isinstance(monomial, FloorDiv) for monomial in terms) == 1:
             k = terms[divisions[0]]
             found = _unit_step(divisions[0], k, subtract(gap, scale(divisions[0], k)))
     return _threshold(gap) if found is None else found
 
 
-def _unit_step(unit: Expr, sign: int, rest: Dim) -> list[Dim] | None:
-    """The step of `sign*unit + rest >= 0`, for a division, an extremum or a product."""
-    if isinstance(unit, (Max, Min)):
-        return _extremum_step(unit, sign, rest)
-    if isinstance(unit, FloorDiv) and not at_least(unit._parts[1], 1):
+def _unit_step(monomial: Expr, sign: int, rest: Dim) -> list[Dim] | None:
+    """The step of `sign*monomial + rest >= 0`, for a division, an extremum or a product."""
+    if isinstance(monomial, (Max, Min)):
+        return _extremum_step(monomial, sign, rest)
+    if isinstance(monomial, FloorDiv) and not at_least(monomial._parts[1], 1):
         return None  # the quotient has no value where the divisor is 0
-    if isinstance(rest, Expr) and unit in postorder(rest):
+    if isinstance(rest, Expr) and monomial in postorder(rest):
         return None  # n//d beside its multiples, as in n % d: multiplied by d, it would not go away
-    found = parts_at_least(unit, scale(rest, -1)) if sign > 0 else parts_at_most(unit, rest)
+    found = parts_at_least(monomial, scale(rest, -1)) if sign > 0 else parts_at_most(monomial, rest)
     return None if found is None or len(found) > _PARTS else found
 
 
-def _extremum_step(unit: Expr, k: int, rest: Dim) -> list[Dim] | None:
+def _extremum_step(monomial: Expr, k: int, rest: Dim) -> list[Dim] | None:
     """The step of `k*max(parts) + rest >= 0`, or of a minimum."""
-    kind, parts = as_extremum(unit) or (Max, (unit,))
+    kind, parts = as_extremum(monomial) or (Max, (monomial,))
     if len(parts) > _ARGUMENTS:
         return None
     gaps = [add(scale(part, k), rest) for part in parts]
@@ -203,7 +203,7 @@ def _threshold(gap: Expr) -> list[Dim] | None:
 def _inequality(gap: Expr) -> Relation:
     """`gap >= 0` with all negative terms on the other side, or only the constant there: the shorter text."""
     terms, const = terms_of(gap)
-    low = [scale(unit, -k) for unit, k in terms.items() if k < 0]
+    low = [scale(monomial, -k) for monomial, k in terms.items() if k < 0]
     if len(low) == len(terms):
         return Relation("at_most", total(low), const)
     whole = Relation("at_least", subtract(gap, const), -const)
@@ -250,9 +250,9 @@ def _equality(gap: Expr) -> Relation:
     """`gap == 0` with the negative terms on the right side."""
     terms, const = terms_of(gap)
     if len(terms) == 1:
-        ((unit, k),) = terms.items()
-        return Relation("equal", unit, -const // k)
-    high = total([*[scale(unit, k) for unit, k in terms.items() if k > 0], max(const, 0)])
+        ((monomial, k),) = terms.items()
+        return Relation("equal", monomial, -const // k)
+    high = total([*[scale(monomial, k) for monomial, k in terms.items() if k > 0], max(const, 0)])
     low = subtract(high, gap)
     return Relation("equal", low, high) if isinstance(high, int) else Relation("equal", high, low)
 
@@ -268,7 +268,7 @@ def _divides(d: Dim, n: Dim) -> Conjunction:
     if not d or excludes(n % d, 0):
         return None
     terms, const = terms_of(n)
-    n = sum_of({unit: k % d for unit, k in terms.items() if k % d}, const % d)
+    n = sum_of({monomial: k % d for monomial, k in terms.items() if k % d}, const % d)
     terms, const = terms_of(n)
     shared = gcd(d, *terms.values(), const)
     return [] if shared == abs(d) else [Relation("divides", d // shared, n // shared)]

@@ -130,14 +130,14 @@ class Answers:
         (v,) = unknown
         factors: list[Dim] = []
         others: list[Dim] = [const]
-        for unit, k in terms.items():
-            powers = powers_of(unit)
+        for monomial, k in terms.items():
+            powers = powers_of(monomial)
             if powers.get(v) == 1 and not any(v in variables_in(atom) for atom in powers if atom is not v):
                 factors.append(product([k, *[power(atom, e) for atom, e in powers.items() if atom is not v]]))
-            elif v in variables_in(unit):
+            elif v in variables_in(monomial):
                 return None
             else:
-                others.append(product([k, unit]))
+                others.append(product([k, monomial]))
         factor, rest = total(factors), product([-1, total(others)])
         lo, hi = self.state.bounds(factor)
         if hi is not None and hi < 0:

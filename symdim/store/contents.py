@@ -69,7 +69,7 @@ def is_linear(dim: Dim) -> bool:
     """Whether a dimension is a sum of multiples of variables."""
     if isinstance(dim, int | Var):
         return True
-    return dim._terms is not None and not dim._height and all(isinstance(unit, Var) for unit in dim._terms)
+    return dim._terms is not None and not dim._height and all(isinstance(monomial, Var) for monomial in dim._terms)
 
 
 def variables_in(dim: Dim) -> tuple[Var, ...]:

@@ -78,28 +78,28 @@ def _terms(p: State, dim: Expr, wanted: Interval) -> list[tuple[Dim, Interval]]:
     terms, const = terms_of(dim)
     if len(terms) > _FEW:
         return []
-    ranges = {unit: scaled(p.bounds(unit), k) for unit, k in terms.items()}
+    ranges = {monomial: scaled(p.bounds(monomial), k) for monomial, k in terms.items()}
     found: list[tuple[Dim, Interval]] = []
     if multiplied := _multiplied(dim):
         found.append(_without_division(*multiplied, wanted))
-    for unit, k in terms.items():
+    for monomial, k in terms.items():
         lo: int | None = const
         hi: int | None = const
         for other, interval in ranges.items():
-            if other is not unit:
+            if other is not monomial:
                 lo, hi = plus((lo, hi), interval)
         least = None if wanted[0] is None or hi is None else wanted[0] - hi
         most = None if wanted[1] is None or lo is None else wanted[1] - lo
         if least is not None or most is not None:
-            found.append((unit, unscaled((least, most), k)))
+            found.append((monomial, unscaled((least, most), k)))
     return found
 
 
-def _is_quotient(unit: Expr) -> bool:
-    """Whether a unit is a division by a number, which is positive."""
-    if not isinstance(unit, FloorDiv):
+def _is_quotient(monomial: Expr) -> bool:
+    """Whether a monomial is a division by a number, which is positive."""
+    if not isinstance(monomial, FloorDiv):
         return False
-    divisor = unit._parts[1]
+    divisor = monomial._parts[1]
     return isinstance(divisor, int)
 
 
@@ -120,7 +120,7 @@ def _multiplied(dim: Expr) -> tuple[Dim, int, int] | None:
     division back. That would go on without end.
     """
     assert dim._terms is not None
-    quotients = [unit for unit in dim._terms if _is_quotient(unit)]
+    quotients = [monomial for monomial in dim._terms if _is_quotient(monomial)]
     if not quotients:
         return None
     quotient = max(quotients, key=_height_and_order)
@@ -132,15 +132,18 @@ def _multiplied(dim: Expr) -> tuple[Dim, int, int] | None:
     return (whole, k, d) if _heights(whole) < _heights(dim) else None
 
 
-def _height_and_order(unit: Expr) -> tuple[object, ...]:
-    return unit._height, order(unit)
+def _height_and_order(monomial: Expr) -> tuple[object, ...]:
+    return monomial._height, order(monomial)
 
 
 def _heights(dim: Dim) -> list[int]:
     """The height of a sum, and those of its divisions, highest first: there is no endless descent of such lists."""
     if isinstance(dim, int):
         return [0]
-    return [dim._height, *sorted((unit._height for unit in terms_of(dim)[0] if _is_quotient(unit)), reverse=True)]
+    return [
+        dim._height,
+        *sorted((monomial._height for monomial in terms_of(dim)[0] if _is_quotient(monomial)), reverse=True),
+    ]
 
 
 def _factors(p: State, powers: dict[Expr, int], wanted: Interval) -> list[tuple[Dim, Interval]]:

@@ -51,15 +51,15 @@ def equal(p: State, fact: SizeEqual) -> bool:
     content = gcd(*terms.values())
     if const % content:
         raise _violated(p, fact, INDIVISIBLE, a, b)
-    terms, const = {unit: k // content for unit, k in terms.items()}, const // content
+    terms, const = {monomial: k // content for monomial, k in terms.items()}, const // content
     if (v := _unknown(p, terms)) is not None:
-        rest = [product((-k * terms[v], unit)) for unit, k in terms.items() if unit is not v]
+        rest = [product((-k * terms[v], monomial)) for monomial, k in terms.items() if monomial is not v]
         value = total([*rest, -const * terms[v]])
         if v in p.unsolved or leaf_count(value) > MOST_NAMES:
             return False
         p.bind(v, value, fact)
         return True
-    whole, value = total([product((k, unit)) for unit, k in terms.items()]), -const
+    whole, value = total([product((k, monomial)) for monomial, k in terms.items()]), -const
     if isinstance(whole, Extremum):
         able = [part for part in whole._parts if not p.excludes(part, value)]
         if len(able) == 1:
@@ -98,7 +98,7 @@ def _without_common_factor(p: State, dim: Dim) -> Dim:
 
 def _unknown(p: State, terms: dict[Expr, int]) -> Var | None:
     """The variable to solve a sum for: a generated one, or a given one with a simple expression for it."""
-    inside = {v for unit in terms if not isinstance(unit, Var) for v in variables_in(unit)}
+    inside = {v for monomial in terms if not isinstance(monomial, Var) for v in variables_in(monomial)}
     candidates = [v for v, k in terms.items() if isinstance(v, Var) and abs(k) == 1 and v not in inside]
     if generated := [v for v in candidates if v in p.generated]:
         return max(generated, key=p.preference)
@@ -108,7 +108,7 @@ def _unknown(p: State, terms: dict[Expr, int]) -> Var | None:
 
 
 def _reads_well(terms: dict[Expr, int], v: Var) -> bool:
-    return all((k > 0) != (terms[v] > 0) for unit, k in terms.items() if unit is not v)
+    return all((k > 0) != (terms[v] > 0) for monomial, k in terms.items() if monomial is not v)
 
 
 def bounds(p: State, fact: Bounds) -> bool:

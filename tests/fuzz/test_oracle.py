@@ -12,7 +12,7 @@ from onnx_infer import SymTensor
 from onnx_infer.elements.conditions import Positive
 from onnx_infer.elements.ratio import Product, Ratio, Rounded
 from symdim import Var
-from symdim.algebra.floats import FLOATS
+from symdim.dialects.floats import FLOATS
 from tests.onnx_infer.oracle import contradictions
 
 N = Var("N")

@@ -142,9 +142,9 @@ def test_wrong_options_of_an_arena(
 
 
 def test_code_with_the_plan(path: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([path, "--emit", "python"]) == OK
+    assert main([path, "--emit", "js"]) == OK
     plain = capsys.readouterr().out
-    assert main([path, "--emit", "python", "--arena", "--align", "32"]) == OK
+    assert main([path, "--emit", "js", "--arena", "--align", "32"]) == OK
     assert len(capsys.readouterr().out) > len(plain)
 
 

@@ -109,7 +109,7 @@ CALLS = [
     ["--import", f"m{NAMES[6]}"],
     ["--dialect", "torch", "--all"],
     ["--fail-on", "guards", "--fail-on", "unknown"],
-    *(["--emit", language] for language in ("c", "rust", "js", "python")),
+    *(["--emit", language] for language in ("c", "js")),
 ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import pickle
 import subprocess
 import sys
 from random import Random
@@ -71,6 +72,17 @@ def test_a_chain_stays_short() -> None:
     for _ in range(20):
         size = (size + 2 * 1 - 3) // 2 + 1
     assert len(str(size)) < 40
+
+
+def test_the_steps_of_a_computation_are_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    printed: list[Any] = []
+    text_of = symbolic_dim.sympy_text
+    monkeypatch.setattr(symbolic_dim, "sympy_text", lambda value: printed.append(value) or text_of(value))
+    size = ((N + 1) // 2 * 2).simplify() + 0
+    others = [copy.copy(size), copy.deepcopy(size), pickle.loads(pickle.dumps(size))]
+    assert len(printed) == 1  # a copy is made of the text
+    assert {size, *others} == {"2*floor(N/2 + 1/2)"}
+    assert len(printed) == 1
 
 
 def test_nothing_known_absorbs() -> None:
@@ -161,7 +173,7 @@ def test_installed_it_serves_all_of_onnx_ir() -> None:
         half = (before + 1) // 2
     with pytest.raises(TypeError):
         _ = 7 % before
-    assert (half + 1).value == "floor(N/2 + 1/2) + 1"  # SymPy reads the text
+    assert (half + 1).value == "floor(N/2 + 1/2) + 1"  # SymPy reads the text, which nobody has asked for until now
     assert isinstance(N, ir.SymbolicDim)
     assert ir.Shape([N + 1])[0] == "N + 1"
     symbolic_dim.install()

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from symdim import DivisionByZero, ParseError, Shape, Var, parse
-from symdim.algebra.floats import FLOATS, FloatFunction, as_fraction, to_f32, to_f64
 from symdim.compile import compile_shape
+from symdim.dialects.floats import FLOATS, FloatFunction, as_fraction, to_f32, to_f64
 
 H, W = Var("H"), Var("W")
 NUMPY: dict[str, Any] = {

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from symdim import Facts, Var, maximum, minimum, prove
+from symdim import Facts, Var, maximum, minimum, parse, prove, simplify
 from symdim.prover import cases
 from symdim.prover.axioms import DIVISION
 from symdim.prover.budget import Budget
@@ -169,3 +169,21 @@ def test_a_divisor_that_is_never_negative_counts_as_positive():
 
 def test_a_text_that_is_no_python_has_no_divisors_to_ask_for():
     assert prove_text("2*`a b`", ">=", "`a b`")
+
+
+@pytest.mark.parametrize("relation", ["==", ">=", "<="])
+def test_a_division_of_a_product_with_a_minimum_is_built(relation):
+    """Its argument and the argument of that lead to each other: the division stays as it is written."""
+    q = "83//(2*b - 1)"
+    inner = f"(2*b**2*({q}) - b*({q}) - b + 42)//(4*b - 2)"
+    text = f"21 - max(b*({q}) - {inner}, 18)"
+    b = Var("b")
+    size = parse(text, {"b": b})
+    simplified = simplify(size, Facts([f"{text} {relation} max(b, 21)//7"]))
+    whole = parse(f"(2*b*min(b*({q}), {inner} + 18) - b*({q}) - b + 42)//(4*b - 2)", {"b": b})
+    for n in range(1, 60):
+        k = 83 // (2 * n - 1)
+        part = (2 * n * n * k - n * k - n + 42) // (4 * n - 2)
+        assert whole.evaluate(b=n) == (2 * n * min(n * k, part + 18) - n * k - n + 42) // (4 * n - 2)
+        assert size.evaluate(b=n) == 21 - max(n * k - part, 18)
+    assert simplified is not None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from symdim import Facts, Var, maximum, minimum, simplify
@@ -11,6 +9,7 @@ from symdim.prove import explain
 from symdim.prover.budget import Budget, OutOfBudget, work_of
 from symdim.relations.relation import Relation
 from symdim.relations.solving import solve
+from tests.counting import calls_of
 from tests.symdim.fuzz_times import SECONDS, slowest
 
 x, y = Var("x"), Var("y")
@@ -25,20 +24,16 @@ def nest(depth: int):
 
 
 @pytest.mark.parametrize("facts", [["x % 8 == 0"], ["x % 8 == 0", "y >= 2"]])
-@pytest.mark.parametrize("depth", [4, 7])
-def test_a_nest_is_simplified_in_time(depth, facts):
+def test_a_nest_is_simplified_in_time(facts):
     """The constructors of six levels once took more than a minute."""
-    began = time.process_time()
-    short = simplify(nest(depth), Facts(facts))
-    assert time.process_time() - began < 4
-    assert short.evaluate(x=24, y=5) == nest(depth).evaluate(x=24, y=5)
+    e, short = nest(7), []
+    assert calls_of(lambda: short.append(simplify(e, Facts(facts)))) < 6_000_000  # about a second
+    assert short[0].evaluate(x=24, y=5) == e.evaluate(x=24, y=5)
 
 
 def test_a_question_about_a_nest_takes_its_steps():
     whole, e = Budget(10**6), nest(12)
-    began = time.process_time()
     explain(e, ">=", x // 4, Facts(["x % 8 == 0", "y >= 2"]), within=whole)
-    assert time.process_time() - began < 2
     assert 10**6 - whole.steps < 20_000
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import symdim
 from symdim.__main__ import OK, REFUSED, main
-from symdim.vendoring import CORE, PROVER
+from symdim.vendoring import COPIES
 from tests.symdim.dim_param_vectors import PATH
 from tests.test_rooms import imports, sources, without_types
 
@@ -33,7 +33,9 @@ def answer(vector):
     read, given = (_sizes.parse, ()) if "declared" not in vector else (_sizes.read_dim_param, (vector["declared"],))
     try:
         dim = read(vector["text"], *given, dialect=vector.get("dialect"))
-    except _sizes.ParseError:
+    except _sizes.ParseError as error:
+        if "which this copy of the core lacks" in str(error):
+            lacking.append(vector["text"])
         return None
     return str(dim), [value(dim, sizes) for sizes, _ in vector["values"]]
 
@@ -50,16 +52,29 @@ def value_of_unknown(f, *arguments):
     return len(str(f)) + sum((i + 1) * floor(x) for i, x in enumerate(arguments))
 
 right = 0
+lacking = []
 for vector in json.load(open(sys.argv[1], encoding="utf-8"))["vectors"]:
     if vector["reads"] == "nothing":  # the reader of models leaves these out before it parses
         right += 1
     elif vector["reads"] == "error":
         right += answer(vector) is None
-    else:
-        text, values = answer(vector)
+    elif (found := answer(vector)) is not None:
+        text, values = found
         right += text == vector.get("canonical", text) and values == [size for _, size in vector["values"]]
 print(right)
+named = ("[", "sqrt", "heaviside", "sign")
+print(len(lacking), [text for text in lacking if not any(name in text.lower() for name in named)])
 print([name for name in sys.modules if name.partition(".")[0] in ("onnx_infer", "onnx", "sympy", "numpy")])
+"""
+
+MISSING = """
+from acme._sizes.parser.functions import function
+for text in ("1 + floor[f32](N)", "Heaviside(N, 1)"):
+    print(check(text).message)
+try:
+    function("sqrt")
+except SymdimError as error:
+    print(error)
 """
 
 PROOFS = """
@@ -89,11 +104,27 @@ def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType
 
 def test_all_vectors_hold_in_a_project_without_symdim(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     package = tmp_path / "acme"
-    assert main(["vendor", str(package), "--package", "_sizes"]) == OK
+    assert main(["vendor", str(package), "--package", "_sizes", "--with", "dialects"]) == OK
     assert "files" in capsys.readouterr().out
     number = len(json.loads(PATH.read_text(encoding="utf-8"))["vectors"])
-    assert run(VECTORS, tmp_path, str(PATH)).split("\n")[:2] == [str(number), "[]"]
+    assert run(VECTORS, tmp_path, str(PATH)).split("\n")[:3] == [str(number), "0 []", "[]"]
     assert (package / "_sizes" / "LICENSE").read_text("utf-8").split()[:3] == ["Apache", "License", "Version"]
+
+
+def test_the_core_alone_names_what_a_text_needs(tmp_path: Path) -> None:
+    package = tmp_path / "acme"
+    assert main(["vendor", str(package), "--package", "_sizes"]) == OK
+    assert not (package / "_sizes" / "dialects").exists()
+    right, lacking, others, _ = run(VECTORS, tmp_path, str(PATH)).split("\n")
+    number = len(json.loads(PATH.read_text(encoding="utf-8"))["vectors"])
+    assert (lacking.partition(" ")[2], others) == ("[]", "[]")
+    assert 0 < number - int(right) < int(lacking.partition(" ")[0]) < 60
+    program = f"import sys; sys.modules['symdim'] = None; from acme._sizes import *\n{MISSING}"
+    assert run(program, tmp_path).splitlines() == [
+        "floor[f32] is read with `symdim.dialects`, which this copy of the core lacks",
+        "Heaviside is read with `symdim.dialects`, which this copy of the core lacks",
+        "'sqrt' has a meaning: give the function a domain, or another name",
+    ]
 
 
 def test_the_prover_on_request(tmp_path: Path) -> None:
@@ -101,9 +132,10 @@ def test_the_prover_on_request(tmp_path: Path) -> None:
     assert run(PROOFS, tmp_path).splitlines() == ["x False x", "[]"]
 
 
-def test_what_the_prover_imports_is_in_the_copy() -> None:
+@pytest.mark.parametrize("extra", COPIES)
+def test_what_a_copy_imports_is_in_it(extra: str) -> None:
     texts = sources("symdim")
-    files = {m: text for m, text in texts.items() if m.partition(".")[2].partition(".")[0] in CORE + PROVER}
+    files = {m: text for m, text in texts.items() if m.partition(".")[2].partition(".")[0] in COPIES[extra]}
     found = {(m, other) for m, text in files.items() for other in imports(without_types(text), set(texts))}
     assert [(m, other) for m, other in sorted(found) if other not in {*files, "symdim"}] == []
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from onnx import NodeProto
 
 from onnx_infer.errors import ArgumentError
+from onnx_infer.protobuf.names import ARENA
 from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from onnx_infer.tools.arena.parts import Buffer, Step, Storage
     from onnx_infer.tools.arena.sharing import Place
 
-PREFIX = "onnx_infer.arena."
 VERSION = 1
 """It is increased if an entry is removed or changes its meaning."""
 
@@ -88,9 +88,9 @@ def _entries(
 
 def _write(properties: Any, entries: Mapping[str, str]) -> None:
     """Let these be the entries of a plan in a list of properties."""
-    others = [(entry.key, entry.value) for entry in properties if not entry.key.startswith(PREFIX)]
+    others = [(entry.key, entry.value) for entry in properties if not entry.key.startswith(ARENA)]
     del properties[:]
-    for key, value in [*others, *((f"{PREFIX}{name}", value) for name, value in entries.items())]:
+    for key, value in [*others, *((f"{ARENA}{name}", value) for name, value in entries.items())]:
         properties.add(key=key, value=value)
 
 

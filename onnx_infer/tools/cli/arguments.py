@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 POLICIES = ("skip", "override", "refine", "strict")
 """The policies of `onnx_infer.types.merge`; a test compares them."""
 
-LANGUAGES = ("c", "rust", "js", "python")
+LANGUAGES = ("c", "js")
 """The languages of `symdim.dialects.languages`; a test compares them."""
 
 DIALECTS = ("jax", "torch", "sympy")

@@ -40,15 +40,6 @@ _FORMS = {
         "#define {upper}_ARENA_AT_MOST INT64_C({bound})\n",
         no_bound="",
     ),
-    "rs": ArenaForms(
-        place="Place {{ name: {name}, kind: Kind::{kind}, root: {root}, first: {first}, last: {last} }},",
-        kind=lambda kind: kind.title().replace(" ", ""),
-        storage="({value}, &[{below}])",
-        start="offsets[{i}] = size_of({i}, add(Ok(offsets[{i}]), {text}))?;",
-        at_most="\n/// The arena needs no more than this at any sizes within the bounds of the symbols.\n"
-        "pub const ARENA_AT_MOST: i64 = {bound};\n",
-        no_bound="",
-    ),
     "js": ArenaForms(
         place="{{ name: {name}, kind: {kind}, root: {root}, first: {first}, last: {last} }},",
         kind=lambda kind: f'"{kind}"',
@@ -56,14 +47,6 @@ _FORMS = {
         start="offsets[{i}] += sizeOf({i}, {text});",
         at_most="const ARENA_AT_MOST = {bound}n;\n",
         no_bound="const ARENA_AT_MOST = null;\n",
-    ),
-    "py": ArenaForms(
-        place="({name}, {kind}, {root}, {first}, {last}),",
-        kind=lambda kind: f'"{kind}"',
-        storage="({value}, [{below}])",
-        start="offsets[{i}] += size_of({i}, {text})",
-        at_most="ARENA_AT_MOST = {bound}\n",
-        no_bound="ARENA_AT_MOST = None\n",
     ),
 }
 
@@ -111,16 +94,16 @@ class ArenaText:
             "align": arena.align,
             "at_most": self._at_most(),
             "places": source.indented(map(self._place, arena.places)),
-            "nodes": source.wrapped(map(str, arena.order), source.indent),
-            "storages": source.wrapped(storages, source.indent),
-            "changes": source.wrapped(map(str, arena.changes), source.indent),
+            "nodes": source.wrapped(map(str, arena.order)),
+            "storages": source.wrapped(storages),
+            "changes": source.wrapped(map(str, arena.changes)),
             "names": ", ".join(source.names),
             "parameters": source.indented(source.parameters(arena.variables())),
             "statements": source.indented(self._code.statements),
             "refusals": source.indented(refusals),
             "sizes": source.wrapped(sizes, source.result_indent),
             "distinct_sizes": source.wrapped(distinct or [number(-1)], source.result_indent),
-            "size_numbers": source.wrapped((str(distinct[size]) for size in sizes), source.indent),
+            "size_numbers": source.wrapped(str(distinct[size]) for size in sizes),
             "starts": source.indented(starts),
         }
 

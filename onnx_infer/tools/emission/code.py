@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.errors import ArgumentError
 from onnx_infer.tools.emission.arena_text import ArenaText
 from onnx_infer.tools.emission.content import Content, content_of
-from onnx_infer.tools.emission.source import C, JavaScript, Python, Rust, SourceText
+from onnx_infer.tools.emission.source import C, JavaScript, SourceText
 from symdim.dialects.languages import LANGUAGES, LanguageName
 
 if TYPE_CHECKING:
     from onnx_infer.result import InferenceResult
     from onnx_infer.tools.arena.plan import ArenaPlan
 
-_TEXTS: dict[LanguageName, type[SourceText]] = {"c": C, "rust": Rust, "js": JavaScript, "python": Python}
+_TEXTS: dict[LanguageName, type[SourceText]] = {"c": C, "js": JavaScript}
 
 
 def source(

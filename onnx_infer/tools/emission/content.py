@@ -8,7 +8,7 @@ from onnx_infer.results.sources import without_computed
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor
 from symdim.algebra.dims import variables_of
-from symdim.algebra.texts.printing import told_apart
+from symdim.algebra.texts.printing import disambiguated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,7 +76,7 @@ class Content:
         """The symbols of the input sizes, then the optional ones: sizes and elements that only a run knows."""
         others = () if self.arena is None else self.arena.variables()
         found = list(self._given | dict.fromkeys((*variables_of(self._places), *others)))
-        return [Symbol(v, str(t), v not in self._given) for v, t in zip(found, told_apart(found), strict=True)]
+        return [Symbol(v, str(t), v not in self._given) for v, t in zip(found, disambiguated(found), strict=True)]
 
 
 def content_of(result: Inferred, *, values: bool = True, arena: ArenaPlan | None = None) -> Content:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from symdim.dialects.languages import Language
 
 _LINE = 110
+_INDENT = "  "
 
 INT64_MAX = (1 << 63) - 1
 SMALLEST = 2 - INT64_MAX
@@ -32,7 +33,7 @@ class SourceText(ABC):
 
     `names`: the names of the symbols in the code. `sizes`: the texts of the distinct sizes. `guards`: the texts of the
     conditions. `refusal`: the form of what happens if a guard fails that must hold, under a `condition`; `is_given` and
-    `held` are parts of conditions. If it `refuses`, so does the function of the sizes, in C and JavaScript.
+    `held` are parts of conditions. The function of the sizes `refuses` such sizes, too, but in the page.
     """
 
     symbol_entry: str
@@ -40,11 +41,10 @@ class SourceText(ABC):
     guard_entry: str
     parameter = ""
     flags = "false", "true"
-    indent, result_indent = 2, 2
+    result_indent = 2
     refusal: str
     is_given: str
-    held = ""
-    both, no = " && ", "!"
+    held: str
     refuses = True
 
     def __init__(self, content: Content, language: Language, name: str = "") -> None:
@@ -86,7 +86,7 @@ class SourceText(ABC):
             "statements": self.indented(self._statements),
             "sizes": self.wrapped(self.sizes, self.result_indent),
             "holds": self.wrapped(self.guards, self.result_indent),
-            "refusals": self.indented(self._refusals() if self.held and self.refuses else ()),
+            "refusals": self.indented(self._refusals() if self.refuses else ()),
         }
 
     def _refusals(self) -> Iterator[str]:
@@ -101,7 +101,7 @@ class SourceText(ABC):
     def refused(self, guard: int, given: Iterable[str], holds: str) -> str:
         """The statement that refuses sizes at which a guard does not hold, if the symbols of some names are given."""
         known = [self.is_given.format(name=name) for name in given]
-        condition = self.both.join([*known, f"{self.no}{holds}"])
+        condition = " && ".join([*known, f"!{holds}"])
         return self.refusal.format(condition=condition, guard=guard, number=guard + 1)
 
     def parameters(self, used: Collection[Var] | None = None) -> list[str]:
@@ -124,10 +124,10 @@ class SourceText(ABC):
 
     def indented(self, lines: Iterable[str]) -> str:
         """Lines under an indent; each ends with a line break."""
-        return "".join([f"{' ' * self.indent}{line}\n" for line in lines])
+        return "".join([f"{_INDENT}{line}\n" for line in lines])
 
     @staticmethod
-    def wrapped(items: Iterable[str], indent: int) -> str:
+    def wrapped(items: Iterable[str], indent: int = len(_INDENT)) -> str:
         """Items with commas between them, in lines of some width.
 
         >>> SourceText.wrapped(["t1", "t2"], 4)
@@ -178,22 +178,7 @@ class C(SourceText):
         results = [f"sizes[{i}] = {text};" for i, text in enumerate(self.sizes)] or ["(void)sizes;"]
         results += [f"holds[{i}] = {text};" for i, text in enumerate(self.guards)] or ["(void)holds;"]
         axes = (str(axis) for value in self.content.values for axis in value.axes)
-        return {**super().parts(), "axes": self.wrapped(axes, 2), "results": self.indented(results)}
-
-
-class Rust(SourceText):
-    """A module of its own crate or file."""
-
-    symbol_entry = "Symbol {{ name: {name}, low: {low}, high: {high}, optional: {optional} }},"
-    value_entry = "Value {{ name: {name}, dtype: {dtype}, axes: &[{axes}] }},"
-    guard_entry = "Guard {{ text: {text}, law: {law}, kind: {kind}, node: {node}, lhs: {lhs}, rhs: {rhs} }},"
-    parameter = "let {name}: Size = given[{i}].ok_or(Fault::NotGiven);{note}"
-    refusal = "if {condition} {{ return Err(Refusal::Guard({guard})); }}"
-    is_given = "{name}.is_ok()"
-    indent, result_indent = 4, 12
-
-    def ends(self, symbol: Symbol) -> list[str]:
-        return list(map(str, self.limits(symbol)))
+        return {**super().parts(), "axes": self.wrapped(axes), "results": self.indented(results)}
 
 
 class JavaScript(SourceText):
@@ -213,20 +198,3 @@ class JavaScript(SourceText):
 
     def source(self) -> str:
         return super().source() + self.exports
-
-
-class Python(SourceText):
-    """A module without imports."""
-
-    symbol_entry = "({name}, {low}, {high}, {optional}),"
-    value_entry = "({name}, {dtype}, {places}),"
-    guard_entry = "({text}, {law}, {kind}, {node}, {lhs}, {rhs}),"
-    parameter = "{name} = given[{i}]{note}"
-    refusal = "if {condition}:\n        raise GuardFails({guard})"
-    is_given = "{name} is not None"
-    both, no = " and ", "not "
-    flags = "False", "True"
-    indent, result_indent = 4, 8
-
-    def ends(self, symbol: Symbol) -> list[str]:
-        return list(map(str, symbol.variable.bounds()))

@@ -11,6 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from onnx import helper
 
+from onnx_infer.protobuf.names import (
+    device_configurations,
+    names_in,
+    quantizations,
+    read,
+    rename_values,
+    sharding_specs,
+)
 from onnx_infer.protobuf.nodes import graphs_of, read_attributes, subgraphs
 from onnx_infer.tools.nodes_of_sizes import unused_name
 from onnx_infer.values.tensor import SymTensor
@@ -54,7 +62,7 @@ def make_names_unique(model: ModelProto) -> None:
     graphs = list(graphs_of(model.graph))
     if len(graphs) == 1:
         return
-    everything = {name for graph in graphs for name in (*_given(graph), *(n for x in graph.node for n in x.input))}
+    everything = set(names_in(model.graph))
     taken = set(_given(model.graph))
     none: Mapping[str, str] = {}
     tried: dict[str, int] = {}
@@ -67,7 +75,7 @@ def make_names_unique(model: ModelProto) -> None:
                 names[name] = unused_name(name, everything, tried)
         taken.update(names[name] for name in _given(graph))
         if any(old != new for old, new in names.items()):
-            _rename(graph, names)
+            rename_values(graph, names)
         pending += [(inner, names) for node in graph.node for inner in subgraphs(node)]
 
 
@@ -78,24 +86,14 @@ def _given(graph: GraphProto) -> list[str]:
     return list(dict.fromkeys(name for name in (*given, *(n for x in graph.node for n in x.output)) if name))
 
 
-def _rename(graph: GraphProto, names: Mapping[str, str]) -> None:
-    for holder in (*graph.input, *graph.output, *graph.value_info, *graph.initializer):
-        holder.name = names.get(holder.name, holder.name)
-    for sparse in graph.sparse_initializer:
-        sparse.values.name = names.get(sparse.values.name, sparse.values.name)
-    for node in graph.node:
-        for field in (node.input, node.output):
-            for i, name in enumerate(field):
-                if names.get(name, name) != name:
-                    field[i] = names[name]
-
-
 class Draft:
     """The nodes of a model's graphs, and new names for what they read.
 
     `operators` are those of the model's opsets. `bodies` are the graphs with their nodes, outer ones first. `constants`
     are the initializers of all graphs that no caller can override. `made` has the node that gives a name. The names of
-    `outputs`, of all graphs, stay. `shaped` are the values of which a shape is declared.
+    `outputs`, of all graphs, stay. So do those of values that are `named`: by a quantization annotation, or by the
+    sharding of their own node. Such a value stays as long as something reads it. `shaped` are the values of which a
+    shape is declared.
     """
 
     def __init__(
@@ -107,12 +105,19 @@ class Draft:
         self._gone: set[int] = set()
         self.inputs = {info.name for graph, _ in self.bodies for info in graph.input}
         self.outputs = {info.name for graph, _ in self.bodies for info in graph.output}
+        notes = [note for graph, _ in self.bodies for note in quantizations(graph)]
+        self._parameters = [entry for note in notes for entry in note.quant_parameter_tensor_names]
+        placed = [node for _, nodes in self.bodies for node in nodes if device_configurations(node)]
+        self.named = {note.tensor_name for note in notes}
+        self.named.update(
+            s.tensor_name for node in placed for s in sharding_specs(node) if s.tensor_name in node.output
+        )
+        self.fixed = self.named | self.outputs
         held = {tensor.name: tensor for graph, _ in self.bodies for tensor in graph.initializer}
         overridable = set() if all_constant else {info.name for info in model.graph.input}
         self.constants: dict[str, TensorProto] = {n: tensor for n, tensor in held.items() if n not in overridable}
         self.made = {name: node for node in self.nodes() for name in node.output if name}
-        self._names = {*held, *self.inputs, *self.outputs, *self.made}
-        self._names.update(name for node in self.nodes() for name in (node.name, *node.input))
+        self._names = set(names_in(model.graph))
         self._home = {id(node): graph for graph, nodes in self.bodies for node in nodes}
         self._renamed: dict[str, str] = {}
 
@@ -144,8 +149,8 @@ class Draft:
         return self._home[id(node)]
 
     def replace(self, name: str, other: str) -> bool:
-        """Read another name in place of this one, everywhere; False for an output of a graph, whose name must stay."""
-        if name in self.outputs or self.current(name) == self.current(other) or self.loses_shape(name, other):
+        """Read another name in place of this one, everywhere; False for a value whose name must stay."""
+        if name in self.fixed or self.current(name) == self.current(other) or self.loses_shape(name, other):
             return False
         self._renamed[self.current(name)] = other
         return True
@@ -159,7 +164,7 @@ class Draft:
         """Let the node that gives a name give an output of its graph instead; False if that cannot be."""
         name = self.current(name)
         source = self.made.get(name)
-        if source is None or id(source) in self._gone or name in self.outputs or self._home[id(source)] is not holder:
+        if source is None or id(source) in self._gone or name in self.fixed or self._home[id(source)] is not holder:
             return False
         if self.loses_shape(name, output):
             return False
@@ -193,15 +198,19 @@ class Draft:
     # -- uses -----------------------------------------------------------------------------------------------------
 
     def uses(self) -> Counter[str]:
-        """How often each name is read, by nodes and as an output."""
-        found = Counter(self.outputs)
+        """How often each name is read, by nodes, as an output, and as a parameter of a quantization."""
+        found = Counter(self._kept())
         found.update(self.current(name) for node in self.nodes() for name in node.input if name)
         return found
+
+    def _kept(self) -> list[str]:
+        """What is read beside the nodes: the outputs, and the scales and zero points of quantizations."""
+        return [*self.outputs, *(self.current(entry.value) for entry in self._parameters)]
 
     def needed(self) -> set[int]:
         """The ids of the nodes that outputs depend on."""
         found: set[int] = set()
-        pending = [self.made[name] for name in self.outputs if name in self.made]
+        pending = [self.made[name] for name in self._kept() if name in self.made]
         while pending:
             node = pending.pop()
             if id(node) not in found:
@@ -245,7 +254,10 @@ class Draft:
             for node in graph.node:
                 for i, name in enumerate(node.input):
                     if name in self._renamed:
-                        node.input[i] = self.current(name)
+                        read(node, i, self.current(name))
+        for entry in self._parameters:
+            if entry.value in self._renamed:
+                entry.value = self.current(entry.value)
         for i, node in enumerate(first):
             self.model.graph.node.insert(i, node)
 
@@ -278,15 +290,24 @@ def is_read(node: NodeProto, uses: Counter[str]) -> bool:
 
 
 def drop_unread(model: ModelProto) -> None:
-    """Drop the initializers that nothing reads and no caller may override."""
-    given = {info.name for info in model.graph.input}
+    """Drop initializers that nothing reads and no caller may override, and quantization annotations of lost values.
+
+    What an annotation names, a scale and a zero point, counts as read as long as its value is there.
+    """
     graphs = list(graphs_of(model.graph))
-    read = {name for graph in graphs for node in graph.node for name in node.input}
-    read.update(info.name for graph in graphs for info in graph.output)
+    kept = {info.name for graph in graphs for info in (*graph.input, *graph.output)}
+    kept.update(name for graph in graphs for node in graph.node for name in (*node.input, *node.output))
+    kept.update(sparse.values.name for graph in graphs for sparse in graph.sparse_initializer)
+    notes, last = [note for graph in graphs for note in graph.quantization_annotation], -1
+    parameters: set[str] = set()
+    while last != len(notes):  # a scale may be annotated itself
+        last, parameters = len(notes), {entry.value for note in notes for entry in note.quant_parameter_tensor_names}
+        notes = [note for note in notes if note.tensor_name in kept | parameters]
+    kept |= parameters
     for graph in graphs:
-        names = [tensor.name for tensor in graph.initializer]
-        for i in reversed([i for i, name in enumerate(names) if name not in read and name not in given]):
-            del graph.initializer[i]
+        for part, field in ((graph.initializer, "name"), (graph.quantization_annotation, "tensor_name")):
+            for i in reversed([i for i, message in enumerate(part) if getattr(message, field) not in kept]):
+                del part[i]
 
 
 def constants_as_nodes(graph: GraphProto) -> None:

@@ -2,6 +2,7 @@
 
 Each round infers the model as it is. The walk is cautious: it assumes nothing, and takes every size from 0 on. What the
 author declares of inner values counts for nothing. So what is known holds in every run that a runtime accepts.
+The bodies of functions stay as they are.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from onnx import NodeProto, TypeProto, ValueInfoProto, helper
 
 from onnx_infer.inference import Initializers, Request, run
 from onnx_infer.options import with_options
+from onnx_infer.protobuf.declarations import innermost_dims
 from onnx_infer.protobuf.files import Source, read_model
+from onnx_infer.protobuf.names import clear_sizes, device_configurations, drop_arena
 from onnx_infer.protobuf.nodes import graphs_of, subgraphs
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.protobuf.specialize import with_input_shapes
@@ -28,7 +31,6 @@ from onnx_infer.tools.transforms.draft import (
     is_default,
     make_names_unique,
 )
-from onnx_infer.tools.transforms.functions import Functions, put_back
 from onnx_infer.tools.transforms.refusals import Refusals
 from onnx_infer.tools.transforms.rewriting import Rewriting
 from onnx_infer.tools.transforms.size_nodes import cheapest
@@ -88,30 +90,44 @@ def fold(model: Source, *, keep_guards: bool = False, **facts: Unpack[Facts]) ->
     facts.setdefault("min_dim", 0)
     if folded.training_info or not has_texts(folded):  # training graphs read values of the main graph
         return folded
-    _fold(folded, keep_guards, facts)
-    if folded.functions:
-        _fold_functions(folded, keep_guards, facts)
+    drop_arena(folded)
+    make_names_unique(folded)
+    claims = Claims(folded)
+    for _ in range(_MOST_ROUNDS):
+        if not _round(folded, claims, keep_guards, facts):
+            break
+    claims.put_back()
     if folded.ir_version < INITIALIZERS_ALONE_SINCE:
         constants_as_nodes(folded.graph)
     return folded
 
 
 class Claims:
-    """The declared types of a model. It has none until `put_back`; those of its inputs stay."""
+    """The declared types of a model. It has none until `put_back`; those of its inputs stay.
+
+    The ranks of a Loop's counter and condition stay, too: a runtime hands them over with the rank that the body
+    declares, as scalars or as vectors of one element.
+    """
 
     def __init__(self, model: ModelProto) -> None:
         self._model = model
         self._infos: dict[str, ValueInfoProto] = {}
         self._types: list[tuple[ValueInfoProto, TypeProto]] = []
         self._graphs = list(graphs_of(model.graph))
+        nodes = [node for graph in self._graphs for node in graph.node if node.op_type == "Loop" and is_default(node)]
+        loops = {id(body) for node in nodes for body in subgraphs(node)}
         for graph in self._graphs:
             self._infos.update((info.name, _copy(info)) for info in graph.value_info)
             del graph.value_info[:]
             inner = () if graph is self._graphs[0] else graph.input
-            for info in (*graph.output, *inner):
+            handed = 2 if id(graph) in loops else 0
+            for i, info in enumerate((*inner, *graph.output)):
                 if info.HasField("type"):
                     self._types.append((info, _copy(info).type))
-                    info.ClearField("type")
+                    if i < handed:
+                        clear_sizes(innermost_dims(info.type))
+                    else:
+                        info.ClearField("type")
 
     def shaped(self) -> set[str]:
         """The values whose declared type has a shape."""
@@ -127,8 +143,7 @@ class Claims:
         shaped = self.shaped()
         for name, other in replaced.items():
             if name in self._infos and name in shaped and other not in shaped:
-                self._infos[other] = _copy(self._infos[name])
-                self._infos[other].name = other
+                self._infos.setdefault(other, ValueInfoProto(name=other)).type.CopyFrom(self._infos[name].type)
                 shaped.add(other)
 
     def put_back(self) -> None:
@@ -164,6 +179,8 @@ def take_decided_branches(
             node = graph.node[place]
             condition = types.get(node.input[0]) if is_default(node) and node.op_type == "If" and node.input else None
             taken = condition.data[0] if isinstance(condition, SymTensor) and condition.data else None
+            if device_configurations(node):  # its branches run where it does
+                continue
             if isinstance(taken, bool) and is_upheld(node) and _put_in_place(graph, place, taken):
                 found = True
     return found
@@ -183,35 +200,11 @@ def _put_in_place(graph: GraphProto, place: int, taken: bool) -> bool:
     del graph.node[place]
     graph.initializer.extend(branch.initializer)
     graph.value_info.extend(branch.value_info)
+    graph.quantization_annotation.extend(branch.quantization_annotation)
     given_back = [helper.make_node("Identity", [inner], [outer], f"{outer}_taken") for inner, outer in pairs]
     for i, inner in enumerate([*branch.node, *given_back]):
         graph.node.insert(place + i, inner)
     return True
-
-
-def _fold(model: onnx.ModelProto, keep_guards: bool, facts: Facts) -> None:
-    """Fold a model but for the bodies of its functions."""
-    make_names_unique(model)
-    claims = Claims(model)
-    for _ in range(_MOST_ROUNDS):
-        if not _round(model, claims, keep_guards, facts):
-            break
-    claims.put_back()
-
-
-def _fold_functions(model: onnx.ModelProto, keep_guards: bool, facts: Facts) -> None:
-    """Fold the bodies of the functions, callers first: what a call gives is known from the graph around it."""
-    functions = Functions(model)
-    functions.see(model.graph, _inferred(model, facts)[2])
-    for function in functions.in_order():
-        body = functions.body(function)
-        if body is None:
-            functions.see(function, {})
-            continue
-        known = Facts(min_dim=0, bounds=body.bounds, values=body.values)
-        _fold(body.model, keep_guards, known)
-        functions.see(body.model.graph, _inferred(body.model, known)[2])
-        put_back(function, body.model)
 
 
 def _round(model: onnx.ModelProto, claims: Claims, keep_guards: bool, facts: Facts) -> bool:

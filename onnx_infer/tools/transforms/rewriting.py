@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
+from onnx_infer.protobuf.names import device_configurations, read
 from onnx_infer.protobuf.nodes import subgraphs, wire_of
 from onnx_infer.tools.materialization import INITIALIZERS_ALONE_SINCE
 from onnx_infer.tools.transforms.constants import EXACT, Constants, Roundings, equal_constants, known_tensor
@@ -43,11 +44,11 @@ class Rewriting:
     def run(self) -> None:
         """Visit the nodes of every graph, outer graphs first."""
         main, _ = self._draft.bodies[0]
-        held = [tensor for tensor in main.initializer if tensor.name in self._draft.constants]
+        held = [t for t in main.initializer if t.name in self._draft.constants and t.name not in self._draft.named]
         for name, other in equal_constants(held).items():
             self._draft.replace(name, other)
         for graph, nodes in self._draft.bodies:
-            same_values: dict[Value, str] = {}
+            same_values: dict[object, str] = {}
             same_nodes: dict[object, NodeProto] = {}
             in_order = is_in_order(nodes)
             reads = ShapeReads(self._opset if in_order else 0)
@@ -70,13 +71,14 @@ class Rewriting:
             return False
         if node.op_type == "Constant" and is_default(node):
             tensor = _tensor_of(node)
-            if tensor is None or node.output[0] in draft.outputs or draft.model.ir_version < INITIALIZERS_ALONE_SINCE:
+            if tensor is None or node.output[0] in draft.fixed or draft.model.ir_version < INITIALIZERS_ALONE_SINCE:
                 return False
             draft.add_constant(tensor, node.output[0], graph)
         else:
             other = self._same_as(node)
             if (
                 other is None
+                or node.output[0] in draft.named
                 or not self._refusals.may_be_replaced(node)
                 or self._roundings.depend_on(node)
                 or any(self._uses[x] for x in node.output[1:] if x)
@@ -105,10 +107,11 @@ class Rewriting:
 
     # -- what a node gives ----------------------------------------------------------------------------------------
 
-    def _by_value(self, node: NodeProto, same: dict[Value, str], reads: ShapeReads) -> bool:
+    def _by_value(self, node: NodeProto, same: dict[object, str], reads: ShapeReads) -> bool:
         """Replace the outputs of known elements; return whether all outputs are of this kind."""
         if node.op_type == "Constant" and is_default(node):
             return True
+        place = _place(node)
         done = True
         for name in node.output:
             value = self._types.get(name)
@@ -118,10 +121,10 @@ class Rewriting:
                 self._draft.replace(name, self._constant(tensor, name))
             elif is_symbolic(value):
                 assert value is not None
-                if value in same:
-                    self._draft.replace(name, same[value])
+                if (value, place) in same:
+                    self._draft.replace(name, same[value, place])
                 else:
-                    same[value] = name
+                    same[value, place] = name
                     self._read_axes(node, value, reads)
             else:
                 done = done and not name
@@ -130,6 +133,8 @@ class Rewriting:
     def _read_axes(self, node: NodeProto, value: Value, reads: ShapeReads) -> None:
         """Let a Shape take the place of a node that gives the sizes of successive axes of a tensor."""
         if not isinstance(value, SymTensor) or value.dtype != dt.INT64 or value.rank != 1 or node.op_type == "Shape":
+            return
+        if device_configurations(node):  # the other tensor may be elsewhere
             return
         axes = reads.find(value.data or ())
         if axes is not None and len(node.output) == 1 and self._refusals.may_go(node):
@@ -167,13 +172,13 @@ class Rewriting:
             return None
         if self._draft.facets(node).random or self._draft.operators[node.domain, node.op_type] is None:
             return None
-        if any(name in self._draft.outputs for name in node.output):
+        if any(name in self._draft.fixed for name in node.output):
             return None
         inputs = tuple(map(self._draft.current, node.input))
         attributes = [wire for a in node.attribute if (wire := wire_of(a)) is not None]
         if len(attributes) < len(node.attribute):
             return None
-        return node.op_type, node.domain, inputs, tuple(sorted(attributes)), tuple(map(bool, node.output))
+        return node.op_type, node.domain, inputs, tuple(sorted(attributes)), tuple(map(bool, node.output)), _place(node)
 
     # -- what a node reads as sizes -------------------------------------------------------------------------------
 
@@ -186,7 +191,7 @@ class Rewriting:
         self._changed[id(node)] = found.attributes
         for index, elements in found.elements.items():
             if elements is None:
-                del node.input[index]
+                read(node, index, None)
             else:
                 self._read(node, index, elements)
 
@@ -203,7 +208,7 @@ class Rewriting:
         if tensor is None:
             self._targets[id(node), index] = tuple(elements)
             return
-        node.input[index] = self._constant(tensor, name)
+        read(node, index, self._constant(tensor, name))
         self._adapt(node)
 
     def _adapt(self, node: NodeProto) -> None:
@@ -220,6 +225,8 @@ class Rewriting:
         main = self._draft.bodies[0][0]
         for node in self._draft.nodes():
             if self._draft.home(node) is not main or all(map(self._is_computed, filter(None, node.output))):
+                continue
+            if device_configurations(node):  # what it reads is computed where it runs
                 continue
             for index, name in enumerate(node.input):
                 value = self._types.get(name)
@@ -243,7 +250,7 @@ class Rewriting:
 
     def _is_computed(self, name: str) -> bool:
         value = self._types.get(name)
-        return name not in self._draft.outputs and (is_symbolic(value) or known_tensor(value) is not None)
+        return name not in self._draft.fixed and (is_symbolic(value) or known_tensor(value) is not None)
 
 
 def is_symbolic(value: Value | None) -> bool:
@@ -251,6 +258,11 @@ def is_symbolic(value: Value | None) -> bool:
     if not isinstance(value, SymTensor) or value.data is None or value.dtype not in EXACT or None in value.data:
         return False
     return not all(isinstance(x, int) for x in value.data)
+
+
+def _place(node: NodeProto) -> tuple[bytes | None, ...]:
+    """Where a node runs, and how what it reads and gives is sharded."""
+    return tuple(map(wire_of, device_configurations(node)))
 
 
 def _tensor_of(node: NodeProto) -> TensorProto | None:

@@ -5,7 +5,7 @@
     tree.py         trees, and those of the stored form
     remainders.py   the remainders in a sum
     factoring.py    sums that are products
-    inward.py       terms of a sum inside of a minimum, maximum, division or remainder
+    push_down.py    terms of a sum inside of a minimum, maximum, division or remainder
     written.py      the length of a text, in names, too, and the work to build it
 
 Begin with `tree.py`. The rest of `algebra` imports none of these files. The methods of nodes call the functions below,

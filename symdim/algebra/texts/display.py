@@ -8,7 +8,7 @@ from symdim.algebra.application import Application
 from symdim.algebra.caches import remembered
 from symdim.algebra.expr import Expr
 from symdim.algebra.texts.factoring import factored
-from symdim.algebra.texts.inward import inward_forms
+from symdim.algebra.texts.push_down import pushed_down
 from symdim.algebra.texts.tree import Operation, Product, Sum, factors_of, plain_tree, terms_in, value_of
 from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var
@@ -65,7 +65,7 @@ def _shown(node: Expr) -> tuple[Tree, str | None]:
     others: list[Tree] = [] if factors is None else [_product(factors)]
     if node._height:
         size = leaf_count(node)  # the tree of a longer rest may need that of this node
-        forms = [form for form in inward_forms(node) if all(part is not node for part in form[1].operands)]
+        forms = [form for form in pushed_down(node) if all(part is not node for part in form[1].operands)]
         others += [_beside(*form) for form in forms if leaf_count(form[2]) < size]
     if not others:
         return best, None
@@ -80,8 +80,8 @@ def _shown(node: Expr) -> tuple[Tree, str | None]:
 
 
 def _product(factors: tuple[int, Expr | None, list[Expr]]) -> Product:
-    coefficient, unit, sums = factors
-    return Product(coefficient, (*factors_of(unit), *[(factor, 1) for factor in sums]))
+    coefficient, monomial, sums = factors
+    return Product(coefficient, (*factors_of(monomial), *[(factor, 1) for factor in sums]))
 
 
 def _beside(k: int, operation: Operation, rest: int | Expr) -> Tree:

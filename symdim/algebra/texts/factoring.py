@@ -28,9 +28,9 @@ def factored(node: Expr) -> tuple[int, Expr | None, list[Expr]] | None:
     ((2, x, [y + 1, z - 3]), None)
     """
     terms, const = terms_of(node)
-    if not 2 <= len(terms) + (const != 0) <= _TERMS or any(has_sum_factor(unit) for unit in terms):
+    if not 2 <= len(terms) + (const != 0) <= _TERMS or any(has_sum_factor(monomial) for monomial in terms):
         return None
-    k, unit, part = _primitive(terms, const)
+    k, monomial, part = _primitive(terms, const)
     if not isinstance(part, Expr):
         return None
     sums: list[Expr] = []
@@ -38,13 +38,13 @@ def factored(node: Expr) -> tuple[int, Expr | None, list[Expr]] | None:
         factor, part = found
         sums.append(factor)
     sums.append(part)
-    if k == 1 and unit is None and len(sums) == 1:
+    if k == 1 and monomial is None and len(sums) == 1:
         return None
     sums.sort(key=dim_order)
-    product: Dim = k if unit is None else scale(unit, k)
+    product: Dim = k if monomial is None else scale(monomial, k)
     for factor in sums:
         product = multiply(product, factor)
-    return (k, unit, sums) if product is node else None
+    return (k, monomial, sums) if product is node else None
 
 
 def _primitive(terms: Terms, const: int) -> tuple[int, Expr | None, Dim]:
@@ -55,8 +55,8 @@ def _primitive(terms: Terms, const: int) -> tuple[int, Expr | None, Dim]:
     k = gcd(const, *terms.values())
     if const <= 0 and all(c < 0 for c in terms.values()):
         k = -k
-    unit = None if const else common_factor(list(terms))
-    return k, unit, divided(terms, const // k, k, unit)
+    monomial = None if const else common_factor(list(terms))
+    return k, monomial, divided(terms, const // k, k, monomial)
 
 
 def _split(dim: Expr) -> tuple[Expr, Expr] | None:
@@ -68,13 +68,13 @@ def _split(dim: Expr) -> tuple[Expr, Expr] | None:
 
 def _split_at(dim: Expr, terms: Terms, atom: Expr) -> tuple[Expr, Expr] | None:
     """(f, g) with f*g == dim, both sums, where g is the coefficient of an atom in which the sum is linear."""
-    powers = [powers_of(unit).get(atom, 0) for unit in terms]
+    powers = [powers_of(monomial).get(atom, 0) for monomial in terms]
     if max(powers) > 1:
         return None
     cofactor: Terms = {}
     number = 0
-    for (unit, k), power in zip(terms.items(), powers, strict=True):
-        rest = exact_quotient(unit, atom) if power else None
+    for (monomial, k), power in zip(terms.items(), powers, strict=True):
+        rest = exact_quotient(monomial, atom) if power else None
         if rest is not None:
             cofactor[rest] = k
         elif power:

@@ -127,6 +127,8 @@ def is_too_long(dim: Expr) -> bool:
     """
     if dim._height == 0 and dim._terms is not None and len(dim._terms) < 99 and not dim._const.bit_length() >> 6:
         return any(k.bit_length() > MOST_BITS for k in dim._terms.values())
+    if dim._terms is not None and len(dim._terms) > MOST_NAMES:
+        return True
     written = Written()
     if written.length(dim) > MOST_NAMES or written.longest_number > MOST_BITS:
         return True
@@ -139,7 +141,7 @@ def _pieces(dim: Expr, whole: bool = True) -> Iterator[str]:
         yield dim.name
         return
     write, shown = (piece, tree_of) if whole else (_later, plain_tree)
-    (told,) = told_apart((dim,)) if whole else (dim,)
+    (told,) = disambiguated((dim,)) if whole else (dim,)
     stack = [write(told, 0)]
     while stack:
         part = stack.pop()
@@ -157,14 +159,14 @@ def _later(part: Part, place: int) -> Piece:
     return (part, place) if isinstance(part, Expr) and not isinstance(part, Var) else piece(part, place)
 
 
-def told_apart(dims: Sequence[Dim]) -> Sequence[Dim]:
+def disambiguated(dims: Sequence[Dim]) -> Sequence[Dim]:
     """The dimensions as they are printed together: of variables with one name, all except the oldest have a number.
 
     In a scope, one with the bounds that `Var(name)` has counts as the oldest. They stay as they are where one is too
     long to print.
 
     >>> x, other = Var("x"), Var.fresh("x")
-    >>> x - other, told_apart((other, x, other + 1))
+    >>> x - other, disambiguated((other, x, other + 1))
     (x - `x#2`, [x#2, x, `x#2` + 1])
     """
     variables = variables_of(dims)
@@ -189,7 +191,7 @@ def listed(dim: Dim) -> str:
 
 def text_of_list(dims: Sequence[Dim]) -> str:
     """The text of a list of dimensions, in brackets."""
-    return f"[{', '.join(map(listed, told_apart(dims)))}]"
+    return f"[{', '.join(map(listed, disambiguated(dims)))}]"
 
 
 def brief_list(dims: Sequence[Dim]) -> str:

@@ -1,6 +1,6 @@
 """The remainders in a sum, where `n % d` is stored as `n - d*(n//d)`.
 
-A part `coefficient * unit * (n % d)` of a sum is found if all its terms occur in the sum with at least these
+A part `coefficient * monomial * (n % d)` of a sum is found if all its terms occur in the sum with at least these
 coefficients. So taking it out never adds a term. Each division of the sum is tried, the outermost one first.
 """
 
@@ -26,18 +26,18 @@ _NESTED = 64  # the most terms of a sum in which (x//e) % k is looked for, by pa
 
 
 class Remainder:
-    """A part `coefficient * unit * (n % d)` of a sum, where n//d is `sign*quotient + offset` for an atom `quotient`.
+    """A part `coefficient*monomial*(n % d)` of a sum, where n//d is `sign*quotient + offset` for an atom `quotient`.
 
     `core` is the sum n % d, and `terms, const` is the whole part.
     """
 
-    __slots__ = ("coefficient", "const", "core", "operands", "terms", "unit")
+    __slots__ = ("coefficient", "const", "core", "monomial", "operands", "terms")
 
     def __init__(
-        self, n: Sum, d: Sum, coefficient: int, unit: Expr | None, quotient: Expr, sign: int = 1, offset: int = 0
+        self, n: Sum, d: Sum, coefficient: int, monomial: Expr | None, quotient: Expr, sign: int = 1, offset: int = 0
     ) -> None:
         (n_terms, n_const), (d_terms, d_const) = self.operands = n, d
-        self.coefficient, self.unit = coefficient, unit
+        self.coefficient, self.monomial = coefficient, monomial
         terms = dict(n_terms)
         accumulate(terms, d_terms, -sign, quotient)
         accumulate(terms, {quotient: -sign * d_const} if d_const else {})
@@ -45,11 +45,11 @@ class Remainder:
         self.core = terms, n_const - offset * d_const
         self.terms: Terms = {}
         self.const = 0
-        accumulate(self.terms, terms, coefficient, unit)
-        if unit is None:
+        accumulate(self.terms, terms, coefficient, monomial)
+        if monomial is None:
             self.const = coefficient * self.core[1]
         elif self.core[1]:
-            accumulate(self.terms, {unit: coefficient * self.core[1]})
+            accumulate(self.terms, {monomial: coefficient * self.core[1]})
 
     def dims(self) -> tuple[Dim, Dim]:
         """n and d."""
@@ -58,11 +58,11 @@ class Remainder:
 
     def left_of(self, terms: Terms) -> int:
         """How many of its terms are still in the sum after it was taken out."""
-        return sum([terms[unit] != k for unit, k in self.terms.items()])
+        return sum([terms[monomial] != k for monomial, k in self.terms.items()])
 
     def is_in(self, terms: Terms, const: int) -> bool:
         """Whether it is a part of a sum. The remainder of a number may leave no constant in the sum."""
-        of_number = self.unit is None and not self.operands[0][0]
+        of_number = self.monomial is None and not self.operands[0][0]
         return _has_all(terms, self.terms) and not (of_number and self.const != const)
 
     def interval(self) -> Interval:
@@ -80,13 +80,13 @@ class Remainder:
 def remainders_in(node: Expr) -> tuple[list[Remainder], Terms, int]:
     """Disjoint remainders in a sum, and the terms and the constant that are left. Callers must not change them."""
     terms, const = terms_of(node)
-    units = [u for u, k in terms.items() if u._height and any(_may_remain(atom, k) for atom in powers_of(u))]
-    if not units:
+    monomials = [u for u, k in terms.items() if u._height and any(_may_remain(atom, k) for atom in powers_of(u))]
+    if not monomials:
         return [], terms, const
     found: list[Remainder] = []
     rest = dict(terms)
-    for unit in sorted(units, key=lambda u: (-u._height, order(u))):
-        first = _first_at(unit, rest, const)
+    for monomial in sorted(monomials, key=lambda u: (-u._height, order(u))):
+        first = _first_at(monomial, rest, const)
         if first is not None:
             accumulate(rest, first.terms, -1)
             const -= first.const
@@ -105,7 +105,7 @@ def as_remainder(dim: Dim) -> tuple[Dim, Dim] | None:
     if isinstance(dim, int) or not dim._height or dim._terms is None:
         return None
     found, rest, const = remainders_in(dim)
-    is_bare = len(found) == 1 and not (rest or const) and found[0].unit is None and found[0].coefficient == 1
+    is_bare = len(found) == 1 and not (rest or const) and found[0].monomial is None and found[0].coefficient == 1
     return found[0].dims() if is_bare else None
 
 
@@ -117,18 +117,18 @@ def _may_remain(atom: Expr, coefficient: int) -> TypeGuard[FloorDiv]:
     return type(divisor) is not int or gcd(coefficient, divisor) > 1
 
 
-def _first_at(unit: Expr, terms: Terms, const: int) -> Remainder | None:
-    """The remainder in a sum at one of its units that leaves the fewest terms and takes the most.
+def _first_at(monomial: Expr, terms: Terms, const: int) -> Remainder | None:
+    """The remainder in a sum at one of its monomials that leaves the fewest terms and takes the most.
 
     Among several it is one with the least constant inside.
     """
-    coefficient = terms.get(unit, 0)
+    coefficient = terms.get(monomial, 0)
     found: list[Remainder] = []
-    for atom in powers_of(unit) if coefficient else ():
+    for atom in powers_of(monomial) if coefficient else ():
         if _may_remain(atom, coefficient):
-            found += _of_division(unit, coefficient, atom, terms)
+            found += _of_division(monomial, coefficient, atom, terms)
             if len(terms) <= _NESTED:
-                found += _of_quotients(unit, coefficient, atom, terms)
+                found += _of_quotients(monomial, coefficient, atom, terms)
     found = [r for r in found if r.is_in(terms, const)]
     return min(
         found,
@@ -137,13 +137,13 @@ def _first_at(unit: Expr, terms: Terms, const: int) -> Remainder | None:
     )
 
 
-def _of_division(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms) -> Iterator[Remainder]:
-    """Candidates for `k*w*(x % d)` at the term `coefficient*unit`, where the division `atom`, n//d, divides the unit.
+def _of_division(monomial: Expr, coefficient: int, atom: FloorDiv, terms: Terms) -> Iterator[Remainder]:
+    """Candidates for `k*w*(x % d)` at the term `coefficient*monomial`, of which the division `atom`, n//d, is a factor.
 
     x is n, or -1 - n, because floor((-1 - n)/d) == -1 - floor(n/d); for a number d it is d - 1 - n, with no -1.
     """
     (n_terms, n_const), (d_terms, d_const) = n, d = [terms_of(part) for part in atom._parts]
-    outer, scale = exact_quotient(unit, atom), d_const
+    outer, scale = exact_quotient(monomial, atom), d_const
     if d_terms:
         lead = leading(d_terms)
         if not divides(lead, outer):
@@ -163,8 +163,8 @@ def _of_division(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms) -> 
 
 def _has_all(terms: Terms, part: Terms, factor: int = 1) -> bool:
     """Whether a sum has all terms of `factor * part`, with the same signs and at least these coefficients."""
-    for unit, k in part.items():
-        mine, theirs = factor * k, terms.get(unit, 0)
+    for monomial, k in part.items():
+        mine, theirs = factor * k, terms.get(monomial, 0)
         if not (theirs >= mine if mine > 0 else theirs <= mine):
             return False
     return True
@@ -183,10 +183,10 @@ def _is_mirrored(atom: FloorDiv, n_terms: Terms, scale: int) -> bool:
     return lo is not None and lo >= 1 and all(2 * abs(k) != abs(scale) for k in n_terms.values())
 
 
-def _of_quotients(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms) -> Iterator[Remainder]:
+def _of_quotients(monomial: Expr, coefficient: int, atom: FloorDiv, terms: Terms) -> Iterator[Remainder]:
     """Candidates for `k*w*((n//e) % (d//e))`, for numbers: e divides d, `atom` is n//d, and n//e occurs in the sum."""
     numerator, d = atom._parts
-    outer = exact_quotient(unit, atom)
+    outer = exact_quotient(monomial, atom)
     if not isinstance(d, int):
         return
     n_terms, n_const = terms_of(numerator)

@@ -93,8 +93,8 @@ def stored_tree(node: Expr) -> Tree:
         return Product(1, factors_of(node))
     if not terms:
         return const
-    units = sorted(terms, key=order) if len(terms) > 1 else terms
-    products = [Product(terms[unit], factors_of(unit)) for unit in units]
+    monomials = sorted(terms, key=order) if len(terms) > 1 else terms
+    products = [Product(terms[monomial], factors_of(monomial)) for monomial in monomials]
     return _sum(products, const) if const or len(terms) > 1 else products[0]
 
 
@@ -107,9 +107,9 @@ def plain_tree(node: Expr) -> Tree:
     if not found:
         return stored_tree(node)
     if not (rest or const or len(found) > 1):
-        is_bare = found[0].unit is None and found[0].coefficient == 1
+        is_bare = found[0].monomial is None and found[0].coefficient == 1
         return Operation("%", found[0].dims()) if is_bare else _product(found[0])
-    products = [(order(unit), Product(k, factors_of(unit))) for unit, k in rest.items()]
+    products = [(order(monomial), Product(k, factors_of(monomial))) for monomial, k in rest.items()]
     products += [(order(leading(remainder.terms)), _product(remainder)) for remainder in found]
     return _sum([product for _, product in sorted(products, key=itemgetter(0))], const)
 
@@ -127,14 +127,14 @@ def _product(remainder: Remainder) -> Product:
     terms, const = remainder.core
     core = sum_of(dict(terms), const)
     assert isinstance(core, Expr)
-    return Product(remainder.coefficient, (*factors_of(remainder.unit), (core, 1)))
+    return Product(remainder.coefficient, (*factors_of(remainder.monomial), (core, 1)))
 
 
-def factors_of(unit: Expr | None) -> tuple[tuple[Expr, int], ...]:
-    """The factors of a unit. Long sums come first: multiplied in this order they stay factored."""
-    if type(unit) is not Mul or unit._terms is not None:
-        return () if unit is None else ((unit, 1),)
-    powers = powers_of(unit).items()
+def factors_of(monomial: Expr | None) -> tuple[tuple[Expr, int], ...]:
+    """The factors of a monomial. Long sums come first: multiplied in this order they stay factored."""
+    if type(monomial) is not Mul or monomial._terms is not None:
+        return () if monomial is None else ((monomial, 1),)
+    powers = powers_of(monomial).items()
     if len(powers) > 1:
         return tuple(sorted(powers, key=lambda p: (-len(p[0]._terms or ()), dim_order(p[0]))))
     return tuple(powers)

@@ -112,7 +112,7 @@ def steps_of(node: Expr) -> int:
     """About how many steps it takes to make a node from its parts; of a nest a usual number."""
     if node._terms is not None:
         size = len(node._terms)
-        divisions = [unit for unit in node._terms if unit._height and isinstance(unit, FloorDiv | Mul)]
+        divisions = [monomial for monomial in node._terms if monomial._height and isinstance(monomial, FloorDiv | Mul)]
         return size + size * len(divisions) // _DIVISIONS
     if isinstance(node._parts, dict):
         return 2 * len(node._parts)
@@ -120,13 +120,13 @@ def steps_of(node: Expr) -> int:
         return len(node._parts) if isinstance(node, Application) else 0
     if is_nest(node):
         return _LATTICE
-    units = [unit for part in node._parts for unit in terms_of(part)[0]]
+    monomials = [monomial for part in node._parts for monomial in terms_of(part)[0]]
     if isinstance(node, Extremum):
-        return _COMPARED * len(units)
+        return _COMPARED * len(monomials)
     divisor = node._parts[1]
-    return len(units) + (_LONG if isinstance(divisor, Expr) and divisor._terms is not None else 0)
+    return len(monomials) + (_LONG if isinstance(divisor, Expr) and divisor._terms is not None else 0)
 
 
 def is_nest(atom: FloorDiv | Extremum) -> bool:
     """Whether it is a maximum, minimum or half with others inside."""
-    return any(unit._flags & EXTREMUM for part in atom._parts for unit in terms_of(part)[0])
+    return any(monomial._flags & EXTREMUM for part in atom._parts for monomial in terms_of(part)[0])

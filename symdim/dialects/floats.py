@@ -19,6 +19,7 @@ from symdim.algebra.application import Application, Function
 from symdim.algebra.bounds import bounds_of
 from symdim.algebra.expr import Expr
 from symdim.errors import DivisionByZero, SymdimError
+from symdim.parser.rational import Rational, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from typing import Any, TypeGuard
 
     from symdim.algebra.expr import Dim, Interval
-    from symdim.parser.rational import Value
 
     class Float(Application):
         """What a function of floats gives if it does not round to an integer."""
@@ -93,14 +93,14 @@ class FloatFunction(Function):
     (floor[f32](mul[f32](H, div[f32](7, 10))), (0, 70), 7)
     """
 
-    __slots__ = ("arity", "is_rounding", "operation", "operation_name", "type")
+    __slots__ = ("arity", "operation", "operation_name", "type")
 
     def __init__(self, name: str) -> None:
         super().__init__(name, meaning=self._meaning)
         self.type, _, operation = name.partition("_")
         self.operation_name = operation
         self.arity = 2 if operation in BINARY else 1
-        self.is_rounding = operation in ROUNDINGS
+        self.is_size = operation in ROUNDINGS
         self.operation = BINARY.get(operation) or UNARY[operation]
 
     def key(self) -> Any:
@@ -129,7 +129,7 @@ class FloatFunction(Function):
         return TYPES[self.type](numerator, divisor)
 
     def _result(self, operands: Sequence[float]) -> int | float:
-        if self.is_rounding:
+        if self.is_size:
             return self.operation(*operands) if isfinite(operands[0]) else operands[0]
         return self.rounded(self.operation(*operands))
 
@@ -143,7 +143,7 @@ class FloatFunction(Function):
             if d != 1 and not (isinstance(n, int) and isinstance(d, int)):
                 raise SymdimError(f"an operand of {self} is a quotient: divide by div[{self.type}]")
             numbers += [n, d]
-        if not self.is_rounding or any(isinstance(n, Expr) and n.variables() for n in numbers):
+        if not self.is_size or any(isinstance(n, Expr) and n.variables() for n in numbers):
             return None
         numbers = [n.evaluate() if isinstance(n, Expr) else n for n in numbers]
         return self.of_numbers(numbers)  # type: ignore[return-value]
@@ -151,7 +151,7 @@ class FloatFunction(Function):
     def bounds(self, ranges: Sequence[Interval], parts: Sequence[Dim] = ()) -> Interval:
         """Bounds of the value. Of an integer for these `parts` an upper bound may cancel sizes, too (`_most`)."""
         low, high = self._ends(ranges)
-        most = _most(parts[:2], ()) if self.is_rounding else inf
+        most = _most(parts[:2], ()) if self.is_size else inf
         if most < inf:
             rounded = self.operation(most)
             high = rounded if high is None else min(high, rounded)
@@ -186,7 +186,7 @@ def float_function(name: str) -> FloatFunction:
 
 def is_float(x: object) -> TypeGuard[Float]:
     """Whether a dimension is a float, which is no size."""
-    return isinstance(x, Application) and isinstance(x.function, FloatFunction) and not x.function.is_rounding
+    return isinstance(x, Application) and isinstance(x.function, FloatFunction) and not x.function.is_size
 
 
 _MOST_NESTED = 8
@@ -265,8 +265,6 @@ def as_fraction(x: float, kind: str) -> Value:
     >>> as_fraction(to_f32(1, 24), "f32"), as_fraction(0.7, "f64"), as_fraction(-2.0, "f32")
     (1/24, 7/10, -2)
     """
-    from symdim import Rational
-
     numerator, denominator = TYPES[kind](*x.as_integer_ratio()).as_integer_ratio()
     x = numerator / denominator
     p, q, above, below = 0, 1, 1, 0  # the last two convergents of the continued fraction

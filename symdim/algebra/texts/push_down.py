@@ -34,55 +34,57 @@ _TERMS = 8  # the most terms of a sum that is tried
 _MIRRORED: dict[Operator, Operator] = {"max": "min", "min": "max"}
 
 
-def inward_forms(node: Expr) -> Iterator[Form]:
+def pushed_down(node: Expr) -> Iterator[Form]:
     """(k, operation, rest) with `k*operation + rest == node`, where terms of the sum are inside of the operation.
 
     >>> from symdim import Var, minimum
     >>> x, y, z = Var("x"), Var("y"), Var("z")
-    >>> list(inward_forms(minimum(x + y, z) - x + 1))
+    >>> list(pushed_down(minimum(x + y, z) - x + 1))
     [(1, Operation(operator='min', operands=(z - x, y)), 1)]
     """
     terms, const = terms_of(node)
     if not 2 <= len(terms) + (const != 0) <= _TERMS:
         return
-    for unit, k in sorted(terms.items(), key=lambda term: order(term[0])):
-        if isinstance(unit, (Extremum, FloorDiv)):
-            for factor, operation, rest in _at(unit, k, terms, const):
+    for monomial, k in sorted(terms.items(), key=lambda term: order(term[0])):
+        if isinstance(monomial, (Extremum, FloorDiv)):
+            for factor, operation, rest in _at(monomial, k, terms, const):
                 if add(scale(value_of(operation), factor), rest) is node:
                     yield factor, operation, rest
     if len(terms) > 1:
         yield from _remainders(node)
 
 
-def _at(unit: Extremum | FloorDiv, k: int, terms: Terms, const: int) -> Iterator[Form]:
-    """The forms with terms of the sum inside of `k*unit`. If k is negative, they are mirrored, too."""
-    taken = _taken(unit, k, terms)
-    joins = len(taken) == len(terms) - 1 and const % k == 0 and _has_constant(unit)
+def _at(monomial: Extremum | FloorDiv, k: int, terms: Terms, const: int) -> Iterator[Form]:
+    """The forms with terms of the sum inside of `k*monomial`. If k is negative, they are mirrored, too."""
+    taken = _taken(monomial, k, terms)
+    joins = len(taken) == len(terms) - 1 and const % k == 0 and _has_constant(monomial)
     if not taken and not (joins and const):
         return
-    rest = sum_of({u: c for u, c in terms.items() if u is not unit and u not in taken}, 0 if joins else const)
+    rest = sum_of({u: c for u, c in terms.items() if u is not monomial and u not in taken}, 0 if joins else const)
     if len(terms_of(rest)[0]) >= len(terms):
         return  # a short form of the rest may be long: then one form might lead to another without an end
     inside = sum_of({u: c // k for u, c in taken.items()}, const // k if joins else 0)
-    if isinstance(unit, FloorDiv):
-        n, d = unit._parts
+    if isinstance(monomial, FloorDiv):
+        n, d = monomial._parts
         assert isinstance(d, int)  # nothing joins another division
         n = add(n, scale(inside, d))
         yield k, Operation("//", (n, d)), rest
         if k < 0:
             yield -k, Operation("//", (subtract(d - 1, n), d)), rest
     else:
-        operator: Operator = "max" if isinstance(unit, Max) else "min"
-        parts = [add(part, inside) for part in unit._parts]
+        operator: Operator = "max" if isinstance(monomial, Max) else "min"
+        parts = [add(part, inside) for part in monomial._parts]
         yield k, Operation(operator, tuple(sorted(parts, key=dim_order))), rest
         if k < 0:
             parts = [scale(part, -1) for part in parts]
             yield -k, Operation(_MIRRORED[operator], tuple(sorted(parts, key=dim_order))), rest
 
 
-def _has_constant(unit: Extremum | FloorDiv) -> bool:
+def _has_constant(monomial: Extremum | FloorDiv) -> bool:
     """Whether it is a division by a number whose numerator has a constant, so that another one beside it may join."""
-    return isinstance(unit, FloorDiv) and isinstance(unit._parts[1], int) and terms_of(unit._parts[0])[1] != 0
+    return (
+        isinstance(monomial, FloorDiv) and isinstance(monomial._parts[1], int) and terms_of(monomial._parts[0])[1] != 0
+    )
 
 
 def _remainders(node: Expr) -> Iterator[Form]:
@@ -113,12 +115,12 @@ def _is_narrow(terms: Terms, width: int) -> bool:
     return lo is not None and hi is not None and hi - lo < width
 
 
-def _taken(unit: Extremum | FloorDiv, k: int, terms: Terms) -> Terms:
-    """The other terms of a sum that cancel or join a term inside of the unit, beside `k*unit`."""
-    others = {u: c for u, c in terms.items() if u is not unit and c % k == 0}
-    if isinstance(unit, Extremum):
-        return {u: c for u, c in others.items() if _cancels(unit, u, c // k)}
-    n, d = unit._parts
+def _taken(monomial: Extremum | FloorDiv, k: int, terms: Terms) -> Terms:
+    """The other terms of a sum that cancel or join a term inside of the monomial, beside `k*monomial`."""
+    others = {u: c for u, c in terms.items() if u is not monomial and c % k == 0}
+    if isinstance(monomial, Extremum):
+        return {u: c for u, c in others.items() if _cancels(monomial, u, c // k)}
+    n, d = monomial._parts
     if not isinstance(d, int):
         return {}
     mine, _ = terms_of(n)
@@ -134,5 +136,5 @@ def _taken(unit: Extremum | FloorDiv, k: int, terms: Terms) -> Terms:
     return found
 
 
-def _cancels(unit: Extremum, u: Expr, k: int) -> bool:
-    return any(terms_of(part)[0].get(u) == -k for part in unit._parts)
+def _cancels(monomial: Extremum, u: Expr, k: int) -> bool:
+    return any(terms_of(part)[0].get(u) == -k for part in monomial._parts)
