@@ -6,9 +6,9 @@ import re
 
 from symdim.algebra.application import Application
 from symdim.algebra.caches import remembered
-from symdim.algebra.expr import Expr
+from symdim.algebra.expr import Expr, Extremum
 from symdim.algebra.texts.factoring import factored
-from symdim.algebra.texts.push_down import pushed_down
+from symdim.algebra.texts.push_down import pushed_down, rounded_outside
 from symdim.algebra.texts.tree import Operation, Product, Sum, factors_of, plain_tree, terms_in, value_of
 from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var
@@ -52,6 +52,10 @@ def tree_of(node: Expr) -> Tree:
 @remembered(_KEPT)
 def _shown(node: Expr) -> tuple[Tree, str | None]:
     """The tree, and its text if that was made to compare it with others."""
+    if isinstance(node, Extremum):
+        rounded = rounded_outside(node)
+        if rounded is not None:
+            return rounded, None
     best = plain_tree(node)
     if not isinstance(best, Sum):
         return best, None
