@@ -4,6 +4,7 @@ Laws used below, for integers, and their mirror images for the minimum:
 
     flattening   max(k*max(a, b) + t, c) = max(k*a + t, k*b + t, c)      k > 0, or a minimum and k < 0
     absorption   max(a, b) = a                                           a >= b by the bounds of a - b
+    mean         max(a, b, c) = max(a, b)                                2*c <= a + b + 1 by bounds
     clamp        max(min(a, h), l) = min(max(a, l), h)                   l <= h by bounds
     shift        max(a + t, b + t) = max(a, b) + t
     content      max(g*a, g*b) = g*max(a, b)                             g > 0
@@ -15,6 +16,7 @@ Distribution is left to the prover: `max(min(a, b), c)` stays as it is written.
 
 from __future__ import annotations
 
+from itertools import combinations
 from math import gcd
 
 from symdim.algebra.bounds import bounds_of, bounds_of_sum
@@ -36,6 +38,7 @@ OTHER: dict[type[Extremum], type[Extremum]] = {Max: Min, Min: Max}
 
 _known = shared_cache(CACHE_SIZE)
 _ARGUMENTS = 24  # the most arguments that are compared in pairs, and that a nest may have to be rewritten
+_MEANS = 6  # the most arguments that are compared in threes
 _TERMS = 8  # the most terms beside a maximum or minimum that each argument takes in
 
 
@@ -168,7 +171,19 @@ def undominated(kind: Kind, leaves: list[Dim]) -> list[Dim]:
                 rivals.append(other)
         else:
             kept = [*rivals, leaf]
-    return kept
+    return _without_means(kind, kept) if 3 <= len(kept) <= _MEANS else kept
+
+
+def _without_means(kind: Kind, leaves: list[Dim]) -> list[Dim]:
+    """The leaves, without those that are on no side of both of two others: an integer c <= (a + b + 1)/2."""
+    sign = 1 if kind is Max else -1
+    for leaf in reversed(leaves):
+        others = [other for other in leaves if other is not leaf]
+        for a, b in combinations(others, 2):
+            least, _ = bounds_of_sum((a, sign), (b, sign), (leaf, -2 * sign))
+            if least is not None and least >= -1:
+                return _without_means(kind, others) if len(others) > 2 else others
+    return leaves
 
 
 def _within_reach(kind: Kind, leaves: list[Dim]) -> list[Dim]:

@@ -69,8 +69,8 @@ def _shown(node: Expr) -> tuple[Tree, str | None]:
     others: list[Tree] = [] if factors is None else [_product(factors)]
     if node._height:
         size = leaf_count(node)  # the tree of a longer rest may need that of this node
-        forms = [form for form in pushed_down(node) if all(part is not node for part in form[1].operands)]
-        others += [_beside(*form) for form in forms if leaf_count(form[2]) < size]
+        forms = [form for form in pushed_down(node) if all(part is not node for part in form[2].operands)]
+        others += [_beside(*form) for form in forms if leaf_count(form[3]) < size]
     if not others:
         return best, None
     text = _text_of_tree(best)
@@ -78,7 +78,7 @@ def _shown(node: Expr) -> tuple[Tree, str | None]:
     for tree in others:
         other = _text_of_tree(tree)
         short = _length_of(other)
-        if short < least and short[0] < words and short[1] < length:
+        if short < least and short[0] <= words and short[1] < length:
             least, best, text = short, tree, other
     return best, text
 
@@ -88,11 +88,11 @@ def _product(factors: tuple[int, Expr | None, list[Expr]]) -> Product:
     return Product(coefficient, (*factors_of(monomial), *[(factor, 1) for factor in sums]))
 
 
-def _beside(k: int, operation: Operation, rest: int | Expr) -> Tree:
-    """`k*operation + rest`; the operation comes first if it is added to a number or to a negative sum."""
-    term = Product(k, ((operation, 1),))
+def _beside(k: int, factor: Expr | None, operation: Operation, rest: int | Expr) -> Tree:
+    """`k*factor*operation + rest`; the operation comes first if it is added to a number or to a negative sum."""
+    term = Product(k, (*factors_of(factor), (operation, 1)))
     if rest == 0:
-        return operation if k == 1 else term
+        return operation if k == 1 and factor is None else term
     others = terms_in(rest if isinstance(rest, int) else tree_of(rest))
     first = k > 0 and (isinstance(rest, int) or others[0].coefficient < 0)
     return Sum((term, *others) if first else (*others, term))

@@ -19,12 +19,12 @@ from itertools import product
 
 from symdim.algebra.bounds import bounds_of
 from symdim.algebra.caches import remembered
-from symdim.algebra.constructors.arithmetic import add, scale, subtract, sum_of
-from symdim.algebra.constructors.extrema import extremum_of
+from symdim.algebra.constructors.arithmetic import add, multiply, scale, subtract, sum_of
+from symdim.algebra.constructors.extrema import arguments, extremum_of
 from symdim.algebra.constructors.floordiv import floordiv
 from symdim.algebra.expr import Extremum, FloorDiv, Max
 from symdim.algebra.order import dim_order, order
-from symdim.algebra.polynomials import terms_of
+from symdim.algebra.polynomials import divides, exact_quotient, powers_of, terms_of
 from symdim.algebra.texts.tree import Operation, value_of
 
 TYPE_CHECKING = False
@@ -32,34 +32,53 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import TypeAlias
 
-    from symdim.algebra.expr import Dim, Expr, Terms
+    from symdim.algebra.expr import Dim, Expr, Sum, Terms
     from symdim.algebra.texts.tree import Operator
 
     Form: TypeAlias = tuple[int, Operation, Dim]
+    Factored: TypeAlias = tuple[int, Expr | None, Operation, Dim]
 
 _TERMS = 8  # the most terms of a sum that is tried
 _HEIGHT = 4  # the greatest height of a maximum or minimum whose quotients are looked for
 _MIRRORED: dict[Operator, Operator] = {"max": "min", "min": "max"}
 
 
-def pushed_down(node: Expr) -> Iterator[Form]:
-    """(k, operation, rest) with `k*operation + rest == node`, where terms of the sum are inside of the operation.
+def pushed_down(node: Expr) -> Iterator[Factored]:
+    """(k, u, operation, rest) with `k*u*operation + rest == node`, where terms of the sum are inside of the operation.
 
     >>> from symdim import Var, minimum
     >>> x, y, z = Var("x"), Var("y"), Var("z")
     >>> list(pushed_down(minimum(x + y, z) - x + 1))
-    [(1, Operation(operator='min', operands=(z - x, y)), 1)]
+    [(1, None, Operation(operator='min', operands=(z - x, y)), 1)]
     """
     terms, const = terms_of(node)
     if not 2 <= len(terms) + (const != 0) <= _TERMS:
         return
     for monomial, k in sorted(terms.items(), key=lambda term: order(term[0])):
-        if isinstance(monomial, (Extremum, FloorDiv)):
-            for factor, operation, rest in _at(monomial, k, terms, const):
-                if len(terms_of(rest)[0]) < len(terms) and add(scale(value_of(operation), factor), rest) is node:
-                    yield factor, operation, rest
+        for atom, exponent in powers_of(monomial).items():
+            if exponent == 1 and isinstance(atom, (Extremum, FloorDiv)):
+                factor = exact_quotient(monomial, atom)
+                (inner, number), beside = _multiples(terms, const, factor)
+                for sign, operation, rest in _at(atom, k, inner, number):
+                    rest = add(_times(rest, factor), beside)
+                    term = scale(_times(value_of(operation), factor), sign)
+                    if len(terms_of(rest)[0]) < len(terms) and add(term, rest) is node:
+                        yield sign, factor, operation, rest
     if len(terms) > 1:
         yield from _remainders(node)
+
+
+def _times(dim: Dim, factor: Expr | None) -> Dim:
+    return dim if factor is None else multiply(dim, factor)
+
+
+def _multiples(terms: Terms, const: int, factor: Expr | None) -> tuple[Sum, Dim]:
+    """(m, r) with `factor*m + r` the sum."""
+    if factor is None:
+        return (terms, const), 0
+    inner = {u: k for unit, k in terms.items() if divides(factor, unit) and (u := exact_quotient(unit, factor)) is not None}
+    rest = sum_of({unit: k for unit, k in terms.items() if not divides(factor, unit)}, const)
+    return (inner, terms.get(factor, 0)), rest
 
 
 def _at(monomial: Expr, k: int, terms: Terms, const: int) -> Iterator[Form]:
@@ -148,7 +167,7 @@ def _rounded(kind: type[Extremum], parts: Iterable[Dim]) -> tuple[Dim, int] | No
     return extremum_of(kind, [*numerators, *[d * number + offset for number in numbers]]), d
 
 
-def _remainders(node: Expr) -> Iterator[Form]:
+def _remainders(node: Expr) -> Iterator[Factored]:
     """A sum as `k*(n % d) + rest`: n has all terms that k*d does not divide, or one of them, a maximum or minimum."""
     terms, const = terms_of(node)
     sizes = sorted({abs(c) for c in terms.values()})
@@ -167,7 +186,7 @@ def _remainders(node: Expr) -> Iterator[Form]:
                 remainder = Operation("%", (sum_of({u: c // factor for u, c in part.items()}, offset // factor % d), d))
                 rest = subtract(node, scale(value_of(remainder), factor))
                 if len(terms_of(rest)[0]) + len(part) < len(terms):
-                    yield factor, remainder, rest
+                    yield factor, None, remainder, rest
 
 
 def _is_narrow(terms: Terms, width: int) -> bool:
@@ -177,4 +196,9 @@ def _is_narrow(terms: Terms, width: int) -> bool:
 
 
 def _cancels(monomial: Extremum, u: Expr, k: int) -> bool:
-    return any(terms_of(part)[0].get(u) == -k for part in monomial._parts)
+    """Whether the maximum or minimum, or one in it, has an argument with the term `-k*u`."""
+    parts = [*monomial._parts]
+    for part in monomial._parts:
+        inner = arguments(part)
+        parts += inner[1] if inner is not None else ()
+    return any(terms_of(part)[0].get(u) == -k for part in parts)
