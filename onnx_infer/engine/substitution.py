@@ -14,7 +14,7 @@ from onnx_infer.engine.fresh import is_made, renew, replacing
 from onnx_infer.laws.readable import has_many_names, is_long, is_unreadable
 from onnx_infer.types.join import sizes, variables_in
 from onnx_infer.values.tensor import Dim, SymTensor, Value
-from symdim import DivisionByZero, Expr, Facts, Relation, Var, equal, simplify
+from symdim import DivisionByZero, Expr, Facts, Relation, Var, simplify
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.constructors.long_division import cancelled
 from symdim.algebra.dims import at_most, variables_of
@@ -229,8 +229,11 @@ class Equations:
         return size
 
     def imply(self, relation: Relation) -> bool:
-        """Whether the equations prove an equality."""
-        return relation.kind == "equal" and bool(self._of) and equal(relation.left, relation.right, self._facts) is True
+        """Whether the equations prove an equality or that a number or size divides another one."""
+        kind, left, right, _ = relation
+        if not self._of or kind not in ("equal", "divides") or (kind == "divides" and left == 0):
+            return False
+        return self.proved(left - right if kind == "equal" else right % left) == 0
 
     def proved(self, size: Dim) -> Dim:
         """The size as short as the equations prove it to be."""

@@ -5,7 +5,7 @@ the mirror images):
 
     multiple     k*u >= c                where  u >= ceil(c/k)                     k >= 1
     factor       f*u >= 0                where  u >= 0                             f >= 1
-    maximum      max(a, b) + r >= 0      where  a + r >= 0 or b + r >= 0
+    maximum      max(a, b) + r >= 0      where  a + r >= 0 or b + r >= 0; always if k*(a + r) + l*(b + r) >= 0, k, l >= 1
                  max(a, b) + r <= 0      where  a + r <= 0 and b + r <= 0
     equality     e == 0                  where  e >= 0 and e <= 0
     remainder    d*(n//d) == n           where  d divides n
@@ -19,6 +19,7 @@ of its parts except one, or if the union of its parts is an interval of one vari
 
 from __future__ import annotations
 
+from itertools import combinations
 from math import gcd
 
 from symdim.algebra.constructors.arithmetic import add, scale, subtract, sum_of, total
@@ -191,8 +192,17 @@ def _extremum_step(monomial: Expr, k: int, rest: Dim) -> list[Dim] | None:
         if any(map(always, gaps)):
             return []
         open_gaps = [gap for gap in gaps if always(gap) is not False]
+        if any(_cover(a, b) for a, b in combinations(open_gaps, 2)):
+            return []
         return open_gaps if len(open_gaps) == 1 else None
     return gaps if sum(always(gap) is None for gap in gaps) <= _PARTS else None
+
+
+def _cover(a: Dim, b: Dim) -> bool:
+    """Whether a >= 0 or b >= 0 everywhere: a sum of multiples of both, in which a term cancels, is never negative."""
+    ones, others = terms_of(a)[0], terms_of(b)[0]
+    pairs = [(abs(k), abs(others[u])) for u, k in ones.items() if k * others.get(u, 0) < 0]
+    return any(always(add(scale(a, m), scale(b, k))) for k, m in pairs)
 
 
 def _threshold(gap: Expr) -> list[Dim] | None:
