@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from symdim.algebra.expr import Dim, Expr, Sum, Terms
 
 
+_ROUNDS = 4  # the most numerators that are made short for one quotient
+
+
 def floordiv(n: Dim, d: Dim) -> Dim:
     """floor(n / d), Python's `//`.
 
@@ -82,26 +85,26 @@ def ceildiv(n: Dim, d: Dim) -> Dim:
 class _ByNumber:
     """`whole + offset + sign * floor((terms + const)/c)` for a number c >= 2: each step keeps this value.
 
-    All steps work in the basis of basis.py, in which numerators that are equal modulo c have one form. The numerator is
-    made short at the end. A remainder modulo another number is divided as it is; so a chain of remainders grows by one
-    step each time.
+    The numerator is made short at the end, and if that changes it, the steps begin again with the short one. So what is
+    read from a text gives the same form. A remainder modulo another number is divided as it is; so a chain of
+    remainders grows by one step each time.
     """
 
-    __slots__ = ("c", "const", "offset", "sign", "terms", "whole")
+    __slots__ = ("c", "const", "offset", "rounds", "sign", "terms", "whole")
 
     def __init__(self, terms: Terms, const: int, c: int) -> None:
         self.terms, self.const, self.c = terms, const, c
         self.whole: Terms = {}
         self.offset, self.sign = 0, 1
+        self.rounds = _ROUNDS
 
     def result(self) -> Sum:
         """The value as a sum that is not canonical yet.
 
-        The steps end. A nesting step removes a division, and all coefficients that are not from inside of it become
-        multiples of its divisor; so the next division to merge is nested deeper. A numerator is reflected at most once,
-        because the other sign is not reflected again.
+        The steps end. They begin again at most `_ROUNDS` times. A nesting step removes a division, and all coefficients
+        that are not from inside of it become multiples of its divisor; so the next division to merge is nested deeper.
+        A numerator is reflected at most once, because the other sign is not reflected again.
         """
-        found: Sum | None = None
         found = self._inside()
         while found is None:
             self._take_out()
@@ -171,7 +174,7 @@ class _ByNumber:
             if is_negative:
                 self._reflect(rest)
             accumulate(self.whole, {u: (self.terms.get(u, 0) - k) // c for u, k in core.items() if self.terms.get(u, 0) != k}, self.sign)
-            self.terms = core
+            self.terms, self.rounds = core, 0
             return self._with_atom()
         inner = numerators.mergeable(rest) if divisions else None
         if inner is not None:
@@ -199,8 +202,13 @@ class _ByNumber:
     def _plus(self, quotient: Sum) -> Sum:
         return plus((self.whole, self.offset), quotient, self.sign)
 
-    def _with_atom(self) -> Sum:
+    def _with_atom(self) -> Sum | None:
+        """The quotient with the short numerator; None if that is another one, with which the steps begin again."""
         n = self._numerator()
+        if self.rounds and (short := terms_of(n)) != (self.terms, self.const):
+            self.terms, self.const = dict(short[0]), short[1]
+            self.rounds -= 1
+            return None
         linear = _without_division(n, self.c)
         return self._plus(({quotient_atom(n, self.c): 1}, 0) if linear is None else linear)
 
