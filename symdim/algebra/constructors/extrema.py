@@ -39,6 +39,7 @@ OTHER: dict[type[Extremum], type[Extremum]] = {Max: Min, Min: Max}
 _known = shared_cache(CACHE_SIZE)
 _ARGUMENTS = 24  # the most arguments that are compared in pairs, and that a nest may have to be rewritten
 _MEANS = 6  # the most arguments that are compared in threes
+_ROUNDS = 3  # how often a negative term in an argument is taken out that comes from its short form
 _TERMS = 8  # the most terms beside a maximum or minimum that each argument takes in
 
 
@@ -67,11 +68,11 @@ def extremum_of(kind: Kind, dims: list[Dim]) -> Dim:
     return arithmetic.sum_of(*as_sum(kind, dims))
 
 
-def as_sum(kind: Kind, dims: list[Dim]) -> Sum:
+def as_sum(kind: Kind, dims: list[Dim], rounds: int = _ROUNDS) -> Sum:
     """The maximum or minimum of some dimensions as a sum that is not canonical yet. The dict is the caller's.
 
     This ends: of the calls of it that follow, one by `_common` has fewer terms or fewer negative ones in its arguments,
-    one by `_shared` or `_absorbed` fewer arguments in the whole nest. A clamp is turned once.
+    or fewer `rounds`, one by `_shared` or `_absorbed` fewer arguments in the whole nest. A clamp is turned once.
     """
     parts = undominated(kind, _absorbed(kind, _flattened(kind, dims)))
     if len(parts) == 1:
@@ -81,7 +82,12 @@ def as_sum(kind: Kind, dims: list[Dim]) -> Sum:
         terms, const = as_sum(OTHER[kind], [arithmetic.scale(part, -1) for part in parts])
         return {unit: -k for unit, k in terms.items()}, -const
     (common, offset), g, rest = _common(parts)
-    terms, const = as_sum(kind, rest) if _size(rest) < _size(parts) else _nest(kind, rest)
+    if _size(rest) < _size(parts):
+        terms, const = as_sum(kind, rest, rounds)
+    elif rounds and len(rest) == 2 and _size(rest)[1]:  # the short form of a rest has a negative term
+        terms, const = as_sum(kind, rest, rounds - 1)
+    else:
+        terms, const = _nest(kind, rest)
     accumulate(common, terms, g)
     return common, offset + g * const
 
