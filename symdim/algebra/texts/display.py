@@ -78,7 +78,7 @@ def _shown(node: Expr) -> tuple[Tree, str | None]:
     for tree in others:
         other = _text_of_tree(tree)
         short = _length_of(other)
-        if short < least and short[0] <= words and short[1] < length:
+        if short < least and short[0] < words and short[1] < length:
             least, best, text = short, tree, other
     return best, text
 

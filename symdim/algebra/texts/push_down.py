@@ -25,6 +25,7 @@ from symdim.algebra.constructors.floordiv import floordiv
 from symdim.algebra.expr import Extremum, FloorDiv, Max
 from symdim.algebra.order import dim_order, order
 from symdim.algebra.polynomials import divides, exact_quotient, powers_of, terms_of
+from symdim.algebra.texts.remainders import dividend
 from symdim.algebra.texts.tree import Operation, value_of
 
 TYPE_CHECKING = False
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from symdim.algebra.expr import Dim, Expr, Sum, Terms
-    from symdim.algebra.texts.tree import Operator
+    from symdim.algebra.texts.remainders import dividend
+from symdim.algebra.texts.tree import Operator
 
     Form: TypeAlias = tuple[int, Operation, Dim]
     Factored: TypeAlias = tuple[int, Expr | None, Operation, Dim]
@@ -183,7 +185,8 @@ def _remainders(node: Expr) -> Iterator[Factored]:
             if any(c % k for c in part.values()) or not _is_narrow(part | quotient, k * d):
                 continue
             for factor, offset in product((k, -k), (const, 0)):
-                remainder = Operation("%", (sum_of({u: c // factor for u, c in part.items()}, offset // factor % d), d))
+                n = dividend({u: c // factor for u, c in part.items()}, offset // factor % d, d)
+                remainder = Operation("%", (sum_of(*n), d))
                 rest = subtract(node, scale(value_of(remainder), factor))
                 if len(terms_of(rest)[0]) + len(part) < len(terms):
                     yield factor, None, remainder, rest

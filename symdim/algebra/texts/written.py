@@ -9,7 +9,7 @@ from symdim.algebra.application import Application
 from symdim.algebra.caches import remembered
 from symdim.algebra.evaluate import parts_first, parts_of
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Mul
-from symdim.algebra.polynomials import EXTREMUM, terms_of
+from symdim.algebra.polynomials import terms_of
 from symdim.algebra.texts.remainders import as_remainder
 
 TYPE_CHECKING = False
@@ -129,4 +129,4 @@ def steps_of(node: Expr) -> int:
 
 def is_nest(atom: FloorDiv | Extremum) -> bool:
     """Whether it is a maximum, minimum or half with others inside."""
-    return any(monomial._flags & EXTREMUM for part in atom._parts for monomial in terms_of(part)[0])
+    return atom._flags != 0 and any(monomial._flags for part in atom._parts for monomial in terms_of(part)[0])
