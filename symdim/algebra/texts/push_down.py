@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from symdim.algebra.expr import Dim, Expr, Sum, Terms
-    from symdim.algebra.texts.remainders import dividend
-from symdim.algebra.texts.tree import Operator
+    from symdim.algebra.texts.tree import Operator
 
     Form: TypeAlias = tuple[int, Operation, Dim]
     Factored: TypeAlias = tuple[int, Expr | None, Operation, Dim]
