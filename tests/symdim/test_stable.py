@@ -34,7 +34,7 @@ def test_the_text_of_a_rest_does_not_need_that_of_the_sum():
 
 
 def test_a_numerator_is_reflected_once():
-    """Its sign is that of the first term in the basis; by that of the short form this went on for ever."""
+    """Its sign is that of the first term; the short form of the reflected numerator has the other sign."""
     N, K, L = (SYMBOLS[name] for name in "NKL")
     product = N * (K - 2 * minimum(K, L) - L)
     remainder = product % 5

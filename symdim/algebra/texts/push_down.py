@@ -154,12 +154,13 @@ def _rounded(kind: type[Extremum], parts: Iterable[Dim]) -> tuple[Dim, int] | No
             numbers.append(part)
             continue
         terms, _ = terms_of(part)
-        divisions = [(u, found) for u, k in terms.items() if k == 1 and (found := _division_of(u)) is not None]
+        divisions = [(u, found) for u, k in terms.items() if abs(k) == 1 and (found := _division_of(u)) is not None]
         if len(divisions) != 1:
             return None
         ((unit, (n, d)),) = divisions
         divisors.add(d)
-        numerators.append(add(n, scale(subtract(part, unit), d)))
+        n = n if terms[unit] == 1 else subtract(d - 1, n)
+        numerators.append(add(n, scale(subtract(part, scale(unit, terms[unit])), d)))
         added += sum([abs(k) == 1 for k in terms.values()]) - 1
     if len(divisors) != 1 or added >= len(numerators):
         return None
