@@ -13,8 +13,6 @@ from symdim.algebra.order import sorted_units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from symdim.algebra.expr import Dim, Terms
 
     Powers = dict[Expr, int]

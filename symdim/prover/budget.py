@@ -170,6 +170,4 @@ def _leaves_of(nest: Expr, known: dict[Expr, int]) -> int:
 
 def _nested_in(node: Expr) -> list[Expr]:
     """The parts of a node that are nests, or sums and products with nests in them."""
-    return [
-        p for p in parts_of(node) if any(u._flags & EXTREMUM for u in ([p] if p._terms is None else p._terms))
-    ]
+    return [p for p in parts_of(node) if any(u._flags & EXTREMUM for u in ([p] if p._terms is None else p._terms))]

@@ -5,7 +5,7 @@ the mirror images):
 
     multiple     k*u >= c                where  u >= ceil(c/k)                     k >= 1
     factor       f*u >= 0                where  u >= 0                             f >= 1
-    maximum      max(a, b) + r >= 0      where  a + r >= 0 or b + r >= 0; always if k*(a + r) + l*(b + r) >= 0, k, l >= 1
+    maximum      max(a, b) + r >= 0      where  a + r >= 0 or b + r >= 0; always if a + k*b + (1 + k)*r >= 0
                  max(a, b) + r <= 0      where  a + r <= 0 and b + r <= 0
     equality     e == 0                  where  e >= 0 and e <= 0
     remainder    d*(n//d) == n           where  d divides n
@@ -23,11 +23,10 @@ from itertools import combinations
 from math import gcd
 
 from symdim.algebra.constructors.arithmetic import add, scale, subtract, sum_of, total
-from symdim.algebra.constructors.extrema import as_extremum
 from symdim.algebra.constructors.long_division import cancelled
 from symdim.algebra.dims import at_least, excludes, sign, substituted
 from symdim.algebra.evaluate import postorder
-from symdim.algebra.expr import Expr, FloorDiv, Max, Min
+from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Min
 from symdim.algebra.intervals import is_empty, meet
 from symdim.algebra.polynomials import powers_of, terms_of
 from symdim.algebra.texts.remainders import as_remainder
@@ -156,11 +155,10 @@ def _step(gap: Expr) -> list[Dim] | None:
         rest = const // abs(k)  # monomial + rest >= 0, or rest - monomial >= 0
         found = _unit_step(monomial, 1 if k > 0 else -1, rest)
         return _threshold(gap) if found is None else found
-    extrema = [monomial for monomial in terms if as_extremum(monomial) is not None]
-    apart = [monomial for monomial in extrema if isinstance(monomial, (Max, Min))] or extrema
-    if len(apart) == 1:
-        k = terms[apart[0]]
-        found = _extremum_step(apart[0], k, subtract(gap, scale(apart[0], k)))
+    extrema = [monomial for monomial in terms if isinstance(monomial, Extremum)]
+    if len(extrema) == 1:
+        k = terms[extrema[0]]
+        found = _extremum_step(extrema[0], k, subtract(gap, scale(extrema[0], k)))
     else:
         divisions = [monomial for monomial in terms if isinstance(monomial, FloorDiv) and abs(terms[monomial]) == 1]
         found = None
@@ -182,9 +180,9 @@ def _unit_step(monomial: Expr, sign: int, rest: Dim) -> list[Dim] | None:
     return None if found is None or len(found) > _PARTS else found
 
 
-def _extremum_step(monomial: Expr, k: int, rest: Dim) -> list[Dim] | None:
+def _extremum_step(monomial: Extremum, k: int, rest: Dim) -> list[Dim] | None:
     """The step of `k*max(parts) + rest >= 0`, or of a minimum."""
-    kind, parts = as_extremum(monomial) or (Max, (monomial,))
+    kind, parts = type(monomial), monomial._parts
     if len(parts) > _ARGUMENTS:
         return None
     gaps = [add(scale(part, k), rest) for part in parts]

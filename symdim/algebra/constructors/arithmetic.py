@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra.caches import remembered
 from symdim.algebra.constructors import complements
 from symdim.algebra.expr import Expr, Mul, as_dim
 from symdim.algebra.interning import PRIME, find_sum
@@ -229,7 +228,7 @@ def _least_terms(a: Expr, k: int) -> int:
     terms, const = terms_of(a)
     count = len(terms) + (const != 0)
     signs = {c > 0 for c in (*terms.values(), const) if c}
-    if (len(signs) > 1 and count > 2):
+    if len(signs) > 1 and count > 2:
         return 0
     return k * (count - 1) + 1 - (const != 0)
 

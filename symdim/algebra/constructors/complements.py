@@ -25,7 +25,7 @@ from symdim.algebra.caches import remembered
 from symdim.algebra.constructors import arithmetic, extrema, floordiv
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Min
 from symdim.algebra.order import order
-from symdim.algebra.polynomials import accumulate, exact_quotient, has_extrema, powers_of, terms_of, times
+from symdim.algebra.polynomials import EXTREMUM, accumulate, exact_quotient, has_extrema, powers_of, terms_of, times
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _is_near(place: Place, terms: Terms, const: int) -> bool:
             return True
         if any(u is not unit and u in terms for u in [times(u, factor) for u in inner]):
             return True
-    return isinstance(atom, Extremum) and any(u is not unit and u._flags & extrema.EXTREMUM for u in terms)
+    return isinstance(atom, Extremum) and any(u is not unit and u._flags & EXTREMUM for u in terms)
 
 
 def _has_half(atom: FloorDiv, terms: Terms) -> bool:
@@ -113,7 +113,9 @@ def _has_half(atom: FloorDiv, terms: Terms) -> bool:
     d = atom._parts[1]
     if d == 2:
         return True
-    divisors = {a._parts[1] for unit in terms if unit._height for a in powers_of(unit) if type(a) is FloorDiv and a is not atom}
+    divisors = {
+        a._parts[1] for unit in terms if unit._height for a in powers_of(unit) if type(a) is FloorDiv and a is not atom
+    }
     return any(isinstance(e, int) and (e == d or 2 * e == d) for e in divisors)
 
 
@@ -151,7 +153,7 @@ def _is_nest(atom: Extremum) -> bool:
 
 
 def _is_second(atom: Expr) -> bool:
-    """Whether the complement is taken if both give sums of one length: of a minimum that is no nest, of an upper half."""
+    """Whether the complement is taken if both give sums of one length: of a minimum, no nest, or an upper half."""
     if isinstance(atom, FloorDiv):
         n, d = atom._parts
         return isinstance(d, int) and 2 * terms_of(n)[1] >= d
@@ -166,11 +168,10 @@ def _without_complements(terms: Terms, const: int) -> Sum:
         for unit, atom, factor in _places(terms):
             k = terms[unit]
             known = complement_of(atom) if not isinstance(atom, FloorDiv) or _has_half(atom, terms) else None
-            twin = None if known is None else times(known[0], factor)
-            other = 0 if twin is None else terms.get(twin, 0)
-            if known is not None and k * other > 0:
-                k = min(k, other, key=abs)
-                terms, const = _replaced(terms, const, {unit: k, twin: k}, [(k, known[1])], factor)
+            other = None if known is None else times(known[0], factor)
+            if known is not None and other is not None and k * terms.get(other, 0) > 0:
+                k = min(k, terms[other], key=abs)
+                terms, const = _replaced(terms, const, {unit: k, other: k}, [(k, known[1])], factor)
                 found = True
                 break
     return terms, const
@@ -262,7 +263,7 @@ def _clamp_of(t: Dim, a: Dim, b: Dim, first: type[Expr], second: type[Expr]) -> 
 
 
 def _length(terms: Terms, const: int) -> Length:
-    """The terms of a sum with the depths of their nesting, the negative terms, the atoms, and those of the second form."""
+    """The terms of a sum with the depths of their nesting, its atoms, negative terms, and atoms of the second form."""
     places = _places(terms)
     return (
         len(terms) + (const != 0) + sum([unit._height for unit in terms]) + len(places),

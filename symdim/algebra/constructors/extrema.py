@@ -21,7 +21,7 @@ from math import gcd
 
 from symdim.algebra.bounds import bounds_of, bounds_of_sum
 from symdim.algebra.caches import remembered, shared_cache
-from symdim.algebra.constructors import arithmetic, floordiv, long_division
+from symdim.algebra.constructors import arithmetic, floordiv
 from symdim.algebra.expr import CACHE_SIZE, Expr, Extremum, FloorDiv, Max, Min
 from symdim.algebra.interning import find_unit, publish, sequence_fingerprint
 from symdim.algebra.intervals import greatest, smallest
@@ -30,7 +30,7 @@ from symdim.algebra.polynomials import EXTREMUM, accumulate, divides, has_extrem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.algebra.expr import Dim, Interval, Sum, Terms
+    from symdim.algebra.expr import Dim, Interval, Sum
 
     Kind = type[Extremum]
 
@@ -103,7 +103,9 @@ def _nest(kind: Kind, parts: list[Dim]) -> Sum:
 def _size(parts: list[Dim]) -> tuple[int, int]:
     """The number of terms in all parts, with the depths of their nesting, and that of negative terms."""
     sums = [terms_of(part)[0] for part in parts]
-    return sum([1 + unit._height for terms in sums for unit in terms]), sum([k < 0 for terms in sums for k in terms.values()])
+    return sum([1 + unit._height for terms in sums for unit in terms]), sum(
+        [k < 0 for terms in sums for k in terms.values()]
+    )
 
 
 def _flattened(kind: Kind, dims: list[Dim]) -> list[Dim]:
@@ -116,7 +118,7 @@ def _flattened(kind: Kind, dims: list[Dim]) -> list[Dim]:
     while stack:
         dim = stack.pop()
         if type(dim) is kind:
-            stack += dim._parts[::-1]  # type: ignore[union-attr]
+            stack += dim._parts[::-1]
             continue
         inner = arguments(dim)
         if inner is not None and inner[0] is kind and len(found) + len(stack) + len(inner[1]) <= _ARGUMENTS:
@@ -150,11 +152,6 @@ def _is_small(dim: Dim) -> bool:
         count += not units
         stack += [part for unit in units for part in unit._parts]
     return count <= _ARGUMENTS
-
-
-def as_extremum(unit: Expr) -> tuple[Kind, tuple[Dim, ...]] | None:
-    """(kind, parts) of a maximum or minimum; None for other units."""
-    return (type(unit), unit._parts) if isinstance(unit, Extremum) else None
 
 
 def undominated(kind: Kind, leaves: list[Dim]) -> list[Dim]:
@@ -193,9 +190,11 @@ def _without_means(kind: Kind, leaves: list[Dim]) -> list[Dim]:
 
 
 def _within_reach(kind: Kind, leaves: list[Dim]) -> list[Dim]:
-    """The same in linear time, and with the interval of each leaf alone: those that the greatest lower end exceeds go."""
+    """The same in linear time, with the interval of each leaf alone: those that the greatest lower end exceeds go."""
     if kind is Min:
-        return [arithmetic.scale(leaf, -1) for leaf in _within_reach(Max, [arithmetic.scale(leaf, -1) for leaf in leaves])]
+        return [
+            arithmetic.scale(leaf, -1) for leaf in _within_reach(Max, [arithmetic.scale(leaf, -1) for leaf in leaves])
+        ]
     ends = [(lo, i) for i, leaf in enumerate(leaves) if (lo := bounds_of(leaf)[0]) is not None]
     least, place = max(ends, key=lambda end: (end[0], -end[1]), default=(None, 0))
     if least is None:
@@ -232,7 +231,9 @@ def _absorbed(kind: Kind, parts: list[Dim]) -> list[Dim]:
     """min(y, max(z, min(x, y))) as min(y, max(z, x)): what is an argument already is not asked for again inside."""
     leaves, found = set(parts), []
     for part in parts:
-        if isinstance(part, OTHER[kind]) and any(isinstance(a, kind) and not leaves.isdisjoint(a._parts) for a in part._parts):
+        if isinstance(part, OTHER[kind]) and any(
+            isinstance(a, kind) and not leaves.isdisjoint(a._parts) for a in part._parts
+        ):
             inner: list[Dim] = []
             for a in part._parts:
                 rest = [x for x in a._parts if x not in leaves] if isinstance(a, kind) else [a]
@@ -249,12 +250,11 @@ def _absorbed(kind: Kind, parts: list[Dim]) -> list[Dim]:
 def _shared(kind: Kind, parts: list[Dim]) -> Sum | None:
     """min(max(x, y), max(x, z)) as max(x, min(y, z)); None without a common argument."""
     other = OTHER[kind]
-    if not all(isinstance(part, other) for part in parts):
-        return None
-    common = [a for a in parts[0]._parts if all(a in part._parts for part in parts)]  # type: ignore[union-attr]
+    nests = [part._parts for part in parts if isinstance(part, other)]
+    common = [a for a in nests[0] if all(a in nest for nest in nests)] if len(nests) == len(parts) else []
     if not common:
         return None
-    rests = [[a for a in part._parts if a not in common] for part in parts]  # type: ignore[union-attr]
+    rests = [[a for a in nest if a not in common] for nest in nests]
     if not all(rests):
         return as_sum(other, common)
     return as_sum(other, [*common, extremum_of(kind, [extremum_of(other, rest) for rest in rests])])
@@ -265,7 +265,7 @@ def _is_negative(dim: Expr) -> bool:
 
 
 def _common(parts: list[Dim]) -> tuple[Sum, int, list[Dim]]:
-    """(s, g, rests) with part == s + g*rest for each. No unit is in all rests, and no rest of two has a negative term."""
+    """(s, g, rests) with part == s + g*rest. No unit is in all rests, and no rest of two has a negative term."""
     sums = [terms_of(part) for part in parts]
     if len(parts) == 2:
         (ones, const), (others, other_const) = sums

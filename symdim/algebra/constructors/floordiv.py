@@ -21,7 +21,6 @@ from symdim.algebra.expr import Extremum, FloorDiv
 from symdim.algebra.interning import find_unit, publish, sequence_fingerprint
 from symdim.algebra.intervals import quotient
 from symdim.algebra.polynomials import (
-    EXTREMUM,
     EVEN,
     accumulate,
     height_of,
@@ -173,7 +172,11 @@ class _ByNumber:
             is_negative, core = remainder
             if is_negative:
                 self._reflect(rest)
-            accumulate(self.whole, {u: (self.terms.get(u, 0) - k) // c for u, k in core.items() if self.terms.get(u, 0) != k}, self.sign)
+            accumulate(
+                self.whole,
+                {u: (self.terms.get(u, 0) - k) // c for u, k in core.items() if self.terms.get(u, 0) != k},
+                self.sign,
+            )
             self.terms, self.rounds = core, 0
             return self._with_atom()
         inner = numerators.mergeable(rest) if divisions else None

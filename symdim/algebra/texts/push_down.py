@@ -9,8 +9,8 @@ and in the other direction, where all arguments are divided by one number:
 
     rounding     max(a//d + t, b//d, c) = max(a + d*t, b, c*d)//d
 
-So `min(w, x + y) - x` prints as `min(w - x, y)`, and `min(x//2, y//2)` as `min(x, y)//2`. The expression keeps its form,
-so equal expressions are one object. A form is used only if the constructors make the same object of it.
+So `min(w, x + y) - x` prints as `min(w - x, y)`, and `min(x//2, y//2)` as `min(x, y)//2`. The expression keeps its
+form, so equal expressions are one object. A form is used only if the constructors make the same object of it.
 """
 
 from __future__ import annotations
@@ -77,7 +77,9 @@ def _multiples(terms: Terms, const: int, factor: Expr | None) -> tuple[Sum, Dim]
     """(m, r) with `factor*m + r` the sum."""
     if factor is None:
         return (terms, const), 0
-    inner = {u: k for unit, k in terms.items() if divides(factor, unit) and (u := exact_quotient(unit, factor)) is not None}
+    inner = {
+        u: k for unit, k in terms.items() if divides(factor, unit) and (u := exact_quotient(unit, factor)) is not None
+    }
     rest = sum_of({unit: k for unit, k in terms.items() if not divides(factor, unit)}, const)
     return (inner, terms.get(factor, 0)), rest
 
