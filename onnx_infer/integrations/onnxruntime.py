@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 import onnx
+from symdim.prover.halves import halved
 
 from onnx_infer.api import infer
 from onnx_infer.diagnostics import log
@@ -26,7 +27,6 @@ from onnx_infer.protobuf.files import data_files, own_locations, read_model, sav
 from onnx_infer.protobuf.wire import type_bytes
 from symdim import Dim, Expr
 from symdim.errors import printable_lines
-from symdim.prover.halves import halved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
