@@ -109,7 +109,7 @@ class ArenaPlan:
         for name, (root, start, kind) in self._places.items():
             storage = self.storages[number[root]]
             below = tuple(self.storages[i].root for i in storage.below)
-            offset = storage.offset + start
+            offset = None if storage.offset is None else storage.offset + start
             found.append(
                 Buffer(name, root, kind, self._sizes[name], offset, self._first[name], self._last[name], below)
             )
@@ -120,13 +120,16 @@ class ArenaPlan:
         return self._places[value].root
 
     @cached_property
-    def size(self) -> Dim:
-        """The bytes of the arena, as an expression."""
+    def size(self) -> Dim | None:
+        """The bytes of the arena, as an expression; None if that is long. `at` and emitted code have the number."""
         ends = dict.fromkeys(map(self.end, self.storages))
-        return maximum(*ends) if ends else 0
+        known = [end for end in ends if end is not None]
+        return None if len(known) < len(ends) else maximum(*known) if known else 0
 
-    def end(self, storage: Storage) -> Dim:
-        """Where a storage ends: its offset and its bytes, rounded up to the alignment."""
+    def end(self, storage: Storage) -> Dim | None:
+        """Where a storage ends: its offset and its bytes, rounded up to the alignment. None if its offset is long."""
+        if storage.offset is None:
+            return None
         return storage.offset + ceildiv(self._sizes[storage.root], self.align) * self.align
 
     @cached_property

@@ -29,7 +29,7 @@ class Verified(NamedTuple):
 def verify(
     steps: Sequence[Step],
     storages: Sequence[Storage],
-    ends: Sequence[Dim],
+    ends: Sequence[Dim | None],
     places: Mapping[str, Place],
     outputs: Iterable[str],
 ) -> Verified:
@@ -67,7 +67,7 @@ def _where(step: Step) -> str:
     return f"{step.operator} {step.node!r}"
 
 
-def _all_below(storages: Sequence[Storage], ends: Sequence[Dim]) -> list[int]:
+def _all_below(storages: Sequence[Storage], ends: Sequence[Dim | None]) -> list[int]:
     """For each storage all that lie below it, directly or through others, as bits. Raises PlanError if one does not."""
     found: dict[int, int] = {}
     for start in range(len(storages)):
@@ -87,9 +87,13 @@ def _all_below(storages: Sequence[Storage], ends: Sequence[Dim]) -> list[int]:
             for x in under:
                 found[block] |= found[x] | 1 << x
             for x in storage.covered:
-                if not any(at_least(ends[y] - ends[x], 0) for y in storage.below):
+                if not any(_is_higher(ends[y], ends[x]) for y in storage.below):
                     raise PlanError(f"the end of {storages[x].root!r} may be above the offset of {storage.root!r}")
     return [found[i] for i in range(len(storages))]
+
+
+def _is_higher(end: Dim | None, other: Dim | None) -> bool:
+    return end is not None and other is not None and at_least(end - other, 0)
 
 
 def _needed_after(steps: Sequence[Step], outputs: set[str], places: Mapping[str, Place]) -> list[set[str]]:

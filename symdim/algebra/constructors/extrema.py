@@ -37,8 +37,10 @@ if TYPE_CHECKING:
 OTHER: dict[type[Extremum], type[Extremum]] = {Max: Min, Min: Max}
 
 _known = shared_cache(CACHE_SIZE)
-_SUMS = 8  # the most arguments to which those of a maximum in a sum are flattened, and of which bounds are compared in full
-_ARGUMENTS = 24  # the most arguments that are compared in pairs, and that a nest may have to be rewritten
+_SUMS = (
+    8  # the most arguments to which those of a maximum in a sum are flattened, and of which bounds are compared in full
+)
+_ARGUMENTS = 24  # the most arguments that a nest may have to be rewritten
 _MEANS = 6  # the most arguments that are compared in threes
 _ROUNDS = 3  # how often a negative term in an argument is taken out that comes from its short form
 _TERMS = 8  # the most terms beside a maximum or minimum that each argument takes in
