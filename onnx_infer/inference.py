@@ -161,7 +161,7 @@ def report(record: Record, passes: Passes, in_file: InFile) -> None:
         errors = input_errors(record.model, record.scope)
         record.diagnostics += [Diagnostic("error", "", "", message) for message in errors]
     record.diagnostics += [Diagnostic("warning", "", "", message) for message in in_file.wrong]
-    if foreign := sorted(in_file.bounds.keys() - record.symbols.known().keys()):
+    if in_file.bounds and (foreign := sorted(in_file.bounds.keys() - record.symbols.known().keys())):
         unknown = f"metadata {KEY}: bounds of {', '.join(map(repr, foreign))}, which the model does not have"
         record.diagnostics.append(Diagnostic("warning", "", "", unknown))
     if told := record.scope.operators.outdated:

@@ -86,8 +86,12 @@ class Statements:
         self.contradictions: Sequence[Diagnostic] = ()  # the errors about demands that no run fulfils
         self.may_end = may_end  # whether the pass ends where the bounds implied so far decide a sign
         self.known_early: CertainBounds | None = None  # the bounds with which it has ended before its last node
-        self._implied = Bounds()  # the bounds that the first statements imply
-        self._read = 0  # the number of these statements
+        self._read = 0  # the number of the statements of which `_implied` are the bounds
+
+    @cached_property
+    def _implied(self) -> Bounds:
+        """The bounds that the first statements imply."""
+        return Bounds()
 
     @property
     def plain(self) -> list[Statement]:
@@ -116,11 +120,20 @@ class Sizes:
     def __init__(self, symbols: Symbols) -> None:
         self.created: list[Var] = []
         self.fresh = FreshSizes()  # what these sizes equal
-        self.run_time = RunTimeValues(symbols)
-        self.own = OwnSizes()
+        self._symbols = symbols
         self.unsolved: dict[str, Value] = {}  # the values whose fresh sizes were solved, as they were before
         self.choices: dict[tuple[Dim, Dim], None] = {}  # pairs of sizes of which broadcasting chose one
         self.last_choice: Node | None = None  # the node of the last one, if there were too many
+
+    @cached_property
+    def run_time(self) -> RunTimeValues:
+        """The elements that only a run knows, from which sizes are computed."""
+        return RunTimeValues(self._symbols)
+
+    @cached_property
+    def own(self) -> OwnSizes:
+        """The variables of this result only."""
+        return OwnSizes()
 
 
 class DeclaredTypes:
@@ -222,7 +235,11 @@ class Record:
         self.sizes = Sizes(symbols)
         self.declared = DeclaredTypes()
         self.nesting = Nesting()
-        self.calls = CallTables(model)
+
+    @cached_property
+    def calls(self) -> CallTables:
+        """What is known of the calls of functions."""
+        return CallTables(self.model)
 
     @cached_property
     def main_nodes(self) -> Sequence[Node]:

@@ -18,8 +18,9 @@ from onnx_infer.engine.substitution import replace_solved
 from onnx_infer.model.graph import Attributes, label_of
 from onnx_infer.operators.schema import NEWEST
 from onnx_infer.types.join import NOTHING
+from onnx_infer.values.dtype import INTEGER_RANGE
 from onnx_infer.values.propagated import MAX_DATA, is_small
-from onnx_infer.values.tensor import Value
+from onnx_infer.values.tensor import SymTensor, Value
 from onnx_infer.values.text import bounded
 from symdim.algebra.caches import shared_cache
 
@@ -135,7 +136,7 @@ def _enter_inputs(record: Record, graph: Graph, scope: Scope) -> None:
     for name, value in graph.inputs:
         if name not in scope:
             scope[name] = NOTHING if value is None else opened(record, value)
-            if scope is record.scope:
+            if scope is record.scope and isinstance(value, SymTensor) and value.dtype in INTEGER_RANGE:
                 scope[name] = record.sizes.run_time.named(name, scope[name])
 
 
