@@ -146,7 +146,8 @@ def infer_forward(
         finish(passes, record, start, symbols)
         if not (passes.setting.mode.is_cautious or record.symbols.related):
             record.scope.update(inputs)  # sizes of inputs stay as the model writes them
-        name_declared(record, start)
+        if record.declared.claims:
+            record.declared.assumed += name_sizes(record)
     return record
 
 
@@ -188,10 +189,3 @@ def finish(passes: Passes, record: Record, start: Start, symbols: Symbols) -> No
         record.diagnostics += record.statements.contradictions
     if shorter := shorter_sizes(record):
         shorten(record, shorter)
-
-
-def name_declared(record: Record, start: Start) -> None:
-    """Give declared names to sizes that have none. What else declared types claim becomes statements."""
-    record.declared.claims[:0] = start.claims
-    if record.declared.claims:
-        record.declared.assumed += name_sizes(record)

@@ -144,7 +144,6 @@ class DeclaredTypes:
         self.assumed: list[str] = []  # relations from assumed declared types
         self.unselected: list[str] = []  # values that are one of two tensors, though their declared rank selects one
         self.left_open: frozenset[tuple[str, int | None]] = frozenset()  # declared numbers and ranks that are not used
-        self.reopened: dict[Var, Var] = {}  # a name of an earlier inference -> the size that has it now
         self.first_named: dict[Var, tuple[str, int]] = {}  # a name -> the value about which nothing else is known
 
 
@@ -302,7 +301,7 @@ class Record:
         """The tables that only grow while the nodes of the main graph are visited, unless a name is given twice."""
         by_name = self.scope, self.notes, self.nesting.seen.graphs, self.calls.outcomes, self.nesting.views
         said = self.declared
-        declared = said.assumed, said.unselected, said.reopened, said.first_named
+        declared = said.assumed, said.unselected, said.first_named
         return (*by_name, *declared, self.sizes.choices, self.statements.undecided)
 
     def mark(self) -> Mark:

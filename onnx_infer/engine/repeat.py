@@ -29,13 +29,12 @@ from onnx_infer.laws.readable import has_many_names
 from onnx_infer.operators.element_types import LARGEST_SIZE
 from onnx_infer.types.merge import is_of_inputs, size_pairs
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
-from symdim import Expr
 from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from onnx_infer.engine.record import Claim, Record
+    from onnx_infer.engine.record import Record
     from onnx_infer.engine.substitution import Shorter
     from onnx_infer.laws.statements import Statement
     from onnx_infer.model.given import Interval
@@ -82,15 +81,13 @@ class Start(NamedTuple):
     """What a walk knows before its first node.
 
     It `uses_claims`: declared numbers of sizes that data decide or that are long, and declared ranks that select one of
-    two tensors. `stated` are the statements of the first walk that imply the `bounds`, and `claims` what the declared
-    types say that the `shapes` replace. Both belong to the result, too.
+    two tensors. `stated` are the statements of the first walk that imply the `bounds`; they belong to the result, too.
     """
 
     shapes: Shapes = Shapes()
     bounds: Mapping[str, Interval] = MappingProxyType({})
     uses_claims: bool = False
     stated: tuple[tuple[Statement, Node], ...] = ()
-    claims: tuple[Claim, ...] = ()
 
     def with_bounds(self, bounds: CertainBounds, record: Record, first: Symbols) -> Start:
         """This start of a walk, and the bounds that its record has given. `first` are the symbols of the first walk."""
@@ -114,9 +111,8 @@ def second_start(record: Record, start: Start, first: Symbols, uses_claims: bool
     shapes = _forced(record, start.shapes, shorter)
     if bounds is None and not more and shapes == start.shapes:
         return None
-    claims = () if shapes == Shapes() else tuple(_replaced(record, shapes, shorter))
     start = start if bounds is None else start.with_bounds(bounds, record, first)
-    return start._replace(shapes=shapes, uses_claims=uses_claims, claims=claims)
+    return start._replace(shapes=shapes, uses_claims=uses_claims)
 
 
 def certain_bounds(record: Record) -> CertainBounds | None:
@@ -194,13 +190,3 @@ def _written(shape: Sequence[Dim]) -> tuple[Size, ...]:
             for size in shape
         ]
     )
-
-
-def _replaced(record: Record, shapes: Shapes, shorter: Shorter) -> Iterator[Claim]:
-    """The claims of a walk about sizes of inputs in the declared types that these shapes replace."""
-    resolve = record.sizes.fresh.resolve
-    for claim in record.declared.claims:
-        if claim.value in shapes.values and isinstance(claim.declared, Expr) and not has_own_name(claim.declared):
-            known = claim.substitute(shorter.sizes, resolve)
-            if isinstance(known.inferred, int) or (known.inferred is not None and is_of_inputs(known.inferred)):
-                yield known
