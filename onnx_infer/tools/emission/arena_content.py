@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.errors import ArgumentError
 from onnx_infer.results.sources import without_computed
-from onnx_infer.tools.arena.parts import slots_of
 from onnx_infer.tools.arena.placing import compacted, extent
-from onnx_infer.tools.planning.live import ByteCounter
+from onnx_infer.tools.arena.sharing import slots_of
+from onnx_infer.tools.planning.memory import ByteCounter
 from symdim.algebra.dims import variables_of
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from onnx_infer.results.guards import Guard
     from onnx_infer.results.inferred import Inferred
-    from onnx_infer.tools.arena.parts import Storage
     from onnx_infer.tools.arena.plan import ArenaPlan
+    from onnx_infer.tools.arena.sharing import Storage
     from onnx_infer.values.tensor import Dim
     from symdim import Var
     from symdim.relations.relation import RelationKind

@@ -97,7 +97,7 @@ class Tracer:
     """Follows pinned sizes back over the traced model. `static` is its result, `traced` the sizes that are free now.
 
     The walk sets `values`, the traced sizes by symbol, and `merged`, the merged sizes. `wanted` are the sizes that
-    nodes want at axes of inputs; `proposals.py` says what a person can do about them.
+    nodes want at axes of inputs; `making.py` says what a person can do about them.
     """
 
     def __init__(self, static: InferenceResult, traced: Iterable[int]) -> None:
