@@ -137,7 +137,8 @@ def run(request: Request, first: Record | None = None) -> Run:
         settle(record, passes.given.relations, met, wrong)
     if passes.given.bounds and (unknown := passes.given.bounds.keys() - record.symbols.known().keys()):
         raise UnknownSymbol("bounds", unknown, record.symbols.known())
-    passes = passes.assuming(record.declared.assumed)
+    if record.declared.assumed:
+        passes = passes.assuming(record.declared.assumed)
     report(record, passes, in_file)
     if request.policy == "strict" and (raised := next(filter(is_raised, record.diagnostics), None)):
         raise ShapeInferenceError(str(raised))
@@ -160,12 +161,12 @@ def report(record: Record, passes: Passes, in_file: InFile) -> None:
     if graph.defaults or any(value is None for _, value in graph.inputs):
         errors = input_errors(record.model, record.scope)
         record.diagnostics += [Diagnostic("error", "", "", message) for message in errors]
-    record.diagnostics += [Diagnostic("warning", "", "", message) for message in in_file.wrong]
+    warnings = [*in_file.wrong]
     if in_file.bounds and (foreign := sorted(in_file.bounds.keys() - record.symbols.known().keys())):
-        unknown = f"metadata {KEY}: bounds of {', '.join(map(repr, foreign))}, which the model does not have"
-        record.diagnostics.append(Diagnostic("warning", "", "", unknown))
+        warnings.append(f"metadata {KEY}: bounds of {', '.join(map(repr, foreign))}, which the model does not have")
     if told := record.scope.operators.outdated:
-        record.diagnostics.append(Diagnostic("warning", "", "", told))
+        warnings.append(told)
+    record.diagnostics += [Diagnostic("warning", "", "", message) for message in warnings]
     if record.diagnostics:
         from onnx_infer.engine.messages import told_once  # few models need it
 

@@ -3,7 +3,7 @@
 A value has the traced size at an axis, and a node demands a free size there. The axis is followed through the nodes
 that keep it, back to a constant size (the target of an Expand, the end of a Slice, ...), to a constant tensor, or to an
 input. A constant tensor with a clear pattern can be continued: equal slices, 0, 1, 2, ..., equal steps, a causal mask
-(`patterns.py`). Any other tensor pins the size, because only the author knows its further elements.
+(`meant_targets.py`). Any other tensor pins the size, because only the author knows its further elements.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ import numpy as np
 from onnx import TensorProto, numpy_helper
 
 from onnx_infer.model.graph import Node, first_output, label_of, title_of
-from onnx_infer.tools.transforms.dynamic.meant_targets import Merged, blocks, meant_target
-from onnx_infer.tools.transforms.dynamic.patterns import Kind, pattern
+from onnx_infer.tools.transforms.dynamic.meant_targets import Kind, Merged, blocks, meant_target, pattern
 from onnx_infer.tools.transforms.dynamic.trials import deciding, trial
 from onnx_infer.values.tensor import Dim, Shape, SymTensor
 from onnx_infer.values.text import text
