@@ -164,13 +164,13 @@ def report(record: Record, passes: Passes, in_file: InFile) -> None:
     warnings = [*in_file.wrong]
     if in_file.bounds and (foreign := sorted(in_file.bounds.keys() - record.symbols.known().keys())):
         warnings.append(f"metadata {KEY}: bounds of {', '.join(map(repr, foreign))}, which the model does not have")
-    if told := record.scope.operators.outdated:
-        warnings.append(told)
+    if outdated := record.scope.operators.outdated:
+        warnings.append(outdated)
     record.diagnostics += [Diagnostic("warning", "", "", message) for message in warnings]
     if record.diagnostics:
-        from onnx_infer.engine.messages import told_once  # few models need it
+        from onnx_infer.engine.messages import reported_once  # few models need it
 
-        record.diagnostics[:] = [d._replace(message=bounded(d.message)) for d in told_once(record)]
+        record.diagnostics[:] = [d._replace(message=bounded(d.message)) for d in reported_once(record)]
     if record.notes and record.model.graph.defaults:
         from onnx_infer.engine.messages import name_overridable  # few models need it
 

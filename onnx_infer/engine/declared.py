@@ -1,6 +1,6 @@
 """The types that a model declares, merged into the inferred ones by the policy of the walk; `claims.py` has the law.
 
-The sizes that a body declares replace nothing that is inferred: the body may not run, so that no guard could tell it.
+The sizes that a body declares replace nothing that is inferred: the body may not run, so that no guard could report it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def merged(record: Record, name: str, declared: Value, inferred: Value, node: No
     keeps: Keeps = "nothing" if record.nesting.depth and not trusted else "numbers" if uses_claims else "plain numbers"
     value, conflicts, claimed = _merged(declared, inferred, policy, trusted, keeps)
     if conflicts:
-        _tell(record, name, conflicts)
+        _report(record, name, conflicts)
         return opened(record, value)
     if not claimed:
         return opened(record, value)
@@ -75,7 +75,7 @@ def merged(record: Record, name: str, declared: Value, inferred: Value, node: No
     return opened(record, value if len(known) == len(claimed) else declared_only(record, name, value, node))
 
 
-def _tell(record: Record, name: str, conflicts: Iterable[Conflict]) -> None:
+def _report(record: Record, name: str, conflicts: Iterable[Conflict]) -> None:
     """Record what of the declared type of a value is wrong."""
     for text, of_types in conflicts:
         if of_types:
@@ -147,10 +147,10 @@ def of_input(record: Record, name: str, declared: Value, given: Value) -> Value:
     """
     declared = without_claims(declared, given, _kept("numbers" if record.setting.assumes_declared else "nothing"))
 
-    def told(conflict: Conflict) -> None:
+    def reported(conflict: Conflict) -> None:
         record.complain(f"input '{name}' of a body: {conflict.text}")
 
-    return opened(record, merge(declared, given, "refine", told))
+    return opened(record, merge(declared, given, "refine", reported))
 
 
 def opened(record: Record, value: Value) -> Value:
@@ -212,7 +212,7 @@ def _kept(keeps: Keeps, trusted: bool = False) -> Callable[[Dim, Dim], bool]:
     def kept(declared: Dim, inferred: Dim) -> bool:
         if is_number(declared):
             if keeps == "nothing":
-                return differ(declared, inferred)  # which is told
+                return differ(declared, inferred)  # which is reported
             return keeps == "numbers" or not is_claimable(inferred)
         return not is_fresh(inferred) or (trusted and not has_own_name(declared))
 

@@ -1,4 +1,4 @@
-"""What one pass over a model records: plain data, in small records by purpose. The functions of this room fill it.
+"""What one pass over a model records: plain data, in small records by purpose. The functions of this package fill it.
 
 Record            model, symbols and settings; values, notes and diagnostics; the records below; the way back
 Statements        what nodes demand of sizes
@@ -261,9 +261,9 @@ class Record:
         """Record an error that does not belong to a single node."""
         self.diagnostics.append(Diagnostic("error", "", "", message))
 
-    def warn_of(self, value: str, told: str) -> None:
-        """Record that the declared shape of a value contradicts the inferred one, as it is `told`."""
-        self.diagnostics.append(WrongShape("warning", "", value, f"value '{value}': {told}"))
+    def warn_of(self, value: str, reported: str) -> None:
+        """Record that the declared shape of a value contradicts the inferred one, as it is `reported`."""
+        self.diagnostics.append(WrongShape("warning", "", value, f"value '{value}': {reported}"))
 
     def says_more(self) -> bool:
         """Whether the pass has found more than values and diagnostics: statements, claims, or sizes that are solved."""

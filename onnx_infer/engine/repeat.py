@@ -1,18 +1,18 @@
-"""What a walk knows before its first node, and what makes a second walk over the model worth its time.
+"""What a walk knows before its first node, and what makes a second pass over the model worth its time.
 
-The first walk ends early where a rule asks for the sign of a size and bounds that earlier nodes imply decide it. It
+The first pass ends early where a rule asks for the sign of a size and bounds that earlier nodes imply decide it. It
 starts again with these bounds, because everything after that node would be inferred in vain, and with longer sizes: a
 model with strided windows takes up to six times as long otherwise.
 
-A second walk starts with three things that a node of the first one could not know, because later nodes say them:
+A second pass starts with three things that a node of the first one could not know, because later nodes say them:
 
 - bounds of input sizes that statements imply, if they decide a sign that a rule asked for (`laws/bounds.py`);
 - shapes with sizes that later nodes force: a product demands that a size which only the data decide is 5. A branch may
   then have another size, and a vector of that size other elements. A second inference reads these shapes in the file;
 - what declared types say and no node forces: the number of a size that data decide or that is long, or the rank of one
-  of two tensors. Only the second walk uses it.
+  of two tensors. Only the second pass uses it.
 
-Only statements that hold in every run (`demands.py`) imply bounds, because all that the second walk states depends on
+Only statements that hold in every run (`demands.py`) imply bounds, because all that the second pass states depends on
 these.
 """
 
@@ -81,7 +81,7 @@ class Start(NamedTuple):
     """What a walk knows before its first node.
 
     It `uses_claims`: declared numbers of sizes that data decide or that are long, and declared ranks that select one of
-    two tensors. `stated` are the statements of the first walk that imply the `bounds`; they belong to the result, too.
+    two tensors. `stated` are the statements of the first pass that imply the `bounds`; they belong to the result, too.
     """
 
     shapes: Shapes = Shapes()
@@ -90,14 +90,14 @@ class Start(NamedTuple):
     stated: tuple[tuple[Statement, Node], ...] = ()
 
     def with_bounds(self, bounds: CertainBounds, record: Record, first: Symbols) -> Start:
-        """This start of a walk, and the bounds that its record has given. `first` are the symbols of the first walk."""
+        """This start of a walk, and the bounds that its record has given. `first` are the symbols of the first pass."""
         symbols = {record.symbols.text(name): first.text(name) for name in self.bounds}
         stated = [(statement.substitute(symbols), node) for statement, node in bounds.stated]
         return self._replace(bounds={**self.bounds, **bounds.of}, stated=(*self.stated, *stated))
 
 
 def second_start(record: Record, start: Start, first: Symbols, uses_claims: bool) -> Start | None:
-    """What a second walk should know after one with this start; None if it would find nothing more.
+    """What a second pass should know after one with this start; None if it would find nothing more.
 
     It `uses_claims` only if the caller allows that.
     """
@@ -176,7 +176,7 @@ def _forced(record: Record, shapes: Shapes, shorter: Shorter) -> Shapes:
 
 
 def _contradicts(declared: Value | None, found: Value) -> bool:
-    """Whether a value has another number than its declared type. It keeps the declared one, so that this is told."""
+    """Whether a value has another number than its declared type. It keeps the declared one, and this is reported."""
     return any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in size_pairs(declared, found))
 
 
