@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from onnx import GraphProto, ModelProto
 
-    from onnx_infer.tools.arena.parts import Buffer, Step, Storage
-    from onnx_infer.tools.arena.sharing import Place
+    from onnx_infer.tools.arena.sharing import Buffer, Place, Step, Storage
 
 VERSION = 1
 """It is increased if an entry is removed or changes its meaning."""

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from onnx_infer.errors import ArgumentError
 from onnx_infer.operators.registration import registry
 from onnx_infer.results.inferred import checked_sizes, nameable
-from onnx_infer.tools.arena.orders import Flow, chosen_order
-from onnx_infer.tools.arena.parts import Step, Storage, slots_of
 from onnx_infer.tools.arena.placing import live_peak
 from onnx_infer.tools.arena.plan import ArenaPlan
-from onnx_infer.tools.arena.searching import MOST_STARTS, best_layout
-from onnx_infer.tools.arena.sharing import Sharing
+from onnx_infer.tools.arena.searching import MOST_STARTS, Flow, best_layout, chosen_order
+from onnx_infer.tools.arena.sharing import Sharing, Step, Storage, slots_of
 from onnx_infer.tools.planning.envelope import ZERO, Polynomial
-from onnx_infer.tools.planning.live import Blocks, ByteCounter
+from onnx_infer.tools.planning.memory import Blocks, ByteCounter
 from onnx_infer.tools.planning.samples import mixed_sizes, sample_sizes
 from onnx_infer.tools.planning.scheduled import MOST_STEPS, Schedule, ScheduledNode
 from symdim import ceildiv, maximum

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.tools.planning.costs import Layer, NodeCost, costs, layers
 from onnx_infer.tools.planning.fits import not_known
-from onnx_infer.tools.planning.live import Step
-from onnx_infer.tools.planning.memory import MemoryPlan
+from onnx_infer.tools.planning.memory import MemoryPlan, Step
 from onnx_infer.tools.planning.planner import byte_size
 from onnx_infer.tools.planning.traffic import traffic
 from onnx_infer.tools.report.layout import cut_names, limited, more, text_of
