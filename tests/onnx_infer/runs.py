@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     from onnx_infer import InferenceResult
 
-HEAD = '<ir_version: {}, opset_import: ["": {}, "com.microsoft": 1, "ai.onnx.ml": 3, "local": 1]>'
+HEAD = '<ir_version: {}, opset_import: ["": {}, "com.microsoft": 1, "ai.onnx.ml": 3, "com.acme": 1, "local": 1]>'
 SIZES = (1, 2, 3)
 Sizes = dict[str, int]
 
