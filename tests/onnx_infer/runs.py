@@ -187,26 +187,34 @@ def known_in(result: InferenceResult, arrays: Mapping[str, Any], sizes: Sizes) -
     return known
 
 
-def wrong(result: InferenceResult, arrays: Mapping[str, Any], sizes: Sizes, decided: str) -> list[str]:
-    """What is claimed of the values of a run and is not so; elements of inputs give the sizes of `decided`."""
-    known, found = known_in(result, arrays, sizes), []
-    elements = {
-        name: array.ravel().tolist() if array.ndim else int(array)
-        for name, array in arrays.items()
-        if name in result.inputs and array.dtype.kind == "i" and result.shapes[name] == array.shape
-    }
-    for name, array in arrays.items():
-        value = result.types.get(name)
-        found += [f"{name}: {value}: {text}" for text in contradictions(value, array, known)]
-        for dim, size in zip(result.shapes.get(name, ()), getattr(array, "shape", ()), strict=False):
-            own = at(with_values(dim, elements), sizes)
-            if own != size and (isinstance(own, int) or name in decided.split()):
-                found.append(f"{name}: with the elements {elements} {dim} is {own}, and not {size}")
-        for most, size in zip(result.upper_bounds.get(name, ()), getattr(array, "shape", ()), strict=False):
-            bound = at(most, known)
-            if isinstance(bound, int) and size > bound:
-                found.append(f"{name}: {size} is above the bound {most}")
-    return found
+class Claims(NamedTuple):
+    """What is said of the values of a model; elements of inputs and sizes alone give the sizes of `decided`."""
+
+    result: InferenceResult
+    upper_bounds: Mapping[str, Any]
+    decided: list[str]
+
+    def wrong(self, arrays: Mapping[str, Any], sizes: Sizes) -> list[str]:
+        """What is not so in a run."""
+        shapes, known, found = self.result.shapes, known_in(self.result, arrays, sizes), []
+        elements = {
+            name: array.ravel().tolist() if array.ndim else int(array)
+            for name, array in arrays.items()
+            if name in self.result.inputs and array.dtype.kind == "i" and shapes[name] == array.shape
+        }
+        for name, array in arrays.items():
+            value = self.result.types.get(name)
+            found += [f"{name}: {value}: {text}" for text in contradictions(value, array, known)]
+            actual = getattr(array, "shape", ())
+            for dim, size in zip(shapes.get(name, ()) if elements else (), actual, strict=False):
+                own = at(with_values(dim, elements), sizes)
+                if own != size and (isinstance(own, int) or name in self.decided):
+                    found.append(f"{name}: with the elements {elements} {dim} is {own}, and not {size}")
+            for most, size in zip(self.upper_bounds.get(name, ()), actual, strict=False):
+                bound = at(most, known)
+                if isinstance(bound, int) and size > bound:
+                    found.append(f"{name}: {size} is above the bound {most}")
+        return found
 
 
 def check_runs(case: Case, model: onnx.ModelProto, written: onnx.ModelProto, result: InferenceResult) -> None:
@@ -219,6 +227,7 @@ def check_runs(case: Case, model: onnx.ModelProto, written: onnx.ModelProto, res
         session = None
     else:
         session_of(written)
+    claims = Claims(result, result.upper_bounds, case.directives.get("decides", "").split())
     outcomes = set()
     guards = [*result.guards, *result.data_guards]
     for sizes in grid(case, result):
@@ -235,7 +244,7 @@ def check_runs(case: Case, model: onnx.ModelProto, written: onnx.ModelProto, res
                 assert outputs is not None, told
             if outputs is not None and not failing:
                 arrays = given | dict(zip(names, outputs, strict=True))
-                assert wrong(result, arrays, sizes, case.directives.get("decides", "")) == [], told
+                assert claims.wrong(arrays, sizes) == [], told
     assert (True in outcomes) != ("never" in case.directives)
     if "lenient" not in case.directives:
         assert False in outcomes or not any(guard.kind == "required" for guard in result.guards)
