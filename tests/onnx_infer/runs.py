@@ -2,15 +2,15 @@
 
 A line is a case; a line that begins with a space goes on with the one before; a line that begins with # is a remark.
 A case is the text of a graph and directives behind ` : `. A line that begins with `= ` is the template of the cases
-below it: their parts, separated by ` | `, stand for $1, $2, ... in it. A line that begins with `@ ` has directives of
-the cases below it, up to the next template.
+below it: their parts, separated by ` | `, stand for $1, $2, ... in it; a case without parts begins with a colon. A line
+that begins with `@ ` has directives of the cases below it, up to the next template.
 
 What a run shows is compared at all sizes of the case: a run is refused where a required guard fails; where no guard
 fails it succeeds, and all that is claimed of every value of the graph is so. Where there are guards both must happen.
 Both front ends find the same. Inference of the written
 model writes the same bytes, and finds nothing wrong in it. The directives:
 
-- `guards`, `data`, `laws`: the guards, those of sizes that the data decide, and the laws about elements of inputs
+- `guards`, `data`, `laws`: the guards, those of data-dependent sizes, and the laws about elements of inputs
 - `NAME = TYPE`: the type of a value, with `_d` for each size that only the data decide; `NAME <= (N, 4)`: its upper
   bounds; `decides`: values whose sizes follow from sizes and elements of inputs; `says`: parts of the messages
 - `fold`: the operators of the folded model, which gives the same outputs
@@ -93,8 +93,8 @@ def cases(path: Path) -> Iterator[tuple[int, Case]]:
         elif line.startswith("@"):
             common = line[1:].strip()
         else:
-            text, *given = line.split(" : ")
-            parts = text.split(" | ")
+            text, *given = f" {line} ".split(" : ")
+            parts = text.strip().split(" | ")
             graph = re.sub(r"\$(\d)", lambda m: "".join(parts[int(m[1]) - 1 : int(m[1])]), template or "$1")  # noqa: B023
             yield number, Case(graph, directives([*filter(None, common.split(" : ")), *given]))
 
@@ -251,7 +251,7 @@ def check_runs(case: Case, model: onnx.ModelProto, written: onnx.ModelProto, res
 
 
 def plain(text: str, like: str = "") -> str:
-    """The text without the numbers of sizes that only the data decide, unless the other text has such numbers."""
+    """The text without the numbers of data-dependent sizes, unless the other text has such numbers."""
     return text if re.search(r"\b_d\d", like) else re.sub(r"\b_d\d+", "_d", text)
 
 

@@ -28,7 +28,7 @@ def test_an_assumed_law_that_one_element_breaks_is_an_error(min_dim: int, runs: 
     model = parsed(text)
     result = infer(model, min_dim=min_dim)
     assert [(d.severity, d.operator) for d in result.diagnostics] == [("error", "SequenceMap-17")]
-    assert "Concat-13 'n': sizes at axis 1 differ: " in result.diagnostics[0].message
+    assert "Concat (opset 13) 'n': sizes at axis 1 differ: " in result.diagnostics[0].message
     assert (run(session_of(model), {"x": np.ones((min_dim, 1), np.float32)}) is not None) is runs
 
 
