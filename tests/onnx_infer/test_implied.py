@@ -11,7 +11,8 @@ from onnx_infer import infer, infer_shapes
 from onnx_infer.laws.bounds import implied_bounds
 from onnx_infer.laws.statements import Statement
 from onnx_infer.model.symbols import Symbols
-from symdim import Expr, Var, minimum
+from symdim import Expr, Scope, Var, minimum
+from symdim.algebra.variable import make_variable
 
 H, W = Var("H"), Var("W")
 CHAIN = """<ir_version: 8, opset_import: ["": 17]>
@@ -184,3 +185,11 @@ def test_a_number_in_place_of_a_clamp_stays():
     model.graph.input[0].type.tensor_type.shape.dim[1].dim_param = "max(N, 3)"
     once = infer_shapes(model)
     assert infer_shapes(once) == once
+
+
+def test_an_integer_without_a_lower_bound_gets_none() -> None:
+    v = make_variable(Scope(), "v", None, None)
+    stated = [Statement("at_most", v, 5, ""), Statement("equal", v, minimum(v, 3), "")]
+    assert implied_bounds(stated[:1]).of == {v: (None, 5)}
+    assert implied_bounds(stated).of == {v: (None, 3)}
+    assert implied_bounds([*stated, Statement("at_least", v, -2, "")]).of == {v: (-2, 3)}

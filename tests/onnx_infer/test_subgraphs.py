@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 import pytest
 
-from onnx_infer import fold, infer, infer_shapes, make_dynamic
+from onnx_infer import InferenceResult, fold, infer, infer_shapes, make_dynamic
 from onnx_infer.ops.attention import flex_attention
 from onnx_infer.testing import read_value
 from onnx_infer.values import dtype as dt
@@ -129,3 +129,29 @@ def test_the_body_of_a_loop_of_one_turn_knows_its_number(turns: int, is_known: b
     once = infer_shapes(parsed(graph))
     types = {info.name: info.type for node in once.graph.node for a in node.attribute for info in a.g.value_info}
     assert types["inner"].tensor_type.HasField("shape") == is_known
+
+
+def inner_types(result: InferenceResult, model: onnx.ModelProto) -> dict[str, list[int | str | None]]:
+    """The sizes written into all subgraphs, by value name."""
+    found = {}
+    pending = [result.apply(model).graph]
+    while pending:
+        graph = pending.pop()
+        for info in (*graph.value_info, *graph.output, *graph.input):
+            dims = info.type.tensor_type.shape.dim
+            found[info.name] = [d.dim_value if d.HasField("dim_value") else d.dim_param or None for d in dims]
+        pending += [a.g for node in graph.node for a in node.attribute if a.HasField("g")]
+    return found
+
+
+def test_what_is_written_into_a_body_holds_in_every_iteration() -> None:
+    model = parsed(
+        """g (float[N, 2] x) => (y) { m = Constant<value_int=3>() yes = Constant<value=bool {1}>()
+        y = Loop(m, yes, x) <body = b (int64 i, bool ci, float[N, 2] a) => (bool co, float[N, 2] o) {
+            co = Identity(ci) h = Neg(a) o = Concat<axis=0>(h, a) }> }"""
+    )
+    result = infer(model)
+    found = inner_types(result, model)
+    (size,) = {str(found["h"][0])}
+    assert size.startswith("_d")
+    assert found["o"] == [f"2*{size}", 2]
