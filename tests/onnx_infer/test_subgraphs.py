@@ -12,33 +12,7 @@ from onnx_infer.testing import read_value
 from onnx_infer.values import dtype as dt
 
 from .sessions import run, session_of
-from .texts import messages, parsed, types
-
-# -- names ------------------------------------------------------------------------------------------------------------
-
-
-def test_names_may_hide_outer_ones_and_repeat() -> None:
-    text = """g (float[N, 2] x, float[M, 2] w, bool c) => (y, z) {
-        y = If(c) <then_branch = a () => (o) { h = Neg(w) o = Neg(h) },
-                   else_branch = b () => (o) { h = Abs(w) o = Neg(h) }>
-        h = Neg(x) z = If(c) <then_branch = a () => (o) { o = Neg(h) }, else_branch = b () => (o) { o = Abs(h) }> }"""
-    assert types(parsed(text), "y", "z") == ["f32[M, 2]", "f32[N, 2]"]
-
-
-def test_nodes_are_sorted_by_what_subgraphs_read() -> None:
-    text = """g (float[N, 2] x, bool c) => (y) {
-        y = If(c) <then_branch = a () => (o) { o = Neg(h) h = Neg(late) }, else_branch = b () => (p) { p = Abs(late) }>
-        late = Concat<axis=0>(x, x) }"""
-    assert types(parsed(text), "y") == ["f32[2*N, 2]"]
-
-
-def test_a_name_that_nothing_gives_is_said_once() -> None:
-    text = """g (float[N, 2] x, bool c) => (y, z) { z = Neg(x)
-        y = If(c) <then_branch = a () => (o) { o = Neg(nowhere) }, else_branch = b () => (p) { p = Abs(x) }> }"""
-    result = infer(parsed(text))
-    assert messages(result) == ["input 'nowhere' of node 'y' is produced by no node"]
-    assert str(result.types["z"]) == "f32[N, 2]"
-
+from .texts import parsed
 
 # -- scores and messages -----------------------------------------------------------------------------------------------
 
