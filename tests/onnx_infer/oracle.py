@@ -10,7 +10,7 @@ from onnx import helper
 
 from onnx_infer import Optional, Sequence, SymTensor
 from onnx_infer.elements.conditions import Positive
-from onnx_infer.elements.ratio import Product, Ratio, Rounded
+from onnx_infer.elements.ratio import Near, Product, Ratio, Rounded
 from symdim import DivisionByZero, Expr
 
 if TYPE_CHECKING:
@@ -77,6 +77,8 @@ def _differs(claimed: Any, element: Any, dtype: np.dtype[Any], sizes: Mapping[st
 
     False where the sizes do not decide the claim, and where it is beyond what inference assumes.
     """
+    if isinstance(claimed, Near):
+        return not claimed.low <= element <= claimed.high
     known = _known(claimed, sizes)
     if isinstance(known, Product):  # of this no more is known
         return isinstance(known.num, int) and math.floor(element) != known.num // known.den
