@@ -114,7 +114,7 @@ class Scope(dict[str, "Value"]):
             value = values[i]
             if value is None or value.data is not None:
                 continue
-            if isinstance(value, SymTensor) and (value.fill is not None or value.samples):
+            if isinstance(value, SymTensor) and value.has_elements:
                 continue
             if self.holder(names[i]) is None:
                 reads = wants

@@ -30,7 +30,7 @@ from onnx_infer.laws.slices import slice_bound, slice_length, slice_range, succe
 from onnx_infer.laws.statements import Kind, fresh, is_contradicted, reported
 from onnx_infer.operators.registration import op
 from onnx_infer.operators.rule import Reread
-from onnx_infer.values.tensor import Shape, SymTensor
+from onnx_infer.values.tensor import Dim, Shape, SymTensor
 from symdim import Expr, product
 from symdim.algebra.dims import bounds_of
 
@@ -317,7 +317,12 @@ def slice_(
 ) -> SymTensor:
     """Each named axis keeps `max(0, ceil((end - start) / step))` elements, bounds clamped (Slice-1, 10, 11, 13)."""
     sizes = sizes_unless_broken(data.rank, lambda: _sliced(data.dims, starts, ends, axes, steps))
-    return part_of(data, SymTensor(data.dtype, sizes))
+    start, step = [_only_element(x) for x in (starts, (1,) if steps is None else steps)]
+    return part_of(data, SymTensor(data.dtype, sizes), start, step)
+
+
+def _only_element(bounds: Sizes | Unknown) -> Dim | None:
+    return bounds[0] if isinstance(bounds, tuple) and len(bounds) == 1 else None
 
 
 def _sliced(

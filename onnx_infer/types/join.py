@@ -237,7 +237,7 @@ def sizes(value: Value | None) -> Iterator[Dim]:
         elif isinstance(value, (SymTensor, Sparse)):
             yield from value.shape or ()
             if isinstance(value, SymTensor):
-                for x in (*(value.data or ()), value.fill, *chain(*value.samples)):
+                for x in (*(value.data or ()), value.fill, *chain(*value.samples, *value.progressions)):
                     yield from parts_of(x)
         elif isinstance(value, Sequence):
             if value.length is not None:

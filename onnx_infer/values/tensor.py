@@ -12,6 +12,7 @@ import numpy as np
 
 from onnx_infer.errors import UnknownRank
 from onnx_infer.values import dtype as dt
+from onnx_infer.values.progression import Progression
 from onnx_infer.values.table import TABLE, interned, publish
 from onnx_infer.values.text import printable
 from symdim import Expr, Var, product
@@ -52,8 +53,9 @@ class SymTensor(Value):
     `dtype` is a number of `TensorProto.DataType` or None. `shape` is a tuple of dims (`int | Expr`), or None for an
     unknown rank or one above `MAX_RANK`. `data` are the elements in row-major order (`int | Expr | bool | float |
     Ratio`, None for an unknown element), or None if none is known. Only a shape of plain ints can have data. A tensor
-    without data may have `fill` and `samples`. `fill` is the value of all elements. `samples` are some elements that
-    occur in it unless it is empty: one tuple, or one tuple for each index of the last axis.
+    without data may have `fill`, `samples` and `progressions`. `fill` is the value of all elements. `samples` are some
+    elements that occur in it unless it is empty: one tuple, or one tuple for each index of the last axis.
+    `progressions` are all its elements (`elements/progressions.py`).
 
     >>> SymTensor(7, (2,), (3, 4))
     i64[2]={3, 4}
@@ -61,12 +63,13 @@ class SymTensor(Value):
     True
     """
 
-    __slots__ = ("data", "dtype", "fill", "samples", "shape")
+    __slots__ = ("data", "dtype", "fill", "progressions", "samples", "shape")
     dtype: int | None
     shape: Shape | None
     data: tuple[Any, ...] | None
     fill: Any
     samples: tuple[tuple[Any, ...], ...]
+    progressions: tuple[Progression, ...]
 
     def __new__(
         cls,
@@ -75,6 +78,7 @@ class SymTensor(Value):
         data: Iterable[Any] | None = None,
         fill: Any = None,
         samples: tuple[tuple[Any, ...], ...] = (),
+        progressions: tuple[Progression, ...] = (),
     ) -> SymTensor:
         if shape is not None:
             shape = tuple(shape)
@@ -88,6 +92,8 @@ class SymTensor(Value):
             key += (fill,)
         if samples:
             key += ("samples", samples)
+        if progressions:
+            key += ("progressions", progressions)
         entry = TABLE.get(key)
         found: Any = None if entry is None else entry()
         if found is None:
@@ -97,6 +103,7 @@ class SymTensor(Value):
                 shape = tuple([d if type(d) is int else checked(d) for d in shape])  # NumPy's integers are ints, too
             found = object.__new__(cls)
             found.dtype, found.shape, found.data, found.fill, found.samples = dtype, shape, data, fill, samples
+            found.progressions = progressions
             found = publish(key, found)
         assert isinstance(found, SymTensor)
         return found
@@ -132,7 +139,7 @@ class SymTensor(Value):
     @property
     def has_elements(self) -> bool:
         """Whether some of its elements are known."""
-        return self.data is not None or self.fill is not None or bool(self.samples)
+        return self.data is not None or self.fill is not None or bool(self.samples or self.progressions)
 
     def without_data(self) -> SymTensor:
         """The same tensor without its elements."""
@@ -144,11 +151,14 @@ class SymTensor(Value):
         data = self.data and tuple([_replace(x, mapping) for x in self.data])
         fill = _replace(self.fill, mapping)
         samples = self.samples and tuple([tuple([_replace(x, mapping) for x in part]) for part in self.samples])
+        parts = self.progressions
+        parts = parts and tuple([Progression(*[_replace(x, mapping) for x in part]) for part in parts])
         same = shape == self.shape and data == self.data and fill is self.fill and samples == self.samples
-        return self if same else SymTensor(self.dtype, shape, data, fill, samples)
+        same = same and parts == self.progressions
+        return self if same else SymTensor(self.dtype, shape, data, fill, samples, parts)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return SymTensor, (self.dtype, self.shape, self.data, self.fill, self.samples)
+        return SymTensor, (self.dtype, self.shape, self.data, self.fill, self.samples, self.progressions)
 
     def spelled(self, write: Callable[[object], str]) -> str:
         dims = "..." if self.shape is None else ", ".join(map(write, self.shape))
@@ -310,6 +320,7 @@ class OneOf(SymTensor):
 
     def __new__(cls, source: Any, first: SymTensor, second: SymTensor, joined: SymTensor) -> OneOf:
         shared = {"dtype": joined.dtype, "shape": joined.shape, "data": joined.data, "fill": None, "samples": ()}
+        shared["progressions"] = ()
         return interned(cls, source=source, choices=(first, second), joined=joined, **shared)
 
     def __reduce__(self) -> tuple[Any, ...]:

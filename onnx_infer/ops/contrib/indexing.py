@@ -61,7 +61,7 @@ def expand_dims(X: SymTensor, axis: int | Unknown) -> Shape:
 
 
 @contrib("Pad", inputs="data pads value?")
-def pad_each_axis(data: AnyRank, pads: Ints | Unknown, mode: str = "constant") -> Shape:
+def pad_each_axis(data: AnyRank, pads: Ints | Unknown, mode: str = "constant") -> SymTensor | Shape:
     """sizes, pads -> begin + sizes + end (as Pad-11)."""
     return pad(data, pads, mode, None)
 
