@@ -12,8 +12,9 @@ from onnx_infer.operators.registration import op
 from onnx_infer.operators.rule import uncounted
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.creation import range_
-from onnx_infer.ops.indexing import gather_nd, slice_
+from onnx_infer.ops.indexing import gather_nd
 from onnx_infer.ops.joining import pad
+from onnx_infer.ops.slicing import slice_
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 from symdim import maximum
