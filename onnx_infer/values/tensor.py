@@ -12,6 +12,7 @@ import numpy as np
 
 from onnx_infer.errors import UnknownRank
 from onnx_infer.values import dtype as dt
+from onnx_infer.values.parts import Parts
 from onnx_infer.values.progression import Progression
 from onnx_infer.values.table import TABLE, interned, publish
 from onnx_infer.values.text import printable
@@ -85,15 +86,13 @@ class SymTensor(Value):
         if data is not None:
             data = tuple(data)
         # 1 == 1.0 == True in Python: if the dtype is unknown, the classes of the elements are part of the key
-        key: tuple[Any, ...] = (dtype, shape, data)
-        if data and not dtype:
-            key += (tuple(map(type, data)),)
+        key: tuple[Any, ...] = (
+            (dtype, shape, data, tuple(map(type, data))) if data and not dtype else (dtype, shape, data)
+        )
         if fill is not None:
             key += (fill,)
-        if samples:
-            key += ("samples", samples)
-        if progressions:
-            key += ("progressions", progressions)
+        if samples or progressions:
+            key += ("samples", samples, progressions)
         entry = TABLE.get(key)
         found: Any = None if entry is None else entry()
         if found is None:
@@ -175,33 +174,39 @@ class Sequence(Value):
     """A sequence of `length` elements (None: not known). `elem` is a type that covers every element.
 
     `items` are the elements one by one, if they are known and not all equal. Sizes that differ are `UNKNOWN_SIZE` in
-    `elem`. An empty sequence may have any `elem`.
+    `elem`; `parts` may tell them. An empty sequence may have any `elem`.
 
     >>> Sequence(SymTensor(1, (2, 3))), Sequence(SymTensor(1, (2,)), 4)
     (seq(f32[2, 3]), seq(f32[2]; 4))
     """
 
-    __slots__ = ("elem", "items", "length")
+    __slots__ = ("elem", "items", "length", "parts")
     elem: Value | None
     items: tuple[Value, ...] | None
     length: Dim | None
+    parts: Parts | None
 
     def __new__(
-        cls, elem: Value | None = None, length: Dim | None = None, items: tuple[Value, ...] | None = None
+        cls,
+        elem: Value | None = None,
+        length: Dim | None = None,
+        items: tuple[Value, ...] | None = None,
+        parts: Parts | None = None,
     ) -> Sequence:
         if items is not None:
             length = len(items)
             if all(x is items[0] for x in items):
                 items = None
-        return interned(cls, elem=elem, length=length, items=items)
+        return interned(cls, elem=elem, length=length, items=items, parts=parts)
 
     def substitute(self, mapping: Mapping[Any, Dim]) -> Value:
         """The sequence with variables replaced in its elements and its length."""
         items = self.items and tuple(substitute(x, mapping) for x in self.items)
-        return Sequence(self.elem and substitute(self.elem, mapping), _replace(self.length, mapping), items)
+        parts = self.parts and Parts(*[_replace(x, mapping) for x in self.parts])
+        return Sequence(self.elem and substitute(self.elem, mapping), _replace(self.length, mapping), items, parts)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Sequence, (self.elem, self.length, self.items)
+        return Sequence, (self.elem, self.length, self.items, self.parts)
 
     def spelled(self, write: Callable[[object], str]) -> str:
         if self.items is not None:

@@ -24,15 +24,15 @@ LOOP = """y = Loop({trips}, yes, x) <body = b (int64 i, bool go, float[A, B] w) 
 
 # (nodes, the result, the guards)
 RESULTS = [
-    ("s = SplitToSequence(x, k) y = ConcatFromSequence<axis=0>(s)", "(_d, M)", []),
-    ("s = SplitToSequence(x, c) y = ConcatFromSequence<axis=-2>(s)", "(_d, M)", []),
-    ("s = SplitToSequence<axis=1>(x, c) y = ConcatFromSequence<axis=1>(s)", "(N, _d)", []),
-    ("s = SplitToSequence(x, k) y = SequenceAt(s, one)", "(_d, M)", ["N >= 4"]),
-    ("s = SplitToSequence(x, k) y = SequenceAt(s, less)", "(_d, M)", ["N + 2 >= 3*T"]),
-    ("n = Neg(one) s = SplitToSequence(x, c) y = SequenceAt(s, n)", "(_d, M)", []),
+    ("s = SplitToSequence(x, k) y = ConcatFromSequence<axis=0>(s)", "(N, M)", []),
+    ("s = SplitToSequence(x, c) y = ConcatFromSequence<axis=-2>(s)", "(N, M)", []),
+    ("s = SplitToSequence<axis=1>(x, c) y = ConcatFromSequence<axis=1>(s)", "(N, M)", []),
+    ("s = SplitToSequence(x, k) y = SequenceAt(s, one)", "(min(N, 6) - 3, M)", ["N >= 4"]),
+    ("s = SplitToSequence(x, k) y = SequenceAt(s, less)", "(N - max(N, 3*T) + 3, M)", ["N + 2 >= 3*T"]),
+    ("n = Neg(one) s = SplitToSequence(x, c) y = SequenceAt(s, n)", "((N - 1) % T + 1, M)", []),
     ("s = SplitToSequence(x, k) y = SequenceAt(s, minus)", None, ["N + 2 >= 3*T"]),
-    ("s = SplitToSequence(x, k) n = SequenceLength(s) " + LOOP.format(trips="n")[:-2], "(_d, M)", []),
-    ("s = SplitToSequence(x, k) " + LOOP.format(trips="c")[:-2], "(_d, M)", ["N + 2 >= 3*T"]),
+    ("s = SplitToSequence(x, k) n = SequenceLength(s) " + LOOP.format(trips="n")[:-2], "(3 - (-N) % 3, M)", []),
+    ("s = SplitToSequence(x, k) " + LOOP.format(trips="c")[:-2], "(N - max(N, 3*T) + 3, M)", ["N + 2 >= 3*T"]),
     # as many parts as T has elements, all of one size
     ("e = Expand(one, h) s = SplitToSequence(x, e) y = ConcatFromSequence<axis=0>(s)", "(T, M)", ["T == N"]),
     ("e = Expand(k, h) s = SplitToSequence(x, e) y = SequenceAt(s, less)", "(3, M)", ["3*T == N"]),
@@ -128,3 +128,27 @@ def test_elements_of_joined_parts_are_known_up_to_1024(count: int) -> None:
     assert isinstance(found, SymTensor)
     assert found.shape == (2 * count,)
     assert found.data == ((7,) * 2 * count if count <= 512 else None)
+
+
+@pytest.mark.parametrize(
+    ("body", "first", "joined"),
+    [
+        ("o = Concat<axis=1>(e, e)", "f32[min(N, 3), 2*M]", "f32[N, 2*M]"),
+        ("o = Concat<axis=0>(e, e, h)", "f32[K + 2*min(N, 3), M]", "f32[K*((N + 2)//3) + 2*N, M]"),
+        ("o = Add(e, x)", None, None),  # the parts that broadcast are not known
+        ("z = NonZero(e) o = Cast<to=1>(z)", "f32[2, _d]", "f32[2*((N + 2)//3), _d]"),
+    ],
+)
+def test_a_body_for_each_part(body: str, first: str | None, joined: str | None) -> None:
+    text = f"""g (float[N, M] x, float[K, M] h) => (y, f) {{ k = Constant<value_int=3>() i = Constant<value_int=0>()
+        s = SplitToSequence(x, k) t = SequenceMap(s) <body = b (float[] e) => (float[] o) {{ {body} }}>
+        y = ConcatFromSequence<axis=0>(t) f = SequenceAt(t, i) }}"""
+    model = parsed(text)
+    result = infer(model)
+    if first is not None:
+        assert [re.sub(r"_d\d+", "_d", str(result.types[name])) for name in "fy"] == [first, joined]
+    for rows in (1, 2, 3, 4, 7):
+        sizes = {"N": rows, "M": 2, "K": 2}
+        outputs = run(session_of(model), {"x": np.ones((rows, 2), np.float32), "h": np.ones((2, 2), np.float32)})
+        for name, made in zip("yf", outputs or (), strict=False):
+            assert not list(contradictions(result.types[name], made, sizes)), (name, sizes)
