@@ -143,7 +143,7 @@ PRODUCTS = """g (float[H] x) => (y, z, w) <float16[1] half = {{0}}> {{
 def test_a_size_times_a_float_is_rounded_as_in_a_run(dtype: str) -> None:
     rng = random.Random(dtype)
     known = 0
-    for _ in range(40):
+    for _ in range(16):
         scale = rng.choice([0.7, 0.3, 0.35, 1.3, 2.1, rng.randint(1, 30) / rng.randint(1, 30), rng.uniform(0.01, 4)])
         order = rng.choice(["f, c", "c, f"])
         text = PRODUCTS.format(dtype=dtype, scale=f"float[1] {{{scale!r}}}", order=order)
@@ -153,7 +153,7 @@ def test_a_size_times_a_float_is_rounded_as_in_a_run(dtype: str) -> None:
         for size in sizes:
             assert wrong(model, session, {"x": np.zeros(size, np.float32)}, {"H": size}) == [], (scale, size)
         known += sum("_d" not in str(result.shapes[name]) for name in "yzw")
-    assert known > (50 if dtype == "1" else 0)
+    assert known > (20 if dtype == "1" else 0)
 
 
 def test_of_a_rounded_product_no_comparison_is_known() -> None:
@@ -268,7 +268,7 @@ def random_floats(r: random.Random) -> str:
     return " ".join([*nodes, f"last = {r.choice(['Identity', 'Floor', 'Round'])}({result})", LAST])
 
 
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", range(8))
 def test_floats_of_sizes_are_rounded_as_in_a_run(seed: int) -> None:
     r = random.Random(seed)
     nodes = random_floats(r)
