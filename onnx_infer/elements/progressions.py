@@ -46,6 +46,11 @@ def _is_whole(x: Any) -> bool:
     return isinstance(x, (int, Expr)) and not isinstance(x, bool)
 
 
+def is_vector(tensor: SymTensor) -> bool:
+    """Whether at most one axis has more than one element, so that a Transpose keeps the order of all elements."""
+    return tensor.shape is not None and len([size for size in tensor.shape if size != 1]) <= 1
+
+
 def in_order(tensor: SymTensor) -> Progressions | None:
     """The progressions of a vector that are its elements in order; None if they are not known."""
     parts = progressions_of(tensor) if tensor.shape is not None and len(tensor.shape) == 1 else None
@@ -113,6 +118,14 @@ def slice_of(tensor: SymTensor, start: Dim, step: Dim, count: Dim) -> Progressio
         taken.append(part.part(begin, left))
         begin, count = 0, count - left
     return None
+
+
+def cumulated(element: Any, count: Dim, exclusive: bool, reverse: bool) -> Progressions:
+    """The cumulative sums of so many equal elements; () if the element is no integer."""
+    if not _is_whole(element):
+        return ()
+    sums = Progression(0 if exclusive else element, element, count)
+    return (sums.backward() if reverse else sums,)
 
 
 def joined(tensors: Sequence[SymTensor]) -> Progressions | None:

@@ -145,21 +145,11 @@ def common_element(tensors: Sequence[SymTensor]) -> Any:
     """
     if not tensors or all(x.data is not None for x in tensors):
         return None
-    first, *others = [_equal_element(x) if x.shape is not None else None for x in tensors]
+    first, *others = [equal_element(x) if x.shape is not None else None for x in tensors]
     return first if all(x is first or x == first for x in others) else None
 
 
-def cumulated_samples(tensor: SymTensor, count: Dim, exclusive: bool) -> tuple[Samples, ...]:
-    """Samples of the cumulative sums of `count` equal elements."""
-    element = _equal_element(tensor)
-    if isinstance(element, (bool, float)) or element is None:
-        return ()
-    ends = (0, (count - 1) * element) if exclusive else (element, count * element)
-    found = tuple([x for x in ends if convert(x, tensor.dtype) is not None])
-    return (found,) if found else ()
-
-
-def _equal_element(tensor: SymTensor) -> Any:
+def equal_element(tensor: SymTensor) -> Any:
     """The common value of all elements, or None."""
     if tensor.data is None:
         return tensor.fill
@@ -172,7 +162,7 @@ def moved(tensor: SymTensor, value: SymTensor) -> SymTensor:
     found = samples_of(tensor)
     if not found:
         return value
-    fill = _equal_element(tensor)
+    fill = equal_element(tensor)
     return with_elements(value, _cast(fill, tensor, value), [_cast(x, tensor, value) for x in found])
 
 
@@ -192,7 +182,7 @@ def _holds(dtype: int | None, other: int | None) -> bool:
 
 def part_of(tensor: SymTensor, value: SymTensor, start: Dim | None, step: Dim | None) -> SymTensor:
     """The value of a Slice: all elements of a tensor if no size changes. `start` and `step` are those of a vector."""
-    fill = _equal_element(tensor)
+    fill = equal_element(tensor)
     parts = None
     if tensor.progressions and value.rank == 1 and start is not None and step is not None and value.data is None:
         parts = slice_of(tensor, start, step, value.dims[0])
@@ -207,7 +197,7 @@ def part_of(tensor: SymTensor, value: SymTensor, start: Dim | None, step: Dim | 
 
 def taken(tensor: SymTensor, indices: SymTensor, value: SymTensor) -> SymTensor:
     """The value of a node that takes the elements of a tensor at some indices."""
-    fill = _equal_element(tensor)
+    fill = equal_element(tensor)
     if fill is None and tensor.samples and tensor.rank == 1 and indices.data is not None and len(indices.data) == 1:
         (index,), (size,) = indices.data, tensor.dims
         if isinstance(index, int) and isinstance(size, int) and -size <= index < size:
@@ -230,7 +220,7 @@ def of_function(function: Callable[..., Any], tensors: Sequence[Value], value: S
     >>> of_function(logical_and, [SymTensor(9, (N,), fill=False), unknown], unknown).fill
     False
     """
-    equal = [_equal_element(x) if isinstance(x, SymTensor) and x.shape is not None else None for x in tensors]
+    equal = [equal_element(x) if isinstance(x, SymTensor) and x.shape is not None else None for x in tensors]
     if any(x is not None for x in equal):
         fill = convert(function(*equal), value.dtype)
         if fill is not None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from onnx_infer.elements.arithmetic import SELECT, convert
 from onnx_infer.elements.lifting import SAME, Lifted
-from onnx_infer.elements.progressions import repeated
+from onnx_infer.elements.progressions import is_vector, repeated
 from onnx_infer.elements.ratio import Rounding
 from onnx_infer.elements.samples import moved, named_element, of_function
 from onnx_infer.errors import OpUsageError, Unknown
@@ -268,7 +268,8 @@ class Operator:
         if data is SAME or self.rule.moves:
             if not isinstance(operands[0], SymTensor):
                 return value
-            keeps_order = data is SAME or self.rule.facets.same == "alike"
+            same = self.rule.facets.same
+            keeps_order = data is SAME or same == "alike" or (same is not None and is_vector(operands[0]))
             return moved(operands[0], repeated(operands[0], value) if keeps_order else value)
         assert isinstance(data, Lifted)
         return of_function(data.function, operands, value)

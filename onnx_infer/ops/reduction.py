@@ -10,7 +10,7 @@ import numpy as np
 
 from onnx_infer.elements import arithmetic
 from onnx_infer.elements.arithmetic import convert
-from onnx_infer.elements.progressions import extremum, sum_of
+from onnx_infer.elements.progressions import consisting_of, cumulated, extremum, sum_of
 from onnx_infer.elements.ratio import Ratio
 from onnx_infer.elements.reductions import (
     largest,
@@ -23,7 +23,7 @@ from onnx_infer.elements.reductions import (
     total_of_magnitudes,
     total_of_squares,
 )
-from onnx_infer.elements.samples import cumulated_samples, with_elements
+from onnx_infer.elements.samples import equal_element, with_elements
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.lengths import demand_one_element
 from onnx_infer.laws.limits import demand_at_least
@@ -233,9 +233,9 @@ def cumulate(x: SymTensor, axis: int | Unknown) -> Shape:
 
 
 @op("CumSum", data=_cumulated(arithmetic.add, 0), total=True)
-def cumulated_sum(x: SymTensor, axis: int | Unknown, exclusive: int) -> SymTensor:
+def cumulated_sum(x: SymTensor, axis: int | Unknown, exclusive: int, reverse: int) -> SymTensor:
     """x's shape (CumSum-11, 14)."""
     sizes = cumulate(x, axis)
     if isinstance(axis, Unknown) or is_contradicted():
         return SymTensor(None, sizes)
-    return SymTensor(None, sizes, samples=cumulated_samples(x, sizes[axis], bool(exclusive)))
+    return consisting_of(cumulated(equal_element(x), sizes[axis], bool(exclusive), bool(reverse)), x.dtype, sizes)

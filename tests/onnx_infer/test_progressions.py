@@ -51,7 +51,7 @@ def chain(rng: random.Random) -> str:
     if rng.random() < 0.4:
         nodes.append(rng.choice(REPEATS))
         ends = ENDS[4:]
-    names = [rng.choice(["r", "t"]), *(f"v{i}" for i in range(len(nodes)))]
+    names = [rng.choice(["r", "t", "c"]), *(f"v{i}" for i in range(len(nodes)))]
     made = [f"{name} = {node.format(x=x)}" for name, node, x in zip(names[1:], nodes, names, strict=False)]
     return f"{' '.join(made)} y = {rng.choice(ends).format(x=names[-1])} v = Identity({names[-1]})"
 
@@ -59,7 +59,8 @@ def chain(rng: random.Random) -> str:
 MODEL = """g (float[N] x) => (y, v) <int64 k = {{{k}}}, int64 c0 = {{0}}, int64 c1 = {{1}}, int64[1] zero = {{0}},
     int64[1] one = {{1}}, int64[1] two = {{2}}, int64[1] minus = {{-1}}, int64[2] pads = {{{pads}}},
     int64[1] far = {{{far}}}, int64 down = {{{down}}}> {{ s = Shape(x) n = Squeeze(s) s_less = Sub(s, one)
-    half = Div(s, two) long = Concat<axis=0>(two, s) r = Range(c0, n, c1) t = Range(n, c0, down) {nodes} }}"""
+    half = Div(s, two) long = Concat<axis=0>(two, s) r = Range(c0, n, c1) t = Range(n, c0, down)
+    o = ConstantOfShape<value=int64[1] {{2}}>(s) c = CumSum<exclusive={exclusive}, reverse={reverse}>(o, c0) {nodes} }}"""
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -68,7 +69,9 @@ def test_elements_of_ranges_are_those_of_a_run(seed: int) -> None:
     known = 0
     for _ in range(60):
         pads, far = f"{rng.randint(0, 2)}, {rng.randint(0, 2)}", rng.choice([2**63 - 1, -(2**63)])
-        text = MODEL.format(k=rng.randint(-2, 3), pads=pads, far=far, down=rng.choice([-1, -2]), nodes=chain(rng))
+        down, exclusive, reverse = rng.choice([-1, -2]), rng.randint(0, 1), rng.randint(0, 1)
+        given = {"k": rng.randint(-2, 3), "pads": pads, "far": far, "down": down}
+        text = MODEL.format(**given, exclusive=exclusive, reverse=reverse, nodes=chain(rng))
         model = parsed(text)
         result, session = infer(model), session_of(model)
         for size in (1, 2, 3, 5, 8):
