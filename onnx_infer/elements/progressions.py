@@ -62,7 +62,8 @@ def consisting_of(parts: Iterable[Progression], dtype: int | None, shape: Shape)
     found = tuple([part for part in parts if part.length != 0])
     ends = [x for part in found for x in (part.start, part.last)]
     held = [convert(x, dtype) for x in ends]
-    if not 0 < len(found) <= _MOST or None in held or any(map(is_unreadable, ends)):
+    wraps = dtype in dt.INTEGER_RANGE and held != ends
+    if not 0 < len(found) <= _MOST or None in held or wraps or any(map(is_unreadable, ends)):
         return SymTensor(dtype, shape)
     if dtype in dt.FLOATS:
         return SymTensor(dtype, shape, progressions=found)
@@ -145,18 +146,20 @@ _AFFINE = (ADD.function, SUBTRACT.function, MULTIPLY.function, NEGATE.function)
 """Functions that make a progression of one, if all other operands have equal elements."""
 
 
+def _has_one_sign(part: Progression) -> bool:
+    """Whether no element is negative, or none is positive."""
+    ends = part.start, part.last
+    return all(at_least(end, 0) for end in ends) or all(at_most(end, 0) for end in ends)
+
+
 def of_progressions(function: Callable[..., Any], elements: Sequence[Any], tensor: SymTensor) -> Progressions | None:
     """A function of the elements of a tensor; the other operands have equal elements. None stands for the tensor's."""
 
     def of(x: Dim) -> Any:
         return function(*[x if element is None else element for element in elements])
 
-    if function is ABSOLUTE.function:
-        if not all(at_least(end, 0) for part in tensor.progressions for end in (part.start, part.last)):
-            signs = [at_most(end, 0) for part in tensor.progressions for end in (part.start, part.last)]
-            if not all(a == b for a, b in zip(signs[::2], signs[1::2], strict=True)):
-                return None
-    elif function not in _AFFINE:
+    keeps_sign = all(_has_one_sign(part) for part in tensor.progressions)
+    if function not in _AFFINE and not (function is ABSOLUTE.function and keeps_sign):
         return None
     ends = [(of(part.start), of(part.start + part.step), part.length) for part in tensor.progressions]
     if not all(_is_whole(start) and _is_whole(second) for start, second, _ in ends):

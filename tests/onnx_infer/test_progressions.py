@@ -58,9 +58,10 @@ def chain(rng: random.Random) -> str:
 
 MODEL = """g (float[N] x) => (y, v) <int64 k = {{{k}}}, int64 c0 = {{0}}, int64 c1 = {{1}}, int64[1] zero = {{0}},
     int64[1] one = {{1}}, int64[1] two = {{2}}, int64[1] minus = {{-1}}, int64[2] pads = {{{pads}}},
-    int64[1] far = {{{far}}}, int64 down = {{{down}}}> {{ s = Shape(x) n = Squeeze(s) s_less = Sub(s, one)
-    half = Div(s, two) long = Concat<axis=0>(two, s) r = Range(c0, n, c1) t = Range(n, c0, down)
-    o = ConstantOfShape<value=int64[1] {{2}}>(s) c = CumSum<exclusive={exclusive}, reverse={reverse}>(o, c0) {nodes} }}"""
+    int64[1] far = {{{far}}}, int64 down = {{{down}}}> {{ s = Shape(x) n = Squeeze(s)
+    s_less = Sub(s, one) half = Div(s, two) long = Concat<axis=0>(two, s) r = Range(c0, n, c1) t = Range(n, c0, down)
+    o = ConstantOfShape<value=int64[1] {{2}}>(s) c = CumSum<exclusive={exclusive}, reverse={reverse}>(o, c0)
+    {nodes} }}"""
 
 
 @pytest.mark.parametrize("seed", range(4))
