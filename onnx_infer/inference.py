@@ -175,6 +175,10 @@ def report(record: Record, passes: Passes, in_file: InFile) -> None:
         from onnx_infer.engine.messages import name_overridable  # few models need it
 
         name_overridable(record)
+    if record.notes and record.scope.unreadable:
+        from onnx_infer.engine.messages import name_unreadable  # few models need it
+
+        name_unreadable(record)
 
 
 def _named_axes(front: FrontEnd, record: Record, bound: Bound | None) -> dict[str, tuple[Size, ...]]:

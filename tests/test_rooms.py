@@ -43,7 +43,7 @@ ROOMS = {
         "application",
         "interning order",
         "polynomials",
-        "corners pieces bounds",
+        "corners pieces periods bounds",
         "variable",
         "constructors",
         "magnitude",

@@ -237,7 +237,7 @@ def replay(
     new = None
     if outcome.fresh:
         of = record.sizes.run_time
-        new = of.of(node, operator, inputs) if scope is record.scope else of.inside(node)
+        new = of.of(node, operator, inputs, scope) if scope is record.scope else of.inside(node)
     return recorded(record, outcome, node, scope, new)
 
 

@@ -1,5 +1,5 @@
-"""What is reported at the end: each wrong declared shape once, an error under an assumption with its assumption, and
-the initializers that a caller may override.
+"""What is reported at the end: each wrong declared shape once, an error under an assumption with its assumption, the
+initializers that a caller may override, and constants that cannot be read.
 
 The tool that wrote a wrong size computed others from it, and wrote these, too. So values with the same two sizes have
 one cause, and so has a value that is computed from one with a wrong declared shape. The first is reported, with the
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.diagnostics import Diagnostic, WrongShape
 from onnx_infer.engine.graph_index import GraphIndex
+from onnx_infer.model.attributes import why_unread
 from onnx_infer.model.given import Given
 from onnx_infer.values.propagated import is_small
 from onnx_infer.values.tensor import SymTensor
@@ -117,15 +118,29 @@ def name_overridable(record: Record) -> None:
         return
     index = GraphIndex.of(record)
     for name, note in record.notes.items():
-        found = _behind(record, name, index)
+        found = _behind(record, name, index) & frozenset(graph.overridable)
         if found:
             texts = ", ".join(f"'{x}'" for x in graph.overridable if x in found)
             record.notes[name] = bounded(f'{note}; a caller may override {texts}, unless initializers="constant"')
 
 
+def name_unreadable(record: Record) -> None:
+    """Add to the note on an unknown value the constants whose elements would make it known, but cannot be read."""
+    index, unreadable = GraphIndex.of(record), record.scope.unreadable
+    for name, note in record.notes.items():
+        found = _behind(record, name, index)
+        texts = [unread_text(record, x) for x in sorted(unreadable) if x in found]
+        if texts:
+            record.notes[name] = bounded(f"{note}; {'; '.join(texts)}")
+
+
+def unread_text(record: Record, name: str) -> str:
+    """Why the elements of a constant of the main graph are not read."""
+    return f"the elements of '{name}' are not read: {why_unread(record.scope.constants[name])}"
+
+
 def _behind(record: Record, name: str, index: GraphIndex) -> set[str]:
-    """The overridable initializers whose elements a node reads, directly or through other nodes."""
-    overridable = frozenset(record.model.graph.overridable)
+    """The tensors with unknown elements that a node reads, directly or through other nodes."""
     pending, seen = [*node[2]] if (node := index.producer(name)) else [], set[str]()
     while pending:
         operand = pending.pop()
@@ -134,7 +149,7 @@ def _behind(record: Record, name: str, index: GraphIndex) -> set[str]:
         seen.add(operand)
         if node := index.producer(operand):
             pending += node[2]
-    return seen & overridable
+    return seen
 
 
 def _is_undecided(record: Record, name: str) -> bool:

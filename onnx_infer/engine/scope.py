@@ -29,10 +29,20 @@ class Scope(dict[str, "Value"]):
     `operators` are those of the graph's opset imports. In the body of a function an absent optional input is None, and
     `attributes` are those of the call. In the body of a Loop, at any depth, `repeated` is true: types declared there
     may hold only in the first iteration. `unread` are the names of constants, here and in graphs around, whose elements
-    may be read but were not.
+    may be read but were not. `unreadable` are those of this graph that a rule asked for in vain.
     """
 
-    __slots__ = ("attributes", "constants", "loaded", "model", "operators", "parent", "repeated", "unread")
+    __slots__ = (
+        "attributes",
+        "constants",
+        "loaded",
+        "model",
+        "operators",
+        "parent",
+        "repeated",
+        "unread",
+        "unreadable",
+    )
 
     def __init__(
         self,
@@ -47,6 +57,7 @@ class Scope(dict[str, "Value"]):
         self.attributes = attributes
         self.repeated = False
         self.loaded: dict[str, Value] = {}
+        self.unreadable: set[str] = set()
         self.unread: set[str] = set() if parent is None else parent.unread
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -100,6 +111,8 @@ class Scope(dict[str, "Value"]):
         value = self.loaded.get(name)
         if value is None:
             value = self.loaded[name] = self.model.load(self.constants[name])
+            if value.data is None and may_be_read(value):
+                self.unreadable.add(name)
         return value
 
     def with_elements(
@@ -114,7 +127,7 @@ class Scope(dict[str, "Value"]):
             value = values[i]
             if value is None or value.data is not None:
                 continue
-            if isinstance(value, SymTensor) and (value.fill is not None or value.samples):
+            if isinstance(value, SymTensor) and value.has_elements:
                 continue
             if self.holder(names[i]) is None:
                 reads = wants
