@@ -33,7 +33,7 @@ def test_an_expression(arguments: list[str], printed: str, capsys: pytest.Captur
     "arguments, message",
     [
         (["N + * 2"], 'an operand is missing before "*" at position 4\n    N + * 2\n        ^\n'),
-        ([""], "an operand is missing at the end at position 0\n    \n    ^\n"),
+        ([""], "an operand is missing at the end: the text is empty\n"),
         (["N//(M - 3)", "--bind", "M=3"], "N//(M - 3): the divisor of N//(M - 3) is zero\n"),
     ],
 )

@@ -146,8 +146,8 @@ class _Tables:
         verdict = self.reasons.verdict(name)
         reason = -1 if verdict == "exact" else self._reason(name)
         known = isinstance(value, SymTensor) and value.shape is not None and UNKNOWN_SIZE not in value.shape
-        axes = [self._content.place(dim) for dim in value.shape or ()] if known else None  # type: ignore[attr-defined]
-        kind = dt.text(value.dtype) if known else _shortened(str(value))  # type: ignore[attr-defined]
+        axes = [self._content.place(dim) for dim in value.shape or ()] if known else None
+        kind = dt.text(value.dtype) if known else _shortened(str(value))
         return [name, kind, axes, self._place(byte_size(value)), verdict, reason, _elements(value)]
 
     def block(self, name: str, size: Dim) -> list[object]:
