@@ -174,7 +174,7 @@ def refuse_text(given: object, what: str) -> None:
     """
     if isinstance(given, str):
         raise TypeError(f"{what} are a sequence, not the text {given!r:.60}: write [{given!r:.60}]")
-    if not hasattr(given, "__iter__"):
+    if given is not None and not hasattr(given, "__iter__"):
         raise TypeError(f"{what} are a sequence, not {named(given)}")
 
 
