@@ -1,4 +1,4 @@
-"""What a typed user meets: the examples of README and docs pass `mypy --strict`; what is no operation is none for mypy."""
+"""What a typed user meets: the examples of the pages pass `mypy --strict`; what is no operation is none for mypy."""
 
 from __future__ import annotations
 
