@@ -223,16 +223,15 @@ class InferenceResult(Inferred):
     ) -> str:
         """The source of one function from the symbols to all sizes and guards: a file "c", its header "h", or "js".
 
-        With `arena`, a plan of this result or the options of `arena()` (True: the defaults), a second function gives
-        the bytes of the values and their offsets in one block. In C all names begin with `name`, and without `names`
-        the tables have no texts of the model. docs/emit.md has the interface in each language.
+        With `arena`, a plan or the options of `arena()` (True: the defaults), a second function gives bytes and offsets
+        of values in one block. In C all names begin with `name`; without `names` no text of the model is in the tables.
         """
         from onnx_infer.tools.emission.code import source
 
         return source(self, kind, name, arena, names)
 
     def html(self, title: str = "model", sizes: Mapping[str, int] | None = None) -> str:
-        """One page for a browser, without network: all values, with fields for the symbols (docs/report.md).
+        """One page for a browser, without network: all values, with fields for the symbols (docs/first_hour.md).
 
         It opens at these `sizes` of symbols, by name; the others get usual ones. Raises UnknownSymbol for other names.
         """
@@ -345,6 +344,7 @@ def restored(
     from onnx_infer.inference import Run
 
     result = InferenceResult(Run(record, found_inputs))  # type: ignore[arg-type]  # it stands in for a record
-    index = Part(nodes=record.model.graph.nodes())
+    nodes: Any = record.model.graph.nodes()
+    index = Part(nodes=nodes, producer={name: node for node in nodes for name in node[3]}.get)
     vars(result).update(_record=record, _index=index, _guards=guards, _kept=record.kept)
     return result

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-from conftest import BY_NAME
 from tests.pages import PAGES, ROOT, blocks_of
 
 WRONG = """
@@ -19,12 +18,11 @@ Var("N") / 2
 
 UNTYPED = {
     "docs/bidirectional.md": "options of mixed types in one dict",
-    "docs/coming_from_torch.md": "torch, whose classes have the type Any where it is not installed",
+    "docs/coming_from.md": "torch, whose classes have the type Any where it is not installed",
     "docs/contract.md": "an empty dict of sizes",
     "docs/dim_param.md": "results of parse, which may be numbers, and of check, which may be None",
-    "docs/for_compilers.md": "sizes of a model, which may be numbers",
-    "docs/for_new_operators.md": "a rule that replaces one of the same name",
     "docs/limits.md": "results of check, which may be None",
+    "docs/plugins.md": "a rule that replaces one of the same name",
 }
 """Pages with examples that are short at the cost of types, and with what."""
 
@@ -56,7 +54,7 @@ def test_the_examples_are_typed(tmp_path: Path) -> None:
     assert errors == ["wrong.py:3"], done.stdout
 
 
-if __name__ == "__main__":  # for other checkers of types: python -m tests.test_typing FOLDER
+if __name__ == "__main__":  # for pyright, which wants each package installed: python -m tests.test_typing FOLDER
     for page in PAGES:
-        if page not in UNTYPED and page not in BY_NAME and (text := examples(page)):
+        if page not in UNTYPED and (text := examples(page)):
             (Path(sys.argv[1]) / re.sub(r"\W", "_", page)).with_suffix(".py").write_text(text, encoding="utf-8")

@@ -1,5 +1,5 @@
 """The names and flags of onnxruntime's symbolic shape inference, for scripts that call it; see
-docs/coming_from_onnxruntime.md. onnxruntime itself is not needed.
+docs/coming_from.md. onnxruntime itself is not needed.
 
     from onnx_infer.integrations.onnxruntime import SymbolicShapeInference
     python -m onnx_infer.integrations.onnxruntime --input model.onnx --output inferred.onnx --auto_merge

@@ -20,7 +20,8 @@ from onnx_infer.tools.cli.github import annotation
 from onnx_infer.tools.cli.terminal import progress, show, width
 from onnx_infer.tools.cli.together import STANDARD
 from onnx_infer.tools.report.layout import WIDTH
-from onnx_infer.tools.report.table import count_of, counts_of, table
+from onnx_infer.tools.report.rows import Rows
+from onnx_infer.tools.report.table import count_of, table
 from symdim import BoundsError, ParseError, SymdimError, UnboundName
 from symdim.errors import nearest, printable
 
@@ -74,7 +75,7 @@ def run(options: Namespace) -> int:
     errors = [str(d) for d in result.diagnostics if d.severity != "warning"] if options.diff is None else []
     is_well = not (differs or failures or errors)
     if options.format == "github":
-        parts = ["\n".join([*(_error(what, options) for what in (*errors, *failures)), count_of(counts_of(result))])]
+        parts = ["\n".join([*(_error(what, options) for what in (*errors, *failures)), count_of(Rows(result).counts)])]
     else:
         is_short = options.quiet and not differs and not options.json
         parts = ["\n".join(errors) if is_short else text, *([] if options.json else failures)]
@@ -114,7 +115,7 @@ def _failures(result: InferenceResult, fail_on: list[str]) -> list[str]:
     """What `--fail-on` finds, a line for each kind."""
     found = []
     if "unknown" in fail_on:
-        counts = counts_of(result)
+        counts = Rows(result).counts
         if unknown := counts["values"] - counts["exact"]:
             found.append(f"fails, by --fail-on unknown: {unknown} of {counts['values']} values are not exact")
     if "guards" in fail_on and result.guards:
