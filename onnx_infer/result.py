@@ -138,7 +138,7 @@ class InferenceResult(Inferred):
         in the "arena" or belong to the "caller". `views`: results that have the bytes of an operand (Reshape, Slice of
         the first axis, ...) share its storage; `in_place`: elementwise results may take the storage of an operand that
         ends there; each is True, False or the names of the operators that may. `order`: that of the "file", "least" for
-        one that needs less memory, or the numbers of the nodes. `upper`: sizes that only the data decide count with
+        one that needs less memory, or the numbers of the nodes. `upper`: data-dependent sizes count with
         their upper bounds. `at`: sizes at which the layout is to be good, by default many. `effort`: how many moves are
         tried to improve the layout; what it finds does not depend on the machine.
 

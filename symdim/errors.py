@@ -63,7 +63,7 @@ class ParseError(SymdimError):
 
     def __str__(self) -> str:
         if not self.text.strip():
-            return f"{printable(self.message)}: the text is empty"
+            return f"{printable(self.message)} (the text is empty)"
         start = max(0, self.position - _CONTEXT)
         stop = self.position + _CONTEXT
         before = "..." if start else ""

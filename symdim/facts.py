@@ -184,7 +184,7 @@ def relations_of(
     >>> relations_of("1 <= x + * 2 < y")
     Traceback (most recent call last):
     ...
-    symdim.errors.ParseError: an operand is missing before "*" at position 9
+    symdim.errors.ParseError: expected an operand before "*" at position 9
         1 <= x + * 2 < y
                  ^
     """
@@ -201,7 +201,7 @@ def relations_of(
         side = text[start:stop].strip()
         if not side:
             where = f'after "{signs[i - 1][0]}"' if i else f'before "{signs[0][0]}"'
-            raise ParseError(text, stop, f"an operand is missing {where}")
+            raise ParseError(text, stop, f"expected an operand {where}")
         try:
             sides.append(parse(side, names, scope=scope))
         except ParseError as error:

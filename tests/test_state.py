@@ -77,7 +77,7 @@ def test_expressions_and_symbols_are_the_same_after_caches_are_emptied() -> None
     assert new.types["y"] is old.types["y"]
     assert new.guards == old.guards
     assert str(new.types["z"]) == str(old.types["z"])
-    assert new.types["z"] != old.types["z"]  # as always, a size that the data decide belongs to one result
+    assert new.types["z"] != old.types["z"]  # as always, a data-dependent size belongs to one result
 
 
 # -- threads ----------------------------------------------------------------------------------------------------------

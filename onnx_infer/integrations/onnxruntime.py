@@ -138,7 +138,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             _save(model, options)
     except (OSError, OnnxInferError, onnx.checker.ValidationError) as error:
         cure = "--save_as_external_data writes them there"
-        told = str(error).replace("copy_data=True copies them there", cure)
+        told = str(error).replace("use copy_data=True to copy it there", cure)
         print(f"error: {printable_lines(told)}", file=sys.stderr)
         return 2
     return 0

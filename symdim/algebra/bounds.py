@@ -146,7 +146,7 @@ def _unscaled(end: int | None, scale: int) -> int | None:
 def _least_of_terms(terms: Terms, const: int) -> int | None:
     known, _ = linear_bounds(terms, const)
     if corners.is_correlated(terms):
-        return _greater(known, corners.least(terms, const))
+        return _greater(known, corners.least(terms, const, bounds_of))
     return known
 
 

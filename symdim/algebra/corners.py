@@ -12,14 +12,15 @@ from __future__ import annotations
 
 from math import comb
 
-from symdim.algebra import bounds
 from symdim.algebra.caches import remembered
 from symdim.algebra.expr import Mul
 from symdim.algebra.polynomials import powers_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.algebra.expr import Expr, Terms
+    from collections.abc import Callable
+
+    from symdim.algebra.expr import Expr, Interval, Terms
 
     Rests = frozenset[tuple[Expr, int]]  # a product of rests: each with its atom and its exponent
 
@@ -35,17 +36,17 @@ def is_correlated(terms: Terms) -> bool:
     return any(type(unit) is Mul and unit._terms is None for unit in terms)
 
 
-def least(terms: Terms, const: int) -> int | None:
+def least(terms: Terms, const: int, interval: Callable[[Expr], Interval]) -> int | None:
     """A lower bound of a sum by the law above, from the intervals of its atoms; None if it has none, or is too large.
 
-    >>> from symdim import Var
+    >>> from symdim import Expr, Var
     >>> H, W = Var.fresh("H", 1), Var.fresh("W", 2)
-    >>> least((H * W - H)._terms, 0), least((H * W - 3 * H)._terms, 0)
+    >>> least((H * W - H)._terms, 0, Expr.bounds), least((H * W - 3 * H)._terms, 0, Expr.bounds)
     (1, None)
     """
     whole: dict[Rests, int] = {}
     for unit, k in terms.items():
-        parts = _multiplied_out(unit)
+        parts = _multiplied_out(unit, interval)
         if parts is None:
             return None
         for key, part in parts:
@@ -54,7 +55,7 @@ def least(terms: Terms, const: int) -> int | None:
     for key, k in whole.items():
         if k < 0:
             for atom, exponent in key:
-                lo, hi = bounds.bounds_of(atom)
+                lo, hi = interval(atom)
                 if lo is None or hi is None:
                     return None
                 k *= (hi - lo) ** exponent
@@ -63,10 +64,10 @@ def least(terms: Terms, const: int) -> int | None:
 
 
 @remembered(2048)
-def _multiplied_out(unit: Expr) -> list[tuple[Rests, int]] | None:
+def _multiplied_out(unit: Expr, interval: Callable[[Expr], Interval]) -> list[tuple[Rests, int]] | None:
     """A product of atoms, each of which is its least value plus a rest; None if one has none, or of many factors."""
     powers = powers_of(unit)
-    lows = {atom: bounds.bounds_of(atom)[0] for atom in powers}
+    lows = {atom: interval(atom)[0] for atom in powers}
     if sum(powers.values()) > _DEGREE or any(lo is None or lo.bit_length() > _BITS for lo in lows.values()):
         return None
     result: list[tuple[Rests, int]] = [(frozenset(), 1)]

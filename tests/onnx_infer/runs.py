@@ -10,7 +10,7 @@ fails it succeeds, and all that is claimed of every value of the graph is so. Wh
 Both front ends find the same. Inference of the written
 model writes the same bytes. The directives:
 
-- `guards`, `data`, `laws`: the guards, those of sizes that the data decide, and the laws about elements of inputs
+- `guards`, `data`, `laws`: the guards, those of data-dependent sizes, and the laws about elements of inputs
 - `NAME = TYPE`: the type of a value, with `_d` for each size that only the data decide; `NAME <= (N, 4)`: its upper
   bounds; `decides`: values whose sizes follow from sizes and elements of inputs; `says`: parts of the messages
 - `fold`: the operators of the folded model, which gives the same outputs
@@ -242,7 +242,7 @@ def check_runs(case: Case, model: onnx.ModelProto, written: onnx.ModelProto, res
 
 
 def plain(text: str, like: str = "") -> str:
-    """The text without the numbers of sizes that only the data decide, unless the other text has such numbers."""
+    """The text without the numbers of data-dependent sizes, unless the other text has such numbers."""
     return text if re.search(r"\b_d\d", like) else re.sub(r"\b_d\d+", "_d", text)
 
 

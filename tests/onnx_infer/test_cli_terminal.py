@@ -96,8 +96,10 @@ def test_a_terminal_shows_colours_where_rich_is_installed(monkeypatch: pytest.Mo
     monkeypatch.setenv("TERM", "xterm")
     fake_rich(monkeypatch)
     screen = Terminal()
-    show("error: Add-14 'z': sizes differ\n\ninputs:\n  x  f32[N]", screen)
-    assert screen.getvalue() == ("<bold red>error: Add-14 'z': sizes differ</>\n\n<bold>inputs:</>\n  x  f32[N]\n")
+    show("error: Add (opset 14) 'z': sizes differ\n\ninputs:\n  x  f32[N]", screen)
+    assert screen.getvalue() == (
+        "<bold red>error: Add (opset 14) 'z': sizes differ</>\n\n<bold>inputs:</>\n  x  f32[N]\n"
+    )
 
 
 @pytest.mark.parametrize("case", ["no rich", "NO_COLOR", "no terminal"])
@@ -203,4 +205,4 @@ def test_an_error_is_told_in_two_lines_before_it_is_cut(
     monkeypatch.setenv("COLUMNS", "65")
     assert main([str(path)]) == MODEL_ERRORS
     first, second, *_ = capsys.readouterr().out.splitlines()
-    assert (first, second) == ("error: MatMul-13 'product': inner sizes of the product differ:", "    64 != 48")
+    assert (first, second) == ("error: MatMul (opset 13) 'product': inner sizes of the product differ:", "    64 != 48")

@@ -57,7 +57,7 @@ def test_where_elements_of_inputs_decide_the_result_names_them(
     assert [(law.inputs, len(law.origins)) for law in result.data_laws] == expected
     assert pickle.loads(pickle.dumps(result)).data_laws == result.data_laws
     assert [law["inputs"] for law in as_json(result)["data_laws"]] == [list(names) for names, _ in expected]
-    assert ("a run also fails if values are out of range" in result.table()) is bool(expected)
+    assert ("also fails at run time if indices are out of bounds" in result.table()) is bool(expected)
 
 
 def attention(seed_of_caches: str) -> str:

@@ -98,7 +98,7 @@ def test_a_position_in_a_relation_points_into_the_whole_text(text: str, sign: st
 
 def test_an_empty_text_is_called_empty() -> None:
     for text in ("", "  "):
-        with pytest.raises(ParseError, match="an operand is missing at the end: the text is empty"):
+        with pytest.raises(ParseError, match=r"expected an operand \(the text is empty\)"):
             parse(text)
 
 

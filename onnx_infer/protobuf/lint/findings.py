@@ -109,7 +109,7 @@ RULES = {
         "a file of weights is not in the model's folder or below it; onnx and onnxruntime refuse it",
         "copy it there, and let the location be relative",
     ),
-    "missing-weights": ("a file of weights is missing, or is no plain file", "put it where the model says"),
+    "missing-weights": ("a file of weights is missing, or is not a plain file", "put it where the model says"),
     # checking.py
     "refused-by-onnx": ("onnx's checker refuses the model for a reason that no other rule has", "see the message"),
 }

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     Integers = np.ndarray[Any, np.dtype[np.int64]]
     Reals = np.ndarray[Any, np.dtype[np.float64]]
 
-_MOST_WORK = 16_000_000, 20_000
-"""The most work of a search, in visits of a neighbour: so much, and so much more for each block. It takes about half a
-second, and the same again for each thousand blocks.
-"""
+_MOST_WORK = 16_000_000
+"""The most work of a search, in visits of a neighbour: about half a second."""
+
+_MORE_WORK = 20_000
+"""So much more for each block: half a second for a thousand."""
 
 _PER_BLOCK = 100
 """The work to lay one block without neighbours."""
@@ -63,15 +64,14 @@ def best_layout(spans: Sequence[tuple[int, int]], samples: Sequence[Sequence[int
     """The layout that loses least over the samples, each a size in slots for every block.
 
     Up to `effort` moves are tried. A layout close to what is known to be possible ends the search, and so does
-    `_MOST_WORK`.
+    `_MOST_WORK`, which grows with the blocks.
     """
     lives = lives_of(spans)
     if not spans or not samples:
         return layout_of(list(range(len(spans))), lives)
     stacks = Stacks(spans, samples)
     peaks = np.array([max(live_peak(spans, sizes), 1) for sizes in samples], np.float64)
-    least, more = _MOST_WORK
-    left = (least + more * len(spans)) // (sum(map(len, lives.neighbours)) + _PER_BLOCK * len(spans))
+    left = (_MOST_WORK + _MORE_WORK * len(spans)) // (sum(map(len, lives.neighbours)) + _PER_BLOCK * len(spans))
     starts: list[tuple[list[int], Integers]] = []
     for sizes in samples[:MOST_STARTS]:
         for key in _SEQUENCES:

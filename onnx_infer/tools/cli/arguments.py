@@ -103,14 +103,14 @@ def command_parser() -> argparse.ArgumentParser:
         "models", nargs="*", default=[], metavar="FILE",
         help="an .onnx file; its external data are not read. A folder or several files: all models, in workers",
     )  # fmt: skip
-    source.add_argument("--demo", action="store_true", help="a model built in memory")
+    source.add_argument("--demo", action="store_true", help="run on a built-in demo model")
     _add_inference(parser.add_argument_group("inference"))
-    _add_output(parser.add_argument_group("what is shown and written"))
+    _add_output(parser.add_argument_group("output"))
     _add_planning(parser.add_argument_group("costs, memory and differences"))
-    _add_arena(parser.add_argument_group("one block of memory"))
-    _add_dynamic(parser.add_argument_group("from static to dynamic sizes"))
+    _add_arena(parser.add_argument_group("memory arena"))
+    _add_dynamic(parser.add_argument_group("making a model dynamic"))
     _add_fleets(parser.add_argument_group("many models"))
-    _add_other_forms(parser.add_argument_group("other forms"))
+    _add_other_forms(parser.add_argument_group("reports and code generation"))
     return parser
 
 
@@ -153,14 +153,12 @@ def _add_inference(group: argparse._ArgumentGroup) -> None:
     repeatable("--rename", "OLD=NEW", "give a symbol another name, before all else", renaming)
     repeatable("--bounds", "NAME=LO..HI", "limit a symbol", interval)
     repeatable("--value", "INPUT=VALUE", "the elements of an input: sr=16000, axes=[0, 1]", input_value, "values")
-    repeatable("--assume", "RELATION", "what else holds: 'H %% 32 == 0'")
+    repeatable("--assume", "RELATION", "assume a relation between symbols, e.g. 'H %% 32 == 0'")
     repeatable("--import", "MODULE", "import a module with rules first, also from this folder", dest="modules")
     group.add_argument(
         "--bidirectional", action="store_true", help="infer the shapes of inputs from what uses them, too"
     )
-    group.add_argument(
-        "--assume-declared", action="store_true", help="take what the model declares of its values for granted"
-    )
+    group.add_argument("--assume-declared", action="store_true", help="trust the shapes declared in the model")
     group.add_argument(
         "--initializers",
         choices=("overridable", "constant"),
@@ -168,7 +166,7 @@ def _add_inference(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument(
         "--broadcast", choices=("onnx", "strict"),
-        help="strict: symbols broadcast to each other only where they are equal, no accident; the default is onnx",
+        help="strict: treat two symbols that are broadcast together as equal; default: onnx",
     )  # fmt: skip
     group.add_argument("--policy", choices=POLICIES, help="inferred against declared types; the default is refine")
 
@@ -179,7 +177,9 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
     target.add_argument("--in-place", action="store_true", help="write it into the file that was read")
     group.add_argument("--fold", action="store_true", help="write a smaller model that computes the same")
     group.add_argument(
-        "--keep-guards", action="store_true", help="with --fold: keep all nodes that refuse sizes, so each names itself"
+        "--keep-guards",
+        action="store_true",
+        help="with --fold: keep nodes that can reject inputs, so the original error message is preserved",
     )
     group.add_argument("--copy-data", action="store_true", help="copy external data beside the model that is written")
     group.add_argument(
@@ -215,7 +215,9 @@ def _add_planning(group: argparse._ArgumentGroup) -> None:
 
 def _add_arena(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--arena", action="store_true", help="a place for each value in one block, for all sizes")
-    group.add_argument("--align", metavar="BYTES", type=positive, help="what offsets are multiples of; default: 64")
+    group.add_argument(
+        "--align", metavar="BYTES", type=positive, help="alignment of buffer offsets in bytes; default: 64"
+    )
     group.add_argument("--order", choices=("file", "least"), help="least: an order of the nodes that needs less memory")
     group.add_argument(
         "--caller-owned", choices=("none", "inputs", "outputs", "inputs,outputs"),
@@ -223,14 +225,19 @@ def _add_arena(group: argparse._ArgumentGroup) -> None:
     )  # fmt: skip
     group.add_argument(
         "--at", metavar="NAME=SIZE,...", type=sizes, action="append", default=[],
-        help="sizes at which the plan is good and is shown; repeatable; by default several magnitudes",
+        help="sizes to optimize the plan for and to report; repeatable; default: several magnitudes",
     )  # fmt: skip
     group.add_argument("--annotate-arena", action="store_true", help="with -o: the plan as metadata of the values")
-    group.add_argument("--fits", metavar="BYTES", type=byte_count, help="whether all sizes within --bounds fit into it")
+    group.add_argument(
+        "--fits",
+        metavar="BYTES",
+        type=byte_count,
+        help="check that the peak stays within BYTES for all sizes in --bounds",
+    )
 
 
 def _add_other_forms(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--html", metavar="FILE", help="write a page with sizes that follow its fields")
+    group.add_argument("--html", metavar="FILE", help="write an interactive HTML report")
     group.add_argument(
         "--emit", choices=FILE_KINDS,
         help="print code that computes all sizes instead: a file of C, its header (h), or a module of JavaScript",

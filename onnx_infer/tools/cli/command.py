@@ -117,10 +117,10 @@ def _failures(result: InferenceResult, fail_on: list[str]) -> list[str]:
     if "unknown" in fail_on:
         counts = Rows(result).counts
         if unknown := counts["values"] - counts["exact"]:
-            found.append(f"fails, by --fail-on unknown: {unknown} of {counts['values']} values are not exact")
+            found.append(f"error (--fail-on unknown): {unknown} of {counts['values']} values are not exact")
     if "guards" in fail_on and result.guards:
         others = f" and {len(result.guards) - 1} more" if len(result.guards) > 1 else ""
-        found.append(f"fails, by --fail-on guards: a run needs {result.guards[0]}{others}")
+        found.append(f"error (--fail-on guards): the model requires {result.guards[0]}{others}")
     return found
 
 
@@ -165,7 +165,7 @@ def _free(model: ModelProto, options: Namespace, target: str | None) -> int:
     if target is None or writes:
         return _end(text, options, target, done)
     show(text, sys.stderr if target == STANDARD else sys.stdout)
-    show(f"not written: {target}: the model is not free; --unfinished writes it as it is", sys.stderr)
+    show(f"not written: {target}: the model is not yet dynamic; use --unfinished to write it anyway", sys.stderr)
     return MODEL_ERRORS
 
 

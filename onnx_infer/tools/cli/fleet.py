@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _BAR = 30
 _MOST_LOST = 10
 
+_SHOWN = {"errors": "with errors"}
+"""How the summary writes a status, where not as it is."""
+
 
 def run(options: Namespace) -> int:
     """Infer all models, with a progress bar on a terminal; returns the exit code. Raises WrongCall."""
@@ -83,7 +86,7 @@ def findings(totals: Totals, fail_on: Sequence[str] = ()) -> list[Finding]:
         for path, line in lines:
             if line.guards:
                 others = f" and {line.guards - 1} more" if line.guards > 1 else ""
-                found.append(Finding("guards", path, f"a run needs {line.guard}{others}"))
+                found.append(Finding("guards", path, f"the model requires {line.guard}{others}"))
     return found
 
 
@@ -94,23 +97,28 @@ def summary(totals: Totals, target: str | None, found: Sequence[object] = (), mo
     >>> print(summary(Totals(4, 4, 1, 1, 1.5, counts, 150_000_000), "out.jsonl", ["crashed: m.onnx: signal 11"]))
     4 models: 3 ok, 1 crashed
       crashed: m.onnx: signal 11
-    3 of them now, in 1.5 s: 2.0 models per second; at most 150 MB in a worker
+    processed 3 models in 1.5 s: 2.0 models per second; at most 150 MB per worker
     written: out.jsonl
     >>> print(summary(Totals(4, 4, 0, 4, 0.0, {"ok": 4}, 0), "out.jsonl"))
     4 models: 4 ok
-    none has changed since its line in out.jsonl was written; --force runs them again
+    all 4 results were taken from out.jsonl: no model has changed; use --force to run them again
     """
     counts = sorted(totals.statuses.items(), key=lambda item: (item[0] in LOST, -item[1], item[0]))
     new = totals.done - totals.before
-    lines = [f"{totals.models} models: {', '.join(f'{count} {status}' for status, count in counts)}"]
+    lines = [
+        f"{totals.models} models: {', '.join(f'{count} {_SHOWN.get(status, status)}' for status, count in counts)}"
+    ]
     lines += [f"  {line}" for line in found[:most]]
     if most is not None and len(found) > most:
         lines.append(f"  and {len(found) - most} more{f', in {target}' if target else ' (--all)'}")
     if not new:
-        return "\n".join([*lines, f"none has changed since its line in {target} was written; --force runs them again"])
+        taken = (
+            f"all {totals.models} results were taken from {target}: no model has changed; use --force to run them again"
+        )
+        return "\n".join([*lines, taken])
     speed = new / totals.seconds if totals.seconds else 0.0
-    memory = f"; at most {totals.memory / 1e6:.0f} MB in a worker" if totals.memory else ""
-    lines.append(f"{new} of them now, in {totals.seconds:.1f} s: {speed:.1f} models per second{memory}")
+    memory = f"; at most {totals.memory / 1e6:.0f} MB per worker" if totals.memory else ""
+    lines.append(f"processed {new} models in {totals.seconds:.1f} s: {speed:.1f} models per second{memory}")
     return "\n".join([*lines, f"written: {target}"] if target else lines)
 
 

@@ -108,7 +108,7 @@ def identifier(text: str) -> str:
     'decoder_v2'
     """
     if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no identifier of C")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a valid C identifier")
     return text
 
 

@@ -74,7 +74,9 @@ def _check_forms(parser: argparse.ArgumentParser, options: argparse.Namespace) -
     if options.format == "github" and (options.json or any(getattr(options, name) for name in _REPORTS) or asked):
         parser.error("argument --format: annotations are for one table or for many models")
     if options.emit is not None and (options.output is not None or options.in_place or options.json):
-        parser.error("argument --emit: prints the code: write it with > FILE, without -o, --in-place and --json")
+        parser.error(
+            "argument --emit: prints to stdout, not with -o, --in-place or --json; redirect it: --emit c > FILE"
+        )
     if options.no_names and options.emit == "js":
         parser.error("argument --no-names: only the tables of C can leave the names out")
     if options.dialect is not None and (options.json or options.emit is not None):

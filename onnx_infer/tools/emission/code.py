@@ -31,7 +31,7 @@ def source(
     if kind not in get_args(FileKind):
         raise ArgumentError(f"no code is emitted in {kind!r}; choose one of {', '.join(map(repr, get_args(FileKind)))}")
     if not (name.isidentifier() and name.isascii()):
-        raise ArgumentError(f"the name {name!r} of the function is no identifier of C")
+        raise ArgumentError(f"the name {name!r} of the function is not a valid C identifier")
     if not names and kind == "js":
         raise ArgumentError("emit: only the tables of C can leave the names out")
     if isinstance(arena, bool):

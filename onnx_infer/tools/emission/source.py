@@ -170,7 +170,7 @@ class SourceText(ABC):
         mark = self.language.comment
         return (
             f"{mark} The sizes of all values of a model, and its guards, as functions of its symbols.\n"
-            f"{mark} Written by onnx-infer {__version__}; do not edit. It needs nothing but the language itself."
+            f"{mark} Written by onnx-infer {__version__}; do not edit. Self-contained: standard headers only."
         )
 
 

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from onnx_infer.tools.report.layout import Write
 
 HEADINGS = {
-    "required": "the model runs only where:",
-    "assumed": "the model may run elsewhere, but has these sizes only where:",
-    "declared": "the model declares:",
+    "required": "required conditions (guards):",
+    "assumed": "assumed conditions (elsewhere the model may run with other sizes):",
+    "declared": "conditions declared by the model:",
 }
 """The heading for the guards of each kind."""
 
@@ -36,7 +36,7 @@ _MOST_ENDS = 3
 
 
 def table(result: Inferred, limit: int | None = 40, width: int | None = WIDTH, write: Write = str) -> str:
-    """Errors and warnings, a summary, types of inputs, outputs and inner values, guards with their nodes, errors again.
+    """Errors and warnings, a summary, types of inputs, outputs and other values, guards with their nodes, errors again.
 
     A value whose sizes are not functions of the input sizes is shown with the reason. Errors that others cause, and the
     values that they make unknown, are only counted. Inner values that are not exact come before the exact ones. There
@@ -106,7 +106,7 @@ class _Table:
         exact = [row for row in self.rows.inner if row.is_exact]
         inexact = [row for row in self.rows.inner if not row.is_exact]
         if self.limit is None:
-            return self._values("inner values:", inexact + exact)
+            return self._values("intermediate values:", inexact + exact)
         rest = []
         shown = [row for row in inexact if row.reason is None or row.reason.kind != "error"]
         if len(shown) < len(inexact):
@@ -114,13 +114,13 @@ class _Table:
         if len(shown) > self.limit:
             rest.append(more(len(shown) - self.limit, " that are not exact"))
         if len(exact) > self.limit:
-            rest.append(more(len(exact), " that are exact"))
+            rest.append(f"  {len(exact)} exact intermediate values (use --all to list them)")
             exact = []
-        return self._values("inner values:", shown[: self.limit] + exact, rest)
+        return self._values("intermediate values:", shown[: self.limit] + exact, rest)
 
     def _data_laws(self) -> list[str]:
         laws = [f"  {law}" for law in self.rows.laws]
-        return ["a run also fails if values are out of range:", *laws] if laws else []
+        return ["also fails at run time if indices are out of bounds:", *laws] if laws else []
 
 
 def errors_again(rows: Rows) -> list[str]:
@@ -237,9 +237,9 @@ def html(result: Inferred) -> str:
         ("inputs", named, values(rows.inputs), True),
         ("outputs", named, values(rows.outputs), True),
         ("guards", ["condition", "kind", "law"], guards, True),
-        ("inner values that are not exact", named, values(row for row in rows.inner if not row.is_exact), True),
+        ("intermediate values that are not exact", named, values(row for row in rows.inner if not row.is_exact), True),
         ("warnings", ["severity", "message"], warnings, False),
-        ("inner values", named, values(row for row in rows.inner if row.is_exact), False),
+        ("intermediate values", named, values(row for row in rows.inner if row.is_exact), False),
     ]
     head = f"<div><b>{escape(printable(summary(result, rows)))}</b></div>"
     return head + "".join(_part(*part) for part in parts if part[2])

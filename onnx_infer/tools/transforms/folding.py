@@ -1,7 +1,7 @@
 """Folding: a smaller model that computes the same, made of what inference knows of the sizes and elements.
 
 Each round infers the model as it is. The walk is cautious: it assumes nothing, and takes every size from 0 on. What the
-author declares of inner values counts for nothing. So what is known holds in every run that a runtime accepts.
+author declares of intermediate values counts for nothing. So what is known holds in every run that a runtime accepts.
 The bodies of functions stay as they are.
 """
 

@@ -259,7 +259,7 @@ class _Remaining:
     def _unknown(self, node: Node, scope: Scope) -> None:
         """A node of which nothing is known."""
         if scope.operators[node[1], node[0]] is None and not any(scope.knows(n) and _shape(scope, n) for n in node[3]):
-            self._pin("no rule for this operator, and an operand has a free size", "register one: onnx_infer.rules.op")
+            self._pin("unsupported operator, and an operand has a free size", "register one: onnx_infer.rules.op")
 
 
 def _nodes(result: InferenceResult) -> Iterator[tuple[Node, Scope, Attributes]]:
