@@ -102,7 +102,7 @@ def arena_plan(result: InferenceResult, options: Namespace) -> ArenaPlan:
             at=options.at or None,
         )
     except UnboundName as error:
-        raise WrongCall(f"--at: {error}") from None
+        raise WrongCall(f"--at: {str(error).removeprefix('arena: at: ')}") from None
     except (OnnxInferError, SymdimError, TypeError) as error:
         raise WrongCall(f"--arena: {str(error).removeprefix('arena: ')}") from None
 

@@ -56,7 +56,6 @@ def _text(size: Dim | None, write: Callable[[int], str]) -> str:
 
 
 def _scaled(count: int, unit: str) -> str:
-    scale = 0
-    while scale < len(_PREFIXES) - 1 and float(f"{count / 1000**scale:.{3 if scale else 4}g}") >= 1000:
-        scale += 1
+    last = len(_PREFIXES) - 1
+    scale = next(i for i in range(last + 1) if i == last or float(f"{count / 1000**i:.{3 if i else 4}g}") < 1000)
     return f"{count / 1000**scale:.3g} {_PREFIXES[scale]}{unit}" if scale else f"{count} {unit}"

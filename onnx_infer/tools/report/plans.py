@@ -32,10 +32,7 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim, Value
 
 _TOP_NODES = 10
-COUNTED = (
-    "the products in matrix products, convolutions, attention and recurrent layers; elementwise operators, reductions"
-    " and softmax count 0"
-)
+COUNTED = "products in matrix products, convolutions, attention and recurrent layers, and nothing else"
 _LONGEST = 200
 """The most characters of a shape."""
 _SAMPLE = 64
@@ -91,7 +88,7 @@ class Plans:
         return Table(heading, rows if len(rows) > 1 else [], limit)
 
     def _costs_of_nodes(self, limit: int | None, in_numbers: bool) -> Table:
-        """The nodes with their costs and the shapes of their operands and outputs; the last row is that of the model."""
+        """The nodes with their costs and the shapes of their operands and outputs; the last row is the total."""
         costs_, moved = self.costs, self.traffic
         numbers = list(range(len(costs_.nodes)))
         if limit is not None:
@@ -106,9 +103,8 @@ class Plans:
             counts = count_text(costs_.parameters), *_with_share(costs_.multiply_adds, costs_.multiply_adds)
             last = [bytes_text(moved.read + moved.written)] if in_numbers else []
             rows.append((f"total of {len(costs_.nodes)} nodes", "", *counts, *last))
-        return Table(
-            (*heading, "bytes moved") if in_numbers else heading, rows, None, [self.shapes[i] for i in numbers]
-        )
+        heading += ("bytes moved",) if in_numbers else ()
+        return Table(heading, rows, None, [self.shapes[i] for i in numbers])
 
     def memory_text(self, limit: int | None, width: int | None) -> str:
         """The peak of the computed values with its nodes, the bytes of inputs and constants, and the layers."""

@@ -110,9 +110,8 @@ class _Table:
         rest = []
         shown = [row for row in inexact if row.reason is None or row.reason.kind != "error"]
         if len(shown) < len(inexact):
-            rest.append(
-                f"  {_count(len(inexact) - len(shown), 'intermediate value')} unknown because of an error (--all)"
-            )
+            behind = _count(len(inexact) - len(shown), "intermediate value")
+            rest.append(f"  {behind} that an error leaves unknown (use --all to list them)")
         if len(shown) > self.limit:
             rest.append(more(len(shown) - self.limit, " that are not exact"))
         if len(exact) > self.limit:
