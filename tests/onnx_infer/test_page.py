@@ -75,7 +75,7 @@ def test_values_and_nodes_are_those_of_the_result(make: Any) -> None:
 def test_what_is_unknown_has_its_reason_and_its_node() -> None:
     result = infer(parsed("g (float[N, 4] x) => (y, z) { y = NonZero (x)  z = Made (y) }"))
     data = data_of(result)
-    verdicts = {name: (verdict, reason) for name, _, _, _, verdict, reason, _ in data["values"]}
+    verdicts = {name: (verdict, reason) for name, _, _, _, verdict, reason, *_ in data["values"]}
     assert verdicts["x"] == ("exact", -1)
     assert [verdicts[name][0] for name in "yz"] == ["data-dependent", "unknown"]
     assert data["reasons"][verdicts["y"][1]] == {"text": "NonZero 'y': the number of non-zero elements", "node": "y"}
