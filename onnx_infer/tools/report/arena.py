@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import ArgumentError
 from onnx_infer.tools.report.layout import limited, text_of
+from onnx_infer.tools.report.numbers import readable_bytes
 from onnx_infer.tools.report.plain_data import plain
-from onnx_infer.tools.report.plans import Table, readable_bytes
+from onnx_infer.tools.report.plans import Table
 from symdim.algebra.texts.printing import shortened
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class ArenaReport:
             f"  {len(plan.buffers)} values in {len(plan.storages)} storages; offsets are multiples of {plan.align}",
         ]
         rows = [
-            (named or "all sizes", f"{at.size} ({readable_bytes(at.size)})", at.lower_bound, _ratio(at))
+            (named or "all sizes", readable_bytes(at.size), readable_bytes(at.lower_bound), _ratio(at))
             for named, (_, at) in self.placed.items()
         ]
         tables = [Table(("at", "bytes", "lower bound", "ratio"), rows, None)]
@@ -53,7 +54,9 @@ class ArenaReport:
             named, (_, at) = max(self.placed.items(), key=lambda item: item[1][1].size)
             kinds = {b.value: b.kind if b.kind == "own" else f"{b.kind} of {b.root}" for b in plan.buffers}
             largest = sorted(at.buffers, key=lambda buffer: -buffer.size)
-            values = [(b.value, b.size, b.offset, f"{b.first}..{b.last}", kinds[b.value]) for b in largest]
+            values = [
+                (b.value, readable_bytes(b.size), b.offset, f"{b.first}..{b.last}", kinds[b.value]) for b in largest
+            ]
             heading = (f"value{named and f' at {named}'}", "bytes", "offset", "steps", "storage")
             tables.append(Table(heading, values, None if limit is None else _TOP_VALUES))
         return text_of([head, *(table.lines(width) for table in tables), self._outside(limit), self._order()], width)
