@@ -212,12 +212,12 @@ def test_elements_of_an_empty_input_fit_its_shape(given: list[list[int]]) -> Non
     ("values", "message"),
     [
         ({"rate": 1}, "'rate' is not an input of the graph; inputs are 'x', 'sr', 'sizes'"),
-        ({"sr": [16000]}, "[16000] for 'sr' has not the declared shape of i64[]"),
+        ({"sr": [16000]}, "[16000]: the shape for 'sr' does not match the declared i64[]"),
         ({"sr": 1.5}, "1.5 for 'sr' is not an element of i64"),
         ({"sr": True}, "True for 'sr' is not an element of i64"),
         ({"sr": 1 << 63}, "9223372036854775808 for 'sr' is not an element of i64"),
         ({"sr": "fast"}, "'fast' for 'sr' is not an element of i64"),
-        ({"x": 1.5}, "1.5 for 'x' has not the declared shape of f32[N, 4]"),
+        ({"x": 1.5}, "1.5: the shape for 'x' does not match the declared f32[N, 4]"),
     ],
 )
 def test_values_that_do_not_fit(values: dict[str, object], message: str) -> None:

@@ -250,8 +250,8 @@ def test_sizes_and_names_of_symbols_are_put_into_it() -> None:
     assert not told(specialize(found, {"N": 4}))
     refusing = specialize(found, {"N": 1})
     assert [b.text for b in check(refusing, {"x": (1, 3), "w": (3, 4)}).broken] == [
-        "bounds of 'N': 1 >= 2 fails for 1 and 2 (declared)",
-        "assumed by the caller: 1 == 0 fails for 1 and 0 (declared)",
+        "bounds of 'N': 1 >= 2 is violated (1 < 2) (declared)",
+        "assumed by the caller: 1 == 0 is violated (1 != 0) (declared)",
     ]
     assert len(told(refusing)) == 2
     written = read(specialize(found, {"N": "2*n"}))
