@@ -150,7 +150,7 @@ class Incremental:
     def initializer(self, tensor: onnx.TensorProto | onnx.SparseTensorProto) -> None:
         """Add a constant. The message is kept and not copied; its elements are read only where they decide a size.
 
-        Raises ArgumentError if there is a value of this name that is no input.
+        Raises ArgumentError if there is a value of this name that is not an input.
         """
         is_sparse = isinstance(tensor, onnx.SparseTensorProto)
         name, model = text(tensor.values.name if is_sparse else tensor.name), self._model
