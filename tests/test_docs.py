@@ -38,6 +38,9 @@ FILES = {
 }
 """Pages with Python that is no session, or with C, and the test that runs it."""
 
+WORKPLACES = {"docs/fleets.md": "tests/test_workplaces.py"}
+"""Pages with YAML, and the test that reads it."""
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -55,6 +58,8 @@ def runner_of(page: str, block: Block) -> str | None:
         return "doctest" if is_collected else FILES.get(page)
     if block.language in ("python", "c"):
         return FILES.get(page)
+    if block.language == "yaml":
+        return WORKPLACES.get(page)
     return {"console": "commands", "sh": "commands that exist", "toml": "a reader", "js": "node"}.get(block.language)
 
 
@@ -79,7 +84,7 @@ def test_every_fence_is_a_block() -> None:
 def test_pages_that_a_test_runs_are_named_in_it() -> None:
     assert set(conftest.BY_A_TEST) <= set(FILES)
     assert "tests/test_coming_from.py" in text_of(".github/workflows/test.yml"), "the job with torch, onnxscript, spox"
-    for page, test in FILES.items():
+    for page, test in (*FILES.items(), *WORKPLACES.items()):
         assert page.rpartition("/")[2] in (ROOT / test).read_text("utf-8")
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from onnx_infer.engine.declared import NAMELESS
 from onnx_infer.model.graph import Node, label_of, title_of
-from onnx_infer.results.exactness import is_exact, is_typed, lacks_elements, variables, varies
+from onnx_infer.results.exactness import is_typed, lacks_elements, variables, varies
 from onnx_infer.results.inferred import Inferred, schedule
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, SymTensor, Value
 from onnx_infer.values.text import MOST_CHARACTERS, bounded, printable
@@ -109,7 +109,6 @@ class Reasons:
         self._result = result
         self.nodes = schedule(result)
         self._reasons = reasons(result, self.nodes)
-        self._exact: dict[Value, bool] = {}
         self.inputs = frozenset(result._input_symbols)
         self.literals = frozenset(result._record.model.graph.literals)
 
@@ -130,18 +129,6 @@ class Reasons:
         """The main reason why the type of a value is not a function of the input sizes; None if it is one."""
         found = self._reasons.get(name)
         return found[0] if found else None
-
-    def verdict(self, name: str) -> str:
-        """`exact`: the sizes are functions of the input sizes. `data-dependent`: only the data decide some of them."""
-        value = self._result.types[name]
-        exact = self._exact.get(value)
-        if exact is None:
-            exact = self._exact[value] = is_exact(value, self.inputs)
-        if exact:
-            return "exact"
-        reason = self.of(name)
-        by_data = is_typed(value) and reason is not None and reason.kind in ("data", "value")
-        return "data-dependent" if by_data else "unknown"
 
     def roots(self) -> list[Root]:
         """The errors that no other error causes, in order. Equal errors of several nodes are one root."""

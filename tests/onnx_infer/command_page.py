@@ -35,6 +35,7 @@ EXAMPLES = {
     "--check": "onnx-infer typed.onnx --check --bind batch=1 --bind seq=128",
     "--fail-on": "onnx-infer model.onnx --fail-on unknown",
     "--copy-data": "onnx-infer model.onnx -o elsewhere/model.onnx --copy-data",
+    "--format": "onnx-infer models/ --format github",
     "--quiet": "onnx-infer models/ --quiet",
     "--explain": "onnx-infer model.onnx --explain scores",
     "--json": "onnx-infer model.onnx --json",

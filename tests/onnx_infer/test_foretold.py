@@ -1,4 +1,4 @@
-"""Elements of tensors that are too long to be propagated: what a run refuses for them is foretold, and nothing else."""
+"""Elements of tensors that are too long to be propagated, at random. `runs/elements.txt` has what is foretold."""
 
 from __future__ import annotations
 

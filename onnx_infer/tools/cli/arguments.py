@@ -196,6 +196,9 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
         "--fail-on", choices=("unknown", "guards"), action="append", default=[],
         help="exit with 1 if a value is not exact, or if there are guards; repeatable",
     )  # fmt: skip
+    group.add_argument(
+        "--format", choices=("text", "github"), help="github: each error as an annotation of GitHub Actions"
+    )
     group.add_argument("--quiet", action="store_true", help="print only problems")
     group.add_argument("--explain", metavar="VALUE", help="show where the type of this value comes from")
     group.add_argument("--json", action="store_true", help="print JSON")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK, WrongCall, inference_options
 from onnx_infer.tools.cli.files import failure
+from onnx_infer.tools.cli.github import annotation
 from onnx_infer.tools.cli.terminal import show
 from onnx_infer.tools.fleets.fleet import LOST, Totals, run_fleet
 from onnx_infer.tools.fleets.journal import ForeignFileError
@@ -48,22 +49,36 @@ def run(options: Namespace) -> int:
     if not totals.models:
         raise WrongCall(f"{', '.join(options.models)}: has no .onnx file, so nothing was checked")
     found = findings(totals, options.fail_on)
-    if not options.quiet:
+    if options.format == "github":
+        for what in found:
+            show(annotation(what.path, what.status, what.told), sys.stdout)
+        if not options.quiet:
+            show(summary(totals, options.json_lines), sys.stdout)
+    elif not options.quiet:
         show(summary(totals, options.json_lines, found, None if options.all else _MOST_LOST), sys.stdout)
     elif found:
-        show("\n".join(found), sys.stdout)
+        show("\n".join(map(str, found)), sys.stdout)
     return MODEL_ERRORS if found else OK
 
 
-def findings(totals: Totals, fail_on: Sequence[str] = ()) -> list[str]:
-    """A line for each model with another status than ok, and for what `--fail-on` finds."""
+class Finding(NamedTuple):
+    """What is wrong with a model of a fleet: its status, or what `--fail-on` finds; its path; and why."""
+
+    status: str
+    path: str
+    told: str
+
+    def __str__(self) -> str:
+        return printable(": ".join(filter(None, self)))
+
+
+def findings(totals: Totals, fail_on: Sequence[str] = ()) -> list[Finding]:
+    """What is wrong with each model that has another status than ok, and what `--fail-on` finds."""
     lines = sorted(totals.lines.items())
-    found = sorted(
-        f"{line.status}: {path}{': ' * bool(line.told)}{line.told}" for path, line in lines if line.status != "ok"
-    )
+    found = sorted(Finding(line.status, path, line.told) for path, line in lines if line.status != "ok")
     if "unknown" in fail_on:
         found += [
-            f"unknown: {path}: {line.inexact} of {line.values} values are not exact"
+            Finding("unknown", path, f"{line.inexact} of {line.values} values are not exact")
             for path, line in lines
             if line.inexact
         ]
@@ -71,11 +86,11 @@ def findings(totals: Totals, fail_on: Sequence[str] = ()) -> list[str]:
         for path, line in lines:
             if line.guards:
                 others = f" and {line.guards - 1} more" if line.guards > 1 else ""
-                found.append(f"guards: {path}: the model requires {line.guard}{others}")
-    return list(map(printable, found))
+                found.append(Finding("guards", path, f"the model requires {line.guard}{others}"))
+    return found
 
 
-def summary(totals: Totals, target: str | None, found: Sequence[str] = (), most: int | None = _MOST_LOST) -> str:
+def summary(totals: Totals, target: str | None, found: Sequence[object] = (), most: int | None = _MOST_LOST) -> str:
     """How many models have which status, how long it took, and the first models that are not as they should be.
 
     >>> counts = {"ok": 3, "crashed": 1}

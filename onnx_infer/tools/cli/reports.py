@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import ArgumentError, OnnxInferError
-from onnx_infer.results.reasons import Reasons
 from onnx_infer.tools.cli.arguments import WrongCall
 from onnx_infer.tools.cli.together import STANDARD
 from onnx_infer.tools.planning.samples import sample_sizes
@@ -17,6 +16,7 @@ from onnx_infer.tools.report.arena import ArenaReport
 from onnx_infer.tools.report.layout import text_of
 from onnx_infer.tools.report.plain_data import head_json
 from onnx_infer.tools.report.plans import Plans, fits_json, fits_text, largest_json, largest_text
+from onnx_infer.tools.report.rows import Rows
 from onnx_infer.tools.report.table import errors_again
 from symdim import Expr, SymdimError, UnboundName
 from symdim.dialects.texts import Dialect, text_in
@@ -63,8 +63,7 @@ def plan(result: InferenceResult, options: Namespace, limit: int | None, width: 
         texts.append(fits_text(fitting, width))
     if arena is not None:
         texts.append(arena.text(limit, width))
-    reasons = Reasons(result)
-    if again := errors_again(reasons, reasons.roots()):
+    if again := errors_again(Rows(result)):
         texts.append(text_of([[*again, "  the numbers above are those of a run that fails"]], width))
     return "\n\n".join(texts), fails
 

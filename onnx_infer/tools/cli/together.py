@@ -71,6 +71,8 @@ def _check_forms(parser: argparse.ArgumentParser, options: argparse.Namespace) -
     asked = [name for name in ("explain", "emit", "dialect", *_PLANS) if getattr(options, name) not in (None, False)]
     if options.quiet and asked and options.fits is None and options.max_memory is None:
         parser.error(f"argument --quiet: {_option(asked[0])} asks for a text")
+    if options.format == "github" and (options.json or any(getattr(options, name) for name in _REPORTS) or asked):
+        parser.error("argument --format: annotations are for one table or for many models")
     if options.emit is not None and (options.output is not None or options.in_place or options.json):
         parser.error(
             "argument --emit: prints to stdout, not with -o, --in-place or --json; redirect it: --emit c > FILE"
