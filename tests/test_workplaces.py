@@ -48,9 +48,8 @@ def run(command: list[str], folder: Path, **environment: str) -> subprocess.Comp
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
 
 
-needs_bash = pytest.mark.skipif(
-    shutil.which("bash") is None or sys.platform == "win32", reason="needs bash, as the action does"
-)
+has_bash = shutil.which("bash") is not None and sys.platform != "win32"
+needs_bash = pytest.mark.skipif(not has_bash, reason="the system has no bash, which the action needs")
 
 
 @needs_bash

@@ -189,8 +189,8 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument(
         "--check", action="store_true",
-        help="check sizes given by --bind and --input-shape, and elements given by --value, against the contract"
-        " stored in the file; with --fold and -o: run both files in onnxruntime at a few sizes, and compare their outputs",
+        help="check sizes (--bind, --input-shape) and elements (--value) against the contract stored in the file; with"
+        " --fold and -o: run both files in onnxruntime at a few sizes, and compare their outputs",
     )  # fmt: skip
     group.add_argument(
         "--fail-on", choices=("unknown", "guards"), action="append", default=[],
