@@ -21,6 +21,7 @@ from onnx_infer.protobuf.growing import GrowingModel, renamed
 from onnx_infer.protobuf.nodes import Literal, read_node
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.result import InferenceResult
+from onnx_infer.values.tensor import SymTensor, Value
 from onnx_infer.values.text import text
 from symdim.algebra.named_tuple import NamedTuple
 
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from onnx_infer.model.graph import Node
     from onnx_infer.results.guards import Guard
     from onnx_infer.types.merge import ShapeMergePolicy
-    from onnx_infer.values.tensor import Value
 
 
 class StepOptions(TypedDict, total=False):
@@ -171,8 +171,8 @@ class Incremental:
         attributes: Mapping[str, Any] | None = None,
         domain: str = "",
         name: str = "",
-    ) -> list[Value | None]:
-        """Add a node, and infer the types of its outputs; None for an output without a name.
+    ) -> list[Value]:
+        """Add a node, and infer the types of its outputs. Nothing is known of an output without a name.
 
         An attribute is a plain value, a TensorProto, or a GraphProto. A NodeProto may be given in place of all; it is
         kept and must not change. What is wrong with the node is told in `diagnostics`, and `check` raises it.
@@ -199,7 +199,7 @@ class Incremental:
             self._model.values[found.name] = False
             return [record.model.header(found.handle)]
         self._model.values.update([(name, False) for name in found[3] if name])
-        return [scope[name] if name else None for name in found[3]]
+        return [scope[name] if name else SymTensor(None) for name in found[3]]
 
     def rename(self, names: Mapping[str, str]) -> None:
         """Give values other names, wherever they are read. The nodes are visited again at the next call.

@@ -9,7 +9,7 @@ from os import getpid, urandom
 
 from symdim.algebra.expr import Expr, as_dim
 from symdim.algebra.interning import mixed, shared_lock, text_fingerprint
-from symdim.errors import BoundsError, SymdimError
+from symdim.errors import BoundsError, SymdimError, demand_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -181,6 +181,7 @@ def symbols(names: str, min: int | None = None, max: int | None = None) -> tuple
     >>> B is Var("B"), symbols("H, W", max=640)[1].bounds()
     (True, (1, 640))
     """
+    demand_text(names, "the names of symbols", ", such as 'B S'")
     return tuple([Var(name, min, max) for name in names.replace(",", " ").split()])
 
 

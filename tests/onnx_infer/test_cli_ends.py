@@ -58,7 +58,7 @@ def test_a_static_model_is_told_of_dynamic(saved, capsys: pytest.CaptureFixture[
     assert main([path, "--dynamic", "*:0=batch", "--apply", "--memory", "--bind", "batch=8"]) == OK
     told = capsys.readouterr().out
     assert "images axis 0 -> batch (was 1), state axis 0 -> batch (was 1)" in told
-    assert "total: 12.5 kB = 6.14 kB computed at the peak + 6.4 kB inputs + 0 B constants" in told
+    assert "total: 12.5 kB = 6.14 kB activations + 6.4 kB inputs + 0 B constants" in told
     assert main([path, "--dynamic", "*:0=batch", "--bind", "batch=8"]) == USAGE
     assert "--memory, --costs or --max-memory use it" in capsys.readouterr().err
     assert main([path, "--dynamic", "*:7=batch"]) == USAGE
@@ -67,7 +67,7 @@ def test_a_static_model_is_told_of_dynamic(saved, capsys: pytest.CaptureFixture[
 
 def test_memory_of_open_symbols_says_how_to_get_numbers(saved, capsys: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
     assert main([saved(SPLIT), "--memory"]) == OK
-    assert "total: symbolic; add --bind N=SIZE --bind S=SIZE to evaluate it" in capsys.readouterr().out
+    assert "total: symbolic; add --bind N=SIZE,S=SIZE to evaluate it" in capsys.readouterr().out
 
 
 def test_plans_of_a_run_that_fails_say_so(saved, capsys: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from onnx_infer.tools.cli.texts import (
-    binding,
+    bindings,
     byte_count,
     freed_axis,
     identifier,
@@ -146,7 +146,7 @@ def _add_inference(group: argparse._ArgumentGroup) -> None:
             dest=dest or name.strip("-").replace("-", "_"),
         )  # fmt: skip
 
-    repeatable("--bind", "NAME=SIZE", "replace a symbol by a number, N=4, or by an expression, H=32*h", binding)
+    repeatable("--bind", "NAME=SIZE,...", "replace symbols by numbers, N=4,M=8, or by expressions, H=32*h", bindings)
     repeatable(
         "--input-shape", "INPUT:SIZES", "the shape of an input: x:1,3,224,224; ? is what the model has", input_shape
     )

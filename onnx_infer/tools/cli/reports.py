@@ -101,6 +101,8 @@ def arena_plan(result: InferenceResult, options: Namespace) -> ArenaPlan:
             order=options.order or "file",
             at=options.at or None,
         )
+    except UnboundName as error:
+        raise WrongCall(f"--at: {str(error).removeprefix('arena: at: ')}") from None
     except (OnnxInferError, SymdimError, TypeError) as error:
         raise WrongCall(f"--arena: {str(error).removeprefix('arena: ')}") from None
 

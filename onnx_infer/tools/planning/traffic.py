@@ -163,8 +163,9 @@ class _Counter:
 
 
 def _size(value: Value | None, axis: int) -> Dim | None:
-    known = isinstance(value, SymTensor) and value.shape is not None and -len(value.shape) <= axis < len(value.shape)
-    return value.shape[axis] if known else None  # type: ignore[union-attr]
+    if not isinstance(value, SymTensor) or value.shape is None:
+        return None
+    return value.shape[axis] if -len(value.shape) <= axis < len(value.shape) else None
 
 
 def _limit(value: Value | None) -> Dim | None:

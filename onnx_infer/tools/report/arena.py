@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import ArgumentError
 from onnx_infer.tools.report.layout import limited, text_of
+from onnx_infer.tools.report.numbers import readable_bytes
 from onnx_infer.tools.report.plain_data import plain
-from onnx_infer.tools.report.plans import Table, readable_bytes
+from onnx_infer.tools.report.plans import Table
 from symdim.algebra.texts.printing import shortened
 
 if TYPE_CHECKING:
