@@ -79,7 +79,7 @@ def test_plans_of_a_run_that_fails_say_so(saved, capsys: pytest.CaptureFixture[s
             "1 error:",
             "  Add (opset 14) 'y': sizes do not broadcast: 128 and 64",
             "  next: --explain y",
-            "  the numbers above are those of a run that fails",
+            "  the model fails at the sizes of the numbers above",
         ]
 
 

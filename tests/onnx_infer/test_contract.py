@@ -335,7 +335,7 @@ def test_ranges_that_cannot_be_placed_are_told(ranges: str, signature: str) -> N
     found = model(INPUTS, ranges, RANGES)
     found.graph.metadata_props.add(key=SIGNATURE, value=signature)
     (message,) = [d.message for d in onnx_infer.infer(found).diagnostics]
-    assert message.startswith(f"metadata {RANGES}: which sizes of the inputs these are cannot be told: ")
+    assert message.startswith(f"metadata {RANGES}: which sizes of the inputs these are cannot be determined: ")
     assert "s53 in 3.." in message
 
 
