@@ -150,7 +150,7 @@ class Incremental:
     def initializer(self, tensor: onnx.TensorProto | onnx.SparseTensorProto) -> None:
         """Add a constant. The message is kept and not copied; its elements are read only where they decide a size.
 
-        Raises ArgumentError if there is a value of this name that is no input.
+        Raises ArgumentError if there is a value of this name that is not an input.
         """
         is_sparse = isinstance(tensor, onnx.SparseTensorProto)
         name, model = text(tensor.values.name if is_sparse else tensor.name), self._model
@@ -297,10 +297,10 @@ class Incremental:
         inputs, values = self._model.inputs, self._model.values
         for name in reads:
             if name and name not in values and name not in inputs:
-                raise ArgumentError(f"node '{_label(node)}' input '{name}' is not defined yet")
+                raise ArgumentError(f"node '{_label(node)}': input '{name}' is not defined yet")
         for i, name in enumerate(gives):
             if name and (name in values or name in inputs or name in gives[:i]):
-                raise ArgumentError(f"node '{_label(node)}' output '{name}' is already defined")
+                raise ArgumentError(f"node '{_label(node)}': output '{name}' is already defined")
 
     def _walked(self) -> Record:
         """The record of the first walk over the model so far."""

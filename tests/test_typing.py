@@ -16,14 +16,7 @@ from symdim import Var
 Var("N") / 2
 """
 
-UNTYPED = {
-    "docs/bidirectional.md": "options of mixed types in one dict",
-    "docs/coming_from.md": "torch, whose classes have the type Any where it is not installed",
-    "docs/contract.md": "an empty dict of sizes",
-    "docs/dim_param.md": "results of parse, which may be numbers, and of check, which may be None",
-    "docs/limits.md": "results of check, which may be None",
-    "docs/plugins.md": "a rule that replaces one of the same name",
-}
+UNTYPED = {"docs/coming_from.md": "torch, whose classes have the type Any where it is not installed"}
 """Pages with examples that are short at the cost of types, and with what."""
 
 OPTIONS = [

@@ -272,7 +272,7 @@ def _without_rule(record: Record, node: Node, graph: Graph, scope: Scope) -> Cal
     title = f"{domain}::{op_type}" if domain else op_type
     for name in outputs:
         scope[name] = declared_only(record, name, graph.declared.get(name, NOTHING), node)
-        record.notes[name] = bounded(f"no rule for {title}")
+        record.notes[name] = bounded(f"unsupported operator {title}")
     others = overloads_of(record, node)
     called = title if others is None else f"{title}:{getattr(node[5], 'overload', '')}"
     if called not in record.unknown_operators:

@@ -33,7 +33,7 @@ MAX_RANK = 1 << 10
 class Value:
     """The base class of everything that a name in a graph can stand for. `wire` keeps its type as protobuf bytes.
 
-    Every value has `dtype` and `shape`; both are None for what is no tensor, such as a sequence.
+    Every value has `dtype` and `shape`; both are None unless it is a tensor.
     """
 
     __slots__ = ("__weakref__", "wire")

@@ -97,7 +97,7 @@ class Scope:
 
 
 class Var(Expr):
-    """A variable: an unknown integer between its bounds `lo` and `hi`, which are inclusive; None is no bound.
+    """A variable: an unknown integer between its bounds `lo` and `hi`, which are inclusive; None means unbounded.
 
     `Var(name)` is the variable of that name in the default scope, with the bounds 1 and None; `min` and `max` give
     others. Bounds belong to a variable as its name does: `Var(name, 0)` is always another variable, and texts mean the

@@ -19,7 +19,7 @@ def parsed(graph: str) -> onnx.ModelProto:
 
 
 def errors(result: InferenceResult) -> list[str]:
-    return [f"{d.operator} '{d.node}': {d.message}" for d in result.diagnostics if d.severity == "error"]
+    return [str(d).partition("\n")[0] for d in result.diagnostics if d.severity == "error"]
 
 
 SQUEEZE = """g (float[B, T, 8] x, int64[1] axes) => (y) {

@@ -227,9 +227,9 @@ def test_a_path_bytes_and_a_model_give_the_same(tmp_path: Path) -> None:
 def test_strict_mode_raises_the_errors_of_nodes() -> None:
     model = parsed("g (float[3] x, float[4] y) => (z) { z = Add(x, y) }")
     assert infer_shapes(model).graph.output[0].type.tensor_type.elem_type == TensorProto.FLOAT
-    with pytest.raises(ShapeInferenceError, match="Add \\(opset 14\\)"):
+    with pytest.raises(ShapeInferenceError, match=r"Add \(opset 14\)"):
         infer_shapes(model, strict_mode=True)
-    with pytest.raises(onnx.shape_inference.InferenceError, match="Add \\(opset 14\\)"):
+    with pytest.raises(onnx.shape_inference.InferenceError, match=r"Add \(opset 14\)"):
         infer_shapes(model, strict_mode=True)
 
 

@@ -212,7 +212,7 @@ console.log(JSON.stringify(model.values.map((value) => [value.name, shown(value)
 """
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
+@pytest.mark.skipif(shutil.which("node") is None, reason="the system has no Node.js")
 def test_a_neighbourhood_is_two_steps_each_way(tmp_path: Path) -> None:
     text = (
         "g (float[N] x) => (z) { a = Neg (x)  b = Add (a, x)  c = Exp (b)  d = Add (c, a)  e = Abs (d)  z = Sqrt (e) }"

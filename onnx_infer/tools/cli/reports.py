@@ -64,7 +64,7 @@ def plan(result: InferenceResult, options: Namespace, limit: int | None, width: 
     if arena is not None:
         texts.append(arena.text(limit, width))
     if again := errors_again(Rows(result)):
-        texts.append(text_of([[*again, "  the numbers above are those of a run that fails"]], width))
+        texts.append(text_of([[*again, "  the model fails at the sizes of the numbers above"]], width))
     return "\n\n".join(texts), fails
 
 

@@ -291,8 +291,8 @@ class MemoryPlan:
     def bytes_at(self, bindings: Mapping[str | Var, int] | None = None, /, **sizes: int) -> dict[str, int]:
         """The bytes of each value at these sizes.
 
-        Raises UnboundName for symbols without a size (`memory(upper=True)` needs none that only the data decide),
-        UnknownSymbol for names of no symbol, BoundsError for sizes out of bounds, and TypeError for what is no int.
+        Raises UnboundName for symbols without a size (`memory(upper=True)` needs no data-dependent ones),
+        UnknownSymbol for names of no symbol, BoundsError for sizes out of bounds, and TypeError for what is not an int.
         """
         given = self._checked(_joined(bindings, sizes))
         counts = self._byte_counts(*(given[v.name] for v in self.symbols))

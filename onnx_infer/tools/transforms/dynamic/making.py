@@ -139,9 +139,9 @@ _MOST_WALKS = 16
 class Dynamic(NamedTuple):
     """A model with free sizes.
 
-    `model`: the model, a copy. `traced`: the size that each symbol had. `changes`: the changes that free what constants
-    pin; they are in the model if they are `applied`. `pins`: what pins a free size then and has no certain change.
-    `doubts`: numbers that the trace may have decided. `result`: the inference of the model.
+    `model`: the model, a copy. `traced`: the size that each symbol had. `changes`: the proposed
+    changes of constants; they are in the model if they are `applied`. `pins`: what pins a free size then and has no
+    certain change. `doubts`: numbers that the trace may have decided. `result`: the inference of the model.
     """
 
     model: onnx.ModelProto
