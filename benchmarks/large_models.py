@@ -164,7 +164,7 @@ def reversed_nodes(n: int) -> ModelProto:
 
 
 def forced_equal(n: int) -> ModelProto:
-    """n sizes that only the data decide; products force each to be its neighbour."""
+    """n data-dependent sizes; products force each to be its neighbour."""
     nodes = [node("NonZero", [f"x{i}"], [f"z{i}"]) for i in range(n)]
     nodes += [node("Cast", [f"z{i}"], [f"f{i}"], to=FLOAT) for i in range(n)]
     nodes += [node("Transpose", [f"f{i}"], [f"t{i}"]) for i in range(n)]
@@ -203,7 +203,7 @@ def joined_symbols(n: int) -> ModelProto:
 
 
 def data_dependent(n: int) -> ModelProto:
-    """n sizes that only the data decide."""
+    """n data-dependent sizes."""
     nodes = [node("NonZero", ["x"], [f"y{i}"]) for i in range(n)]
     return model(nodes, [value("x", ["N"])], names(n, "y"))
 

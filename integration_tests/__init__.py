@@ -1,7 +1,8 @@
-"""The drop-ins under the packages that they serve, and the packages under them. `docs/coming_from_*.md` run with them:
+"""The drop-ins under the packages that they serve, and the packages under them. The sections of
+docs/coming_from.md run with them:
 
     python -m pip install -e '.[test]' --group integrations
-    python -m pytest -W default docs/coming_from_*.md integration_tests
+    python -m pytest -W default tests/test_coming_from.py integration_tests
 
 The packages are large, so these tests are no part of the default ones; a job of CI runs them.
 

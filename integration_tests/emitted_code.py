@@ -17,26 +17,26 @@ _C_MAIN = """
 #include <inttypes.h>
 #include <stdio.h>
 static void show(int64_t size) {
-  if (size == SIZE_OVERFLOW) printf("\\"overflow\\"");
-  else if (!has_value(size)) printf("null");
+  if (size == MODEL_SIZE_OVERFLOW) printf("\\"overflow\\"");
+  else if (!model_has_value(size)) printf("null");
   else printf("%" PRId64, size);
 }
 int main(void) {
-  static int64_t given[SYMBOLS + 1], sizes[SIZES + 1];
-  static unsigned char holds[GUARDS + 1];
+  static int64_t given[MODEL_SYMBOLS + 1], sizes[MODEL_SIZES + 1];
+  static unsigned char holds[MODEL_GUARDS + 1];
   char word[64];
   for (;;) {
-    for (int i = 0; i < SYMBOLS; i++) {
+    for (int i = 0; i < MODEL_SYMBOLS; i++) {
       if (scanf("%63s", word) != 1) return 0;
-      given[i] = SIZE_NOT_GIVEN;
+      given[i] = MODEL_SIZE_NOT_GIVEN;
       if (word[0] != 'n') sscanf(word, "%" SCNd64, &given[i]);
     }
     if (scanf("%63s", word) != 1) return 0;
     if (model_sizes(given, sizes, holds)) { printf("null\\n"); continue; }
     printf("[[");
-    for (int i = 0; i < SIZES; i++) { if (i) printf(", "); show(sizes[i]); }
+    for (int i = 0; i < MODEL_SIZES; i++) { if (i) printf(", "); show(sizes[i]); }
     printf("], [");
-    for (int i = 0; i < GUARDS; i++) printf("%s%d", i ? ", " : "", holds[i]);
+    for (int i = 0; i < MODEL_GUARDS; i++) printf("%s%d", i ? ", " : "", holds[i]);
     printf("]]\\n");
   }
 }
@@ -60,25 +60,25 @@ for (const line of readFileSync(0, "utf8").trimEnd().split("\\n")) {
 _C_ARENA = """
 #include <inttypes.h>
 #include <stdio.h>
-static int64_t given[SYMBOLS + 1], bytes[PLACES + 1], offsets[PLACES + 1];
+static int64_t given[MODEL_SYMBOLS + 1], bytes[MODEL_PLACES + 1], offsets[MODEL_PLACES + 1];
 static void show(const int64_t *numbers) {
   printf("[");
-  for (int i = 0; i < PLACED; i++) printf("%s%" PRId64, i ? ", " : "", numbers[i]);
+  for (int i = 0; i < MODEL_PLACED; i++) printf("%s%" PRId64, i ? ", " : "", numbers[i]);
   printf("], ");
 }
 int main(void) {
   char word[64];
   for (;;) {
     int64_t size, peak;
-    for (int i = 0; i < SYMBOLS; i++) {
+    for (int i = 0; i < MODEL_SYMBOLS; i++) {
       if (scanf("%63s", word) != 1) return 0;
-      given[i] = SIZE_NOT_GIVEN;
+      given[i] = MODEL_SIZE_NOT_GIVEN;
       if (word[0] != 'n') sscanf(word, "%" SCNd64, &given[i]);
     }
     if (scanf("%63s", word) != 1) return 0;
     const int refused = model_arena(given, bytes, offsets, &size, &peak);
     if (refused < 0) printf("[\\"size\\"]\\n");
-    else if (refused > SYMBOLS) printf("[\\"guard\\", %d]\\n", refused - SYMBOLS - 1);
+    else if (refused > MODEL_SYMBOLS) printf("[\\"guard\\", %d]\\n", refused - MODEL_SYMBOLS - 1);
     else if (refused) printf("[\\"symbol\\", %d]\\n", refused - 1);
     else {
       if (model_arena_check(bytes, offsets, size)) return 3;
@@ -86,14 +86,14 @@ int main(void) {
       static unsigned char arena[MODEL_ARENA_AT_MOST];
       if (size > (int64_t)sizeof arena) return 4;
 #endif
-      if (size > 0 && !model_arena_check(bytes, offsets, size - ALIGN)) return 6;
+      if (size > 0 && !model_arena_check(bytes, offsets, size - MODEL_ALIGN)) return 6;
       printf("["); show(bytes); show(offsets);
       printf("%" PRId64 ", %" PRId64 "]\\n", size, peak);
-      for (int i = 0; i < PLACED; i++) {
+      for (int i = 0; i < MODEL_PLACED; i++) {
         if (model_places[i].root != i || offsets[i] == 0 || bytes[i] == 0) continue;
-        offsets[i] -= ALIGN;
+        offsets[i] -= MODEL_ALIGN;
         if (!model_arena_check(bytes, offsets, size)) return 5;
-        offsets[i] += ALIGN;
+        offsets[i] += MODEL_ALIGN;
       }
     }
   }
@@ -148,7 +148,7 @@ def _run(language: str, text: str, bindings: Sequence[Sequence[int | None]], fol
     if language == "c":
         (folder / "sizes.c").write_text(text)
         warnings = "-Wall -Wextra -Werror -Wno-unused-function -Wno-unused-const-variable"
-        checks = "-std=c99 -DARENA_CHECK -fsanitize=address,undefined -fno-sanitize-recover"
+        checks = "-std=c99 -DMODEL_ARENA_CHECK -fsanitize=address,undefined -fno-sanitize-recover"
         command = ["cc", *warnings.split(), *checks.split(), "-o", str(program), str(folder / "sizes.c")]
         _done(command)
         start = [str(program)]

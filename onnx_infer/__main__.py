@@ -7,7 +7,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from onnx_infer import needed
-from onnx_infer.tools.cli.arguments import INTERRUPTED, USAGE, WrongCall, is_check, read_arguments
+from onnx_infer.tools.cli.arguments import INTERRUPTED, USAGE, WrongCall, read_arguments
+from onnx_infer.tools.cli.together import is_check
 from symdim.errors import printable_lines
 
 if TYPE_CHECKING:

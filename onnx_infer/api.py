@@ -71,9 +71,9 @@ def infer(
         initializers: With "constant", initializers that are also inputs are constants. By default callers may override
             them from IR version 4 on.
         policy: How declared types are merged: "refine", "override", "skip", "strict"; see `onnx_infer.types.merge`.
-        assume_declared: Whether declared types of inner values and outputs, and guards of a contract in the file, are
-            assumptions, and not only claims, which become guards of the kind "declared".
-        adopt_declared_symbols: Whether a size that the data decide takes a declared name that nothing else has.
+        assume_declared: Whether declared types of intermediate values and outputs, and guards of a contract in the
+            file, are assumptions, and not only claims, which become guards of the kind "declared".
+        adopt_declared_symbols: Whether a data-dependent size takes a declared name that nothing else has.
         min_dim: The least size of symbols without an interval.
 
     Raises:

@@ -31,7 +31,9 @@ class Diagnostic(NamedTuple):
     attributes: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
-        first = f"{self.operator} '{self.node}': {self.message}" if self.operator else self.message
+        name, _, version = self.operator.rpartition("-")
+        operator = f"{name} (opset {version})" if name and version.isdecimal() else self.operator
+        first = f"{operator} '{self.node}': {self.message}" if operator else self.message
         operands = [f"{name}: {value}" for name, value in self.inputs if value is not None]
         operands += [f"{name}={value}" for name, value in self.attributes]
         told = printable(bounded(first))

@@ -81,10 +81,10 @@ class UnknownSymbol(OnnxInferError, UnboundName):  # noqa: N818  (named as its b
 
 
 class UndecidedSize(OnnxInferError, UnboundName):  # noqa: N818  (named as its base)
-    """Sizes that only the data decide have no value; `cure` says how a plan does without them.
+    """Data-dependent sizes have no value; `cure` says how a plan does without them.
 
     >>> print(UndecidedSize(("K",), "memory(upper=True) counts them with upper bounds"))
-    no value for 'K': only the data decide it; memory(upper=True) counts them with upper bounds
+    no value for 'K', which is data-dependent; memory(upper=True) counts them with upper bounds
     """
 
     def __init__(self, names: tuple[str, ...], cure: str) -> None:
@@ -96,7 +96,7 @@ class UndecidedSize(OnnxInferError, UnboundName):  # noqa: N818  (named as its b
 
     def __str__(self) -> str:
         return (
-            f"{UnboundName.__str__(self)}: only the data decide {'it' if len(self.names) == 1 else 'them'}; {self.cure}"
+            f"{UnboundName.__str__(self)}, which {'is' if len(self.names) == 1 else 'are'} data-dependent; {self.cure}"
         )
 
 

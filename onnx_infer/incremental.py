@@ -297,10 +297,10 @@ class Incremental:
         inputs, values = self._model.inputs, self._model.values
         for name in reads:
             if name and name not in values and name not in inputs:
-                raise ArgumentError(f"node '{_label(node)}' reads '{name}', which is not given yet")
+                raise ArgumentError(f"node '{_label(node)}' input '{name}' is not defined yet")
         for i, name in enumerate(gives):
             if name and (name in values or name in inputs or name in gives[:i]):
-                raise ArgumentError(f"node '{_label(node)}' gives '{name}', which is given already")
+                raise ArgumentError(f"node '{_label(node)}' output '{name}' is already defined")
 
     def _walked(self) -> Record:
         """The record of the first walk over the model so far."""

@@ -130,7 +130,7 @@ class NodeByNode:
 
     What a node demands changes no other value. So a value has its type in every run that computes it, whether the node
     is in a branch, or is dropped later. If it `assumes`, such a run also fulfils the assumed guards of the nodes before
-    it. A size that only the data decide gets a name that is given once.
+    it. A data-dependent size gets a name that is given once.
     """
 
     def __init__(self, assumes: bool = True) -> None:

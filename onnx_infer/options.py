@@ -191,8 +191,8 @@ _CURES = {
     "onnx_ir.Node": ": call onnx_infer.integrations.onnx_ir_nodes.infer_node_outputs for a single node",
     "onnx.GraphProto": ": wrap it by onnx.helper.make_model(graph)",
     "onnx.NodeProto": ": call onnx_infer.infer_node_outputs for a single node",
-    "torch.ONNXProgram": ": call onnx_infer.integrations.onnx_ir.infer(program.model), see docs/coming_from_torch.md",
-    "torch.ExportedProgram": ": export it by torch.onnx.export first, see docs/coming_from_torch.md",
+    "torch.ONNXProgram": ": call onnx_infer.integrations.onnx_ir.infer(program.model), see docs/coming_from.md",
+    "torch.ExportedProgram": ": export it by torch.onnx.export first, see docs/coming_from.md",
 }
 """Class, with its package -> how to pass such an object."""
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from onnx_infer.tools.arena.making import Owner
     from onnx_infer.tools.arena.plan import ArenaPlan
     from onnx_infer.tools.comparison.comparison import Comparison, Paths
+    from onnx_infer.tools.emission.code import FileKind
     from onnx_infer.tools.planning.costs import Costs, Layer
     from onnx_infer.tools.planning.fits import Fits
     from onnx_infer.tools.planning.memory import MemoryPlan
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from onnx_infer.tools.planning.traffic import Traffic
     from onnx_infer.values.tensor import Shape, Value
     from symdim import Guarantee, Var
-    from symdim.dialects.languages import LanguageName
 
 Model = TypeVar("Model")
 
@@ -138,7 +138,7 @@ class InferenceResult(Inferred):
         in the "arena" or belong to the "caller". `views`: results that have the bytes of an operand (Reshape, Slice of
         the first axis, ...) share its storage; `in_place`: elementwise results may take the storage of an operand that
         ends there; each is True, False or the names of the operators that may. `order`: that of the "file", "least" for
-        one that needs less memory, or the numbers of the nodes. `upper`: sizes that only the data decide count with
+        one that needs less memory, or the numbers of the nodes. `upper`: data-dependent sizes count with
         their upper bounds. `at`: sizes at which the layout is to be good, by default many. `effort`: how many moves are
         tried to improve the layout; what it finds does not depend on the machine.
 
@@ -215,23 +215,23 @@ class InferenceResult(Inferred):
 
     def emit(
         self,
-        language: LanguageName,
+        kind: FileKind,
         *,
         name: str = "model",
         arena: ArenaPlan | Mapping[str, Any] | bool = False,
+        names: bool = True,
     ) -> str:
-        """The source of one function from the symbols to all sizes and guards, in "c" or "js".
+        """The source of one function from the symbols to all sizes and guards: a file "c", its header "h", or "js".
 
-        With `arena`, a plan of this result or the options of `arena()` (True: the defaults), a second function gives
-        the bytes of the values and their offsets in one block of memory. The code needs no library. In C all public
-        names begin with `name`. docs/emit.md has the interface in each language.
+        With `arena`, a plan or the options of `arena()` (True: the defaults), a second function gives bytes and offsets
+        of values in one block. In C all names begin with `name`; without `names` no text of the model is in the tables.
         """
         from onnx_infer.tools.emission.code import source
 
-        return source(self, language, name, arena)
+        return source(self, kind, name, arena, names)
 
     def html(self, title: str = "model", sizes: Mapping[str, int] | None = None) -> str:
-        """One page for a browser, without network: all values, with fields for the symbols (docs/report.md).
+        """One page for a browser, without network: all values, with fields for the symbols (docs/first_hour.md).
 
         It opens at these `sizes` of symbols, by name; the others get usual ones. Raises UnknownSymbol for other names.
         """
@@ -344,6 +344,7 @@ def restored(
     from onnx_infer.inference import Run
 
     result = InferenceResult(Run(record, found_inputs))  # type: ignore[arg-type]  # it stands in for a record
-    index = Part(nodes=record.model.graph.nodes())
+    nodes: Any = record.model.graph.nodes()
+    index = Part(nodes=nodes, producer={name: node for node in nodes for name in node[3]}.get)
     vars(result).update(_record=record, _index=index, _guards=guards, _kept=record.kept)
     return result

@@ -19,7 +19,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.conditions import positive
-from onnx_infer.elements.ratio import Ratio, Rounded
+from onnx_infer.elements.ratio import Ratio, Rounded, approximated
 from onnx_infer.engine.apply import apply
 from onnx_infer.engine.run_time import RunTimeValues
 from onnx_infer.errors import OpUsageError, ShapeInferenceError
@@ -137,6 +137,8 @@ def _element(text: str, dtype: int | None) -> Any:
         return parse(text)
     if re.fullmatch(r"-?[\d.]+(e[-+]?\d+)?|-?inf", text):
         return float(text)
+    if text.startswith("~"):
+        return approximated(float(text[1:]), float(text[1:]))
     if _ROUNDED.match(text):
         size = parse(f"floor[f32]({text})")
         assert isinstance(size, Application)

@@ -95,7 +95,7 @@ def check(text: str, names: Collection[str] = (), *, dialect: Dialect | None = N
     """The error of a text as a message; None if `parse` accepts it.
 
     >>> print(check("N + * 2"))
-    an operand is missing before "*" at position 4
+    expected an operand before "*" at position 4
         N + * 2
             ^
     """

@@ -40,7 +40,7 @@ def vendor(directory: Path, package: str = "symdim", extra: str = "") -> list[Pa
     an unchanged copy. Then nothing is written.
     """
     if not package.isidentifier() or iskeyword(package) or package.startswith("__"):
-        raise SymdimError(f"{package!r} is no name of a package")
+        raise SymdimError(f"{package!r} is not a package name")
     target, rooms = directory / package, COPIES[extra]
     texts = {Path("LICENSE"): _licence(), Path("py.typed"): "", Path("__init__.py"): _top(rooms, extra)}
     for path in sorted(_SOURCE.rglob("*.*")):
@@ -64,7 +64,7 @@ def _files_of_copy(target: Path) -> set[Path]:
     if not target.exists():
         return set()
     if not (target / _SUMS).is_file():
-        raise SymdimError(f"{target} exists, and is no copy of symdim")
+        raise SymdimError(f"{target} exists and is not a copy of symdim")
     lines = (target / _SUMS).read_text("utf-8").splitlines()
     sums = {Path(name): number for number, _, name in (line.partition("  ") for line in lines)}
     found = [path for path in sorted(target.rglob("*")) if path.is_symlink() or not path.is_dir()]

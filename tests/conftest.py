@@ -5,6 +5,7 @@ Mutation testing (mutmut) has its own, `mutants`: reproducible, and a failure is
 
 from __future__ import annotations
 
+import gc
 import os
 
 from hypothesis import Phase, settings
@@ -17,3 +18,9 @@ settings.register_profile(
 )
 PROFILE = "mutants" if "MUTANT_UNDER_TEST" in os.environ else "ci" if os.environ.get("CI") else "dev"
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or PROFILE)
+
+
+def pytest_collection_finish() -> None:
+    """Let collections of garbage pass over the collected tests: they live to the end, and are most of all objects."""
+    gc.collect()
+    gc.freeze()

@@ -60,8 +60,3 @@ def test_its_questions_have_commands(command: str) -> None:
 
 def test_there_are_twelve_questions() -> None:
     assert len(COMMANDS) == 12
-
-
-def test_the_site_starts_with_its_first_screen() -> None:
-    first = README[README.index("**") : README.index("## Start")]
-    assert first.replace("docs/images", "images") in text_of("docs/index.md")

@@ -66,7 +66,7 @@ class Names:
 
 
 def _declared(record: Record) -> Iterator[Var]:
-    """The names in the declared types of outputs and inner values."""
+    """The names in the declared types of outputs and intermediate values."""
     declared = record.model.graph.declared
     for name in dict.fromkeys((*record.model.graph.outputs, *declared)):
         value = declared.get(name)

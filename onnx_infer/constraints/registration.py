@@ -108,7 +108,7 @@ def _check_integers(p: Parameter, value: Any) -> None:
     """Raise `Unknown` for other elements where a form asks for integers: the input has an element type of its own."""
     numbers = value if isinstance(value, (tuple, list)) else (value,)
     if p.want in _INTEGERS and not all(isinstance(x, (int, Expr, Unknown, NoneType)) for x in numbers):
-        raise Unknown(f"{p.name} has elements that are no integers")
+        raise Unknown(f"{p.name} has elements that are not integers")
 
 
 def _row(operand: Operand | None, name: str) -> Row:

@@ -16,6 +16,7 @@ from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.results.guards import Guard, Violation, guard_of, violations
 from onnx_infer.types.join import variables_in
 from symdim import SymdimError
+from symdim.errors import printable
 from symdim.relations.relation import Relation
 
 if TYPE_CHECKING:
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from symdim import Var
 
 
+_RANGE = "declared range"
+"""The law of the bounds of a symbol."""
+
+
 class NoContractError(OnnxInferError):
     """The metadata of a model has no contract that can be read."""
 
@@ -33,7 +38,7 @@ class NoContractError(OnnxInferError):
 class Verdict(NamedTuple):
     """What a contract says of some sizes.
 
-    `sizes` are those of the symbols, `broken` the statements that do not hold. `unchecked` says what was not judged:
+    `sizes` are those of the symbols, `broken` the statements that do not hold. `unchecked` says what was not checked:
     axes and bounds of symbols whose sizes nothing gives, guards on sizes or elements that are not given, and what
     cannot be read.
     """
@@ -56,7 +61,7 @@ class Verdict(NamedTuple):
         return not self.unchecked and all(broken.kind != "required" for broken in self.broken)
 
     def __str__(self) -> str:
-        return "; ".join([*map(str, self.broken), *(f"not judged: {text}" for text in self.unchecked)]) or "ok"
+        return "; ".join([*map(str, self.broken), *(f"not checked: {text}" for text in self.unchecked)]) or "ok"
 
 
 def read(model: Source | Any) -> Contract:
@@ -83,8 +88,8 @@ def check(model: Source | Any, feeds: Mapping[str, Any]) -> Verdict:
     True
     >>> for broken in check(model, {"x": (70, 8), "w": (9, 4)}).broken:
     ...     print(broken, broken.inputs)
-    bounds of 'N': N <= 64 fails for 70 and 64 (declared) ('x',)
-    MatMul 'y': inner sizes of the product: H == M fails for 8 and 9 ('x', 'w')
+    N = 70 is outside its declared range (N <= 64) ('x',)
+    MatMul 'y': inner sizes of the product: H == M is violated (8 != 9) ('x', 'w')
     """
     judge = Judge(front_of(model))
     shapes: dict[str, Sequence[int | None]] = {}
@@ -122,7 +127,7 @@ class Judge:
             low, high = self.contract.bounds.get(symbol, (1, None))
             bounds = [Relation("at_least", names.var(symbol), low)]
             bounds += [] if high is None else [Relation("at_most", names.var(symbol), high)]
-            guards += [Guard(bound, f"bounds of {symbol!r}", kind="declared") for bound in bounds]
+            guards += [Guard(bound, _RANGE, kind="declared") for bound in bounds]
         for condition in self.contract.guards:
             try:
                 guards.append(guard_of(condition, names))
@@ -152,7 +157,17 @@ class Judge:
         inputs = [
             element[1] if (element := ELEMENT.fullmatch(name)) else self.sizes.where.get(name, "") for name in sizes
         ]
-        return Broken(str(violation), violation.kind, sizes, tuple(filter(None, dict.fromkeys(inputs))))
+        text = _out_of_range(violation) if violation.guard.law == _RANGE else str(violation)
+        return Broken(text, violation.kind, sizes, tuple(filter(None, dict.fromkeys(inputs))))
+
+
+def _out_of_range(violation: Violation) -> str:
+    """A size outside the bounds of its symbol, and what allows a size that is too small."""
+    guard, size = violation.guard, violation.lhs
+    cure = (
+        f"; write the contract with --bounds {guard.lhs}={size}.. to allow it" if guard.relation == "at_least" else ""
+    )
+    return printable(f"{guard.lhs} = {size} is outside its declared range ({guard}){cure}")
 
 
 def _has_value(guard: Guard, values: Mapping[str | Var, int]) -> bool:
@@ -168,7 +183,7 @@ def _size(name: str, given: Any) -> int:
     try:
         size = index(given)
     except TypeError:
-        raise ArgumentError(f"feeds: {name!r} has the size {given!r:.60}, which is no integer") from None
+        raise ArgumentError(f"feeds: {name!r} has the size {given!r:.60}, which is not an integer") from None
     if size < 0:
         raise ArgumentError(f"feeds: {name!r} has the size {size}, which is negative")
     return size
@@ -185,6 +200,6 @@ def front_of(model: Source | Any) -> FrontEnd:
 
 def _stated(in_file: InFile) -> Contract:
     if in_file.contract is None:
-        found = "; ".join(in_file.wrong) or f"the metadata of its graph have no {KEY!r}"
-        raise NoContractError(f"the model has no contract: {found}; apply(model, contract=True) writes one")
+        found = "; ".join(in_file.wrong) or f"metadata key {KEY!r}"
+        raise NoContractError(f"the model has no contract ({found}); create one with apply(model, contract=True)")
     return in_file.contract

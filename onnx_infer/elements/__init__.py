@@ -4,8 +4,8 @@
     reductions.py    sums, products, extrema           ratio.py         exact quotients: floats that came from sizes
     remainders.py    Mod                               lifting.py       a function of elements as one of tensors
     ranges.py        the ranges of element types       scaling.py       sizes times floats
-    samples.py       some known elements of a tensor
-    indices.py       elements as indices into an axis
+    samples.py       some known elements of a tensor   indices.py       elements as indices into an axis
+    powers.py        roots, powers, logarithms
 
 The room uses `laws` and `values`. Begin with `lifting.py`.
 """

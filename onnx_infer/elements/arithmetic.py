@@ -25,7 +25,17 @@ from onnx_infer.elements.conditions import (
 )
 from onnx_infer.elements.lifting import lift, lift_lenient
 from onnx_infer.elements.ranges import stays_exact, stays_inside
-from onnx_infer.elements.ratio import Element, Product, Ratio, Rounded, Rounding, fraction, is_rounded, ratio
+from onnx_infer.elements.ratio import (
+    Element,
+    Product,
+    Ratio,
+    Rounded,
+    Rounding,
+    fraction,
+    is_near,
+    is_rounded,
+    ratio,
+)
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import call_mode, state, warn
 from onnx_infer.values import dtype as dt
@@ -59,8 +69,11 @@ _div_exact = of_fractions(lambda a, b, c, d: None if isinstance(c, int) and c ==
 
 
 def rounding(operation: str, *operands: Element) -> Rounding | None:
-    """An operation on floats that is rounded. Runtimes may differ in it, so a cautious walk does not know it."""
-    return None if call_mode().is_cautious else Rounding(operation, *operands)
+    """An operation on floats that is rounded. Runtimes may differ in it, so a cautious walk does not know it.
+
+    Where numbers tell how much they may differ, the result is known to be near a number.
+    """
+    return None if call_mode().is_cautious and not is_near(operation, operands) else Rounding(operation, *operands)
 
 
 def add(x: Element, y: Element) -> Element:
@@ -139,39 +152,6 @@ def divide(x: Element, y: Element) -> Element:
     if is_floating(x, y):
         return x / y if y != 0 else None
     return truncating_quotient(x, y)
-
-
-def exact_root(x: Element) -> float | None:
-    """The square root of a float if it is exact; runtimes may round other roots differently."""
-    if not isinstance(x, float) or not 0 <= x < math.inf:
-        return None
-    root = math.sqrt(x)
-    numerator, denominator = root.as_integer_ratio()
-    return root if x.as_integer_ratio() == (numerator**2, denominator**2) else None
-
-
-def power(x: Element, y: Element) -> Element:
-    """`x ** y` for known exponents for which every runtime is exact: integers 0..64 (0..8 for a symbol), and 1/2.
-
-    A power of an integer is a float, as onnxruntime makes it, which is then converted to the element type.
-    """
-    if y == 0.5:
-        return exact_root(x)
-    if isinstance(y, (Expr, Ratio)) or y not in range(65 if isinstance(x, (int, float)) else 9):
-        return None
-    exponent = int(y)
-    if isinstance(x, Ratio):
-        return None if fraction(x) is None else ratio(x.num**exponent, x.den**exponent)
-    if isinstance(x, Expr):
-        return x**exponent
-    if not math.isfinite(x):
-        return None
-    if isinstance(x, int):  # a runtime computes it as a double; converted to its type, that may be out of range
-        whole = x**exponent
-        return float(whole) if abs(whole) < 2**63 and float(whole) == whole else None
-    numerator, denominator = (part**exponent for part in x.as_integer_ratio())
-    is_exact = abs(numerator) <= 2**24 and denominator <= 2**24  # in the precision of floats
-    return numerator / denominator if is_exact else None
 
 
 def absolute(x: Element) -> Element:
@@ -329,13 +309,11 @@ def _round_float(x: Element, dtype: int) -> Element:
 
 
 ADD, SUBTRACT, MULTIPLY, DIVIDE = lift(add, 2), lift(subtract, 2), lift(multiply, 2), lift(divide, 2)
-POWER = lift(power, 2)
 LARGER, SMALLER = lift(larger, 2), lift(smaller, 2)
 EQUAL, LESS, AT_MOST = lift(equal, 2), lift(less, 2), lift(at_most, 2)
 GREATER, AT_LEAST = lift(lambda x, y: less(y, x), 2), lift(lambda x, y: at_most(y, x), 2)
 AND, OR, NOT = lift_lenient(logical_and, 2), lift_lenient(logical_or, 2), lift_lenient(logical_not, 1)
 XOR = lift(logical_xor, 2)
 NEGATE, ABSOLUTE, SIGN = lift(negate, 1), lift(absolute, 1), lift(sign, 1)
-SQRT = lift(exact_root, 1)
 FLOOR, CEIL, ROUND = lift(floor, 1), lift(ceil, 1), lift(round_half_even, 1)
 SELECT = lift_lenient(select, 3)

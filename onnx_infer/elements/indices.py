@@ -63,7 +63,7 @@ def demand_in_bounds(
 
 def _demand(relation: RelationKind, end: Dim, limit: Dim, any_index: Dim, doubtful: Shape) -> None:
     """Demand a relation of an end of the indices to a limit that 0 keeps, unless there is no index."""
-    law, whole = "an index and the size of its axis", any_index * end
+    law, whole = "index out of bounds", any_index * end
     if any_index == 1 or call_mode().is_cautious or not is_long(whole):
         state(relation, whole, limit, law)
     else:

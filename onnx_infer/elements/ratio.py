@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from onnx_infer.laws.readable import is_unreadable
@@ -10,10 +11,10 @@ from onnx_infer.laws.sizes import at_least
 from symdim import DivisionByZero, Expr
 from symdim.algebra.application import Application
 from symdim.algebra.dims import substituted
-from symdim.dialects.floats import FLOATS, FloatFunction, as_fraction
+from symdim.dialects.floats import BINARY, FLOATS, UNARY, FloatFunction, as_fraction
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from onnx_infer.values.tensor import Dim
 
@@ -23,6 +24,8 @@ MOST_LEAVES_OF_A_FLOAT = 64
 """The most variables in a float of sizes; beyond, it is not known."""
 MOST_NESTED_FLOATS = 32
 """The most functions inside of one another in it."""
+
+_LARGEST_FLOAT = 2.0**127
 
 # A product with a float of small numerator and denominator is exact in float32 for sizes below 2**12.
 _SMALL = 2**12
@@ -126,6 +129,83 @@ class Rounded(Ratio):
         return FLOATS[f"{self.function.type}_{'floor' if at_least(self.num, 0) else 'trunc'}"](self.num)
 
 
+class Near(Rounded):
+    """A float of known numbers that runtimes round differently, such as `17 ** 0.5`: it is between `low` and `high`.
+
+    Its floor is known if both ends have the same one.
+
+    >>> root = Rounding("sqrt", 17.0).in_type("f32")
+    >>> root, root.truncated(), Rounding("sqrt", 16.0).in_type("f32").truncated()
+    (~4.12311, 4, None)
+    """
+
+    __slots__ = ("high", "low")
+
+    def __init__(self, low: float, high: float) -> None:
+        Ratio.__init__(self, 0, 1)
+        self.low, self.high = low, high
+
+    def _key(self) -> tuple[object, ...]:
+        return self.low, self.high
+
+    def __str__(self) -> str:
+        return f"~{(self.low + self.high) / 2:g}"
+
+    __repr__ = __str__
+
+    def substitute(self, mapping: Mapping[Any, Dim]) -> Element:
+        """The same: it has no variables."""
+        return self
+
+    def in_type(self, name: str) -> Element:
+        """The float in a type of this name, `f32` or `f64`."""
+        return _near("value", (self,))
+
+    def truncated(self) -> Dim | None:  # type: ignore[override]
+        """The integer next to it, towards zero; None if that is not certain."""
+        low, high = math.trunc(self.low), math.trunc(self.high)
+        return low if low == high else None
+
+
+_APPROXIMATED: dict[str, Callable[..., float]] = {"sqrt": math.sqrt, "pow": math.pow, "exp": math.exp, "log": math.log}
+"""Operations that runtimes approximate, each in its way. They are monotone in each operand, which are positive."""
+
+_SELECTING = ("floor", "ceil", "round", "min", "max")
+"""Operations that do not round."""
+
+_MARGIN = 2**-18
+"""Each approximation in float32 is off by a smaller part of the result, or of 1: OpenCL allows 16 units, 2**-19."""
+
+
+def is_near(operation: str, operands: Iterable[Element]) -> bool:
+    """Whether the result of an operation is near a number, not one that is the same in all runtimes."""
+    return operation in _APPROXIMATED or any(isinstance(x, Near) for x in operands)
+
+
+def _near(operation: str, operands: Sequence[Element]) -> Element:
+    """The float near the result of a monotone operation on numbers, which is between the results for their ends."""
+    ends = [(x.low, x.high) if isinstance(x, Near) else (x, x) for x in operands if isinstance(x, (float, Near))]
+    function = _APPROXIMATED.get(operation) or BINARY.get(operation) or UNARY[operation]
+    is_pole = operation == "div" and len(ends) == 2 and ends[1][0] <= 0 <= ends[1][1]
+    if len(ends) < len(operands) or is_pole or (operation in _APPROXIMATED and operation != "exp" and ends[0][0] <= 0):
+        return None
+    try:
+        results = [function(*corner) for corner in product(*ends)]
+    except OverflowError:
+        return None
+    low, high = min(results), max(results)
+    if not (low > -_LARGEST_FLOAT and high < _LARGEST_FLOAT):
+        return None
+    if operation in _SELECTING:
+        return float(low) if low == high else Near(low, high)
+    return approximated(low, high)
+
+
+def approximated(low: float, high: float) -> Near:
+    """What runtimes make of a float between these ends, which they approximate."""
+    return Near(low - _MARGIN * max(abs(low), 1), high + _MARGIN * max(abs(high), 1))
+
+
 class Rounding(Ratio):
     """An operation on elements whose result the element type rounds: `convert` makes a float of it.
 
@@ -139,6 +219,8 @@ class Rounding(Ratio):
 
     def in_type(self, name: str) -> Element:
         """The result in a type of floats, `f32` or `f64`; None if an operand is not known there, or it is too long."""
+        if is_near(self.operation, self.operands):
+            return _near(self.operation, self.operands)
         operands = [_operand(x, name) for x in self.operands]
         if any(x is None for x in operands):
             return None

@@ -37,7 +37,7 @@ Keeps = Literal["numbers", "plain numbers", "nothing"]
 DECLARED_RANK = "declared rank of"
 """How the law of a guard begins that a declared rank makes. The file keeps this rank."""
 
-NAMELESS = "declared without a size"
+NAMELESS = "no size declared"
 """The origin of a size for which a declared type has neither a number nor a name."""
 
 

@@ -23,7 +23,7 @@ from onnx_infer.model.graph import normal_domain
 from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from onnx_infer.engine.scope import Scope
     from onnx_infer.model.graph import Attributes, Function, Graph, Node
@@ -83,6 +83,11 @@ class GraphIndex:
         """Value -> the number of the node that gives it."""
         return {name: number for number, node in enumerate(self.nodes) for name in node[3] if name}
 
+    def producer(self, name: str) -> Node | None:
+        """The node that gives a value; None for an input, a constant, and a name that no node gives."""
+        number = self.producers.get(name)
+        return None if number is None else self.nodes[number]
+
     @cached_property
     def consumers(self) -> dict[str, list[int]]:
         """Value -> the numbers of the nodes that read it, also in the graphs inside them."""
@@ -120,6 +125,23 @@ class GraphIndex:
         elif node[4].has_graphs:
             handles = [] if node[4].references else list(graphs_of(node))
             yield from [self._inside.graph(handle, self._walked, self.is_shared) for handle in handles] or [None]
+
+    def outer_first(self, is_entered: Callable[[GraphIndex], bool]) -> Iterator[GraphIndex]:
+        """This index, and those inside it, each once, before those inside them. Functions are entered or left out."""
+        pending, seen = [self], set[GraphIndex]()
+        while pending:
+            index = pending.pop()
+            if index in seen:
+                continue
+            seen.add(index)
+            yield index
+            inner = [
+                body
+                for number in range(len(index.nodes))
+                for body in index.bodies(number)
+                if body is not None and (not index.is_call(number) or is_entered(body))
+            ]
+            pending += reversed(inner)
 
     def inner_first(self) -> Iterator[GraphIndex]:
         """The index of each graph inside this one, each once, after those inside it; this one is the last."""

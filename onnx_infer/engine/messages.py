@@ -11,16 +11,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.diagnostics import Diagnostic, WrongShape
+from onnx_infer.engine.graph_index import GraphIndex
 from onnx_infer.model.given import Given
 from onnx_infer.values.propagated import is_small
 from onnx_infer.values.tensor import SymTensor
 from onnx_infer.values.text import bounded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from onnx_infer.engine.record import Record
-    from onnx_infer.model.graph import Node
 
 
 class _Cause:
@@ -115,25 +115,25 @@ def name_overridable(record: Record) -> None:
     graph = record.model.graph
     if not graph.overridable:
         return
-    givers = {name: node for node in graph.nodes() for name in node[3]}
+    index = GraphIndex.of(record)
     for name, note in record.notes.items():
-        found = _behind(record, name, givers)
+        found = _behind(record, name, index)
         if found:
             texts = ", ".join(f"'{x}'" for x in graph.overridable if x in found)
             record.notes[name] = bounded(f'{note}; a caller may override {texts}, unless initializers="constant"')
 
 
-def _behind(record: Record, name: str, givers: Mapping[str, Node]) -> set[str]:
+def _behind(record: Record, name: str, index: GraphIndex) -> set[str]:
     """The overridable initializers whose elements a node reads, directly or through other nodes."""
     overridable = frozenset(record.model.graph.overridable)
-    pending, seen = [*givers[name][2]] if name in givers else [], set[str]()
+    pending, seen = [*node[2]] if (node := index.producer(name)) else [], set[str]()
     while pending:
         operand = pending.pop()
         if operand in seen or not _is_undecided(record, operand):
             continue
         seen.add(operand)
-        if operand in givers:
-            pending += givers[operand][2]
+        if node := index.producer(operand):
+            pending += node[2]
     return seen & overridable
 
 

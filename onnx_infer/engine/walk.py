@@ -277,7 +277,7 @@ def _without_rule(record: Record, node: Node, graph: Graph, scope: Scope) -> Cal
     if called not in record.unknown_operators:
         record.unknown_operators[called] = None
         version = scope.operators.version(domain)
-        message = others or "no rule for this operator"
+        message = others or "unsupported operator"
         if others is None and len(record.unknown_operators) <= _MOST_CURES:
             from onnx_infer.operators.lookup import cure_of_missing  # few models need it
 

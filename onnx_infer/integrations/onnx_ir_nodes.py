@@ -67,7 +67,7 @@ def infer_node_outputs(
     the model, else of the node. Functions are those of the `model`. The names in the types of its inputs are symbols of
     at least 1, those that only other values have are sizes of at least 0; without a model all are symbols.
 
-    A size that only the data decide is None, as is one that depends on a size without a name. What the node demands of
+    A data-dependent size is None, as is one that depends on a size without a name. What the node demands of
     its inputs, and what is assumed of them, are guards of the whole model. Raises `OpUsageError` if there is no rule,
     and `ShapeInferenceError`, which is also onnx's `InferenceError`, for a wrong node.
 

@@ -1,5 +1,5 @@
 """The names and flags of onnxruntime's symbolic shape inference, for scripts that call it; see
-docs/coming_from_onnxruntime.md. onnxruntime itself is not needed.
+docs/coming_from.md. onnxruntime itself is not needed.
 
     from onnx_infer.integrations.onnxruntime import SymbolicShapeInference
     python -m onnx_infer.integrations.onnxruntime --input model.onnx --output inferred.onnx --auto_merge
@@ -135,7 +135,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             _save(model, options)
     except (OSError, OnnxInferError, onnx.checker.ValidationError) as error:
         cure = "--save_as_external_data writes them there"
-        told = str(error).replace("copy_data=True copies them there", cure)
+        told = str(error).replace("use copy_data=True to copy it there", cure)
         print(f"error: {printable_lines(told)}", file=sys.stderr)
         return 2
     return 0

@@ -1,4 +1,4 @@
-"""Inference inside onnxscript's optimizer and its builders; see docs/coming_from_onnxscript.md.
+"""Inference inside onnxscript's optimizer and its builders; see docs/coming_from.md.
 
 from onnx_infer.integrations import onnxscript
 

@@ -1,4 +1,4 @@
-"""Inference inside spox's operator constructors; see docs/coming_from_spox.md.
+"""Inference inside spox's operator constructors; see docs/coming_from.md.
 
 from onnx_infer.integrations import spox
 

@@ -201,7 +201,7 @@ class SymbolicDim(ir.SymbolicDim):  # type: ignore[misc]
         elif value is None or isinstance(value, str):
             text = value
         elif isinstance(value, int):
-            raise TypeError("the value of a SymbolicDim is no int: use the int itself in a Shape")
+            raise TypeError("the value of a SymbolicDim is not an int: use the int itself in a Shape")
         elif any(base.__module__.startswith("sympy.") for base in type(value).__mro__):
             text, expression = str(value), value
         else:

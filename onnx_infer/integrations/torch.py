@@ -1,4 +1,4 @@
-"""What torch knows of the sizes of an exported program, as options of inference; see docs/coming_from_torch.md.
+"""What torch knows of the sizes of an exported program, as options of inference; see docs/coming_from.md.
 
     from onnx_infer.integrations import onnx_ir, torch as of_torch
 

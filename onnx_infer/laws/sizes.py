@@ -36,7 +36,7 @@ def differ(a: Dim, b: Dim) -> bool:
 
 
 def is_fresh(size: Dim | None) -> bool:
-    """Whether a size contains a symbol that only the data decide."""
+    """Whether a size contains a data-dependent symbol."""
     if type(size) is Var:
         return is_data_dependent(size.origin)
     return isinstance(size, Expr) and any(is_data_dependent(v.origin) for v in size.variables())

@@ -89,7 +89,7 @@ class Contract(NamedTuple):
     """What holds of the sizes of a model.
 
     `bounds` are intervals of symbols (None: no upper end); a symbol without one is at least 1. `guards` are conditions
-    on the symbols and elements of the inputs. `upper_bounds` gives symbols that only the data decide a size that they
+    on the symbols and elements of the inputs. `upper_bounds` gives data-dependent symbols a size that they
     do not exceed.
 
     >>> contract = Contract({"N": (2, 8)}, (Condition("divides", 4, "N*H", "heads"),), {"_d0": "4*N"})
@@ -255,16 +255,16 @@ def read_contract(text: str) -> tuple[Contract | None, list[str]]:
     upper = _entries(parts.pop("upper_bounds", {}), "an upper bound", _size, wrong)
     stated = parts.pop("guards", [])
     if not isinstance(stated, list):
-        wrong.append(f"{stated!r:.60} are no guards")
+        wrong.append(f"{stated!r:.60} are not guards")
         stated = []
     guards = []
     for given in stated:
         guard = _condition(given)
         if guard is None:
-            wrong.append(f"{given!r:.200} is no guard")
+            wrong.append(f"{given!r:.200} is not a guard")
         else:
             guards.append(guard)
-    wrong += [f"{name!r:.60} is no part of version {VERSION}" for name in parts]
+    wrong += [f"{name!r:.60} is not part of version {VERSION}" for name in parts]
     if len(wrong) > _MOST_TOLD:
         wrong[_MOST_TOLD:] = [f"{len(wrong) - _MOST_TOLD} other faults"]
     return Contract(bounds, tuple(guards), upper), wrong
@@ -273,7 +273,7 @@ def read_contract(text: str) -> tuple[Contract | None, list[str]]:
 def _entries(given: Any, what: str, read: Callable[[Any], Any], wrong: list[str]) -> dict[str, Any]:
     """The readable entries of an object by symbol."""
     if not isinstance(given, dict):
-        wrong.append(f"{given!r:.60} is no object of {what}")
+        wrong.append(f"{given!r:.60} is not an object of {what}")
         return {}
     found: dict[str, Any] = {}
     for symbol, value in given.items():

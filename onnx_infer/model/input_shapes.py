@@ -121,7 +121,7 @@ class _Reading:
             except ParseError as error:
                 raise ArgumentError(f"{where}: {error}") from None
         elif isinstance(given, bool) or not hasattr(given, "__index__"):
-            raise ArgumentError(f"{where}: {given!r} is no size; write a number, a name or an expression")
+            raise ArgumentError(f"{where}: {given!r} is not a valid size; write a number, a name or an expression")
         else:
             size = index(size)
         if at_most(size, -1):
@@ -145,9 +145,9 @@ class _Reading:
             raise InputValueError(f"input_shapes: {name!r} is not an input of the graph{told_inputs(name, kinds)}")
         kind, where = kinds[name], f"input_shapes: {name!r}"
         if kind is not None and not isinstance(kind, SymTensor):
-            raise InputValueError(f"{where} is no tensor: {kind}")
+            raise InputValueError(f"{where} is not a tensor: {kind}")
         if isinstance(given, (str, int)):
-            raise ArgumentError(f"{where}: {given!r} is no list of sizes, write [1, 3, 'H', 'W']")
+            raise ArgumentError(f"{where}: {given!r} is not a list of sizes; write [1, 3, 'H', 'W']")
         old: Sequence[Size] = written[name]
         if kind is None or kind.shape is None:
             old = (None,) * len(given)

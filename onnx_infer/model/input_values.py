@@ -94,12 +94,12 @@ def put_elements(model: Model, elements: Mapping[str, tuple[str, int]], size: Ca
         kind = kinds.get(name)
         if not isinstance(kind, SymTensor) or kind.dtype not in dt.INTEGER_RANGE or not is_small(kind):
             raise InputValueError(
-                f"assume: {text} is no element: {name!r} is {kind}, not some integers of known number"
+                f"assume: {text} is not an element: {name!r} is {kind}, not some integers of known number"
             )
         count = prod(size for size in kind.shape or () if isinstance(size, int))  # those of small tensors are numbers
         if index >= count:
             raise InputValueError(
-                f"assume: {text} is no element: {name!r} is {kind}, so its last is {name}[{count - 1}]"
+                f"assume: {text} is not an element: {name!r} is {kind}, so its last is {name}[{count - 1}]"
             )
         data.setdefault(name, [None] * count)[index] = size(text)
 
@@ -147,7 +147,7 @@ def with_value(name: str, kind: Value | None, given: InputValue) -> SymTensor:
         and all(d == n or not isinstance(d, int) for d, n in zip(shape, array.shape, strict=True))
     )
     if not fits:
-        raise InputValueError(f"values: {given!r} for {name!r} has not the declared shape of {kind}")
+        raise InputValueError(f"values: {given!r}: the shape for {name!r} does not match the declared {kind}")
     data = [_element(name, kind.dtype, x) for x in array.ravel().tolist()]
     found = SymTensor(kind.dtype, array.shape)
     return SymTensor(kind.dtype, array.shape, data) if is_small(found) else found

@@ -13,7 +13,7 @@ Size: TypeAlias = "int | str | None"
 """A size as a model declares it: a number, a dim_param, or None."""
 
 GENERATED = re.compile(r"\b_d\d+\b")
-"""The names that inference gives to sizes that only the data decide."""
+"""The names that inference gives to data-dependent sizes."""
 
 
 _OPERATORS = re.compile(r"[+*/%()^]| - ")

@@ -94,7 +94,7 @@ class Symbols:
     def declare(self, texts: Iterable[str]) -> None:
         """Let more texts be dim_params of inputs. What was read before stays what it is.
 
-        Names that inference gives stay those of sizes that only the data decide, and are not given again.
+        Names that inference gives stay those of data-dependent sizes, and are not given again.
 
         >>> symbols = Symbols([])
         >>> symbols.declare(["N", "_d0 + 1"])

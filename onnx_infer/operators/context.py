@@ -115,7 +115,7 @@ class ShapeInferenceContext:
         return self.set_type(value, SymTensor(dtype, _dims(shape)))
 
     def new_symbolic_dim(
-        self, prefix: str = "_d", *, note: str = "a size that only the data decide", at_most: Dim | None = None
+        self, prefix: str = "_d", *, note: str = "a data-dependent size", at_most: Dim | None = None
     ) -> Dim:
         """A fresh size, named `prefix` plus a number. In a model the engine names all fresh sizes `_d0`, `_d1`, ...
 

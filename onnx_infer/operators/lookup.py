@@ -100,7 +100,7 @@ def cure_of_missing(domain: str, op_type: str, version: int, functions: Collecti
     `functions` are the (domain, name) of the model's functions, which a node can call as it calls operators.
 
     >>> cure_of_missing("", "Gelu", 17)
-    'it exists since opset 20, and the model imports 17: convert the model (onnx.version_converter)'
+    'it exists from opset 20, and the model imports 17: convert the model (onnx.version_converter)'
     >>> cure_of_missing("", "FusedMatMul", 17)
     'com.microsoft has an operator of this name: is the domain of the node right?'
     >>> cure_of_missing("com.microsoft", "FusedMatmul", 1)
@@ -112,7 +112,7 @@ def cure_of_missing(domain: str, op_type: str, version: int, functions: Collecti
     since = _first_version(domain, op_type, version)
     if since is not None:
         imported = f"the model imports {version}: convert the model (onnx.version_converter)"
-        return f"it exists since opset {since}, and {imported}"
+        return f"it exists from opset {since}, and {imported}"
     known = {(name_domain, name) for name_domain, name, _ in registry.supported()}.union(functions)
     others = sorted({d or "ai.onnx" for d, name in known if name == op_type and d != domain})
     if others:

@@ -108,7 +108,7 @@ class Rule(NamedTuple):
     facets: Facets = NO_FACETS
 
     def __call__(self, ctx: ShapeInferenceContext, node: Node) -> None:
-        """Apply the rule to a node; see `operators/calling.py`."""
+        """Apply the rule to a node; see `operators/lookup.py`."""
         from onnx_infer import call_rule
 
         call_rule(self, ctx, node)

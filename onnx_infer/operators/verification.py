@@ -216,7 +216,7 @@ def check_parameters(rules: list[Rule]) -> None:
     >>> op("Concat", replace=True)(lambda inputs, axes: None)
     Traceback (most recent call last):
     ...
-    onnx_infer.errors.ArgumentError: the rule <lambda> of Concat: 'axes' is no input or attribute: do you mean 'axis'?
+    onnx_infer.errors.ArgumentError: the rule <lambda> of Concat: 'axes' is not in the schema: do you mean 'axis'?
     """
     rule, newest = rules[0], newest_known(rules[0].domain)
     if not hasattr(unwrap(rule.shape), "__code__") or (newest is not None and rule.since > newest):
@@ -242,7 +242,7 @@ def _schemas(rule: Rule) -> Iterator[Schema]:
 def _fault(p: Declared, derived: Schema, inputs: str | None) -> str:
     """What is wrong with a parameter of an operator without a schema; empty if nothing is."""
     if p.want in _PLAIN and inputs is None and any(f.name == p.name for f in derived.inputs):
-        return f"is an input, and {p.want} is no form of a tensor: {_CURE}; an attribute stands after *"
+        return f"is an input, and {p.want} is not a form of a tensor: {_CURE}; an attribute stands after *"
     return ""
 
 
@@ -253,14 +253,14 @@ def _fault_of_known(p: Declared, schemas: list[Schema]) -> str:
     if not formals and not kinds:
         names = sorted({name for s in schemas for name in (*s.attributes, *(f.name for f in s.inputs))})
         meant = nearest(p.name, names)
-        return f"is no input or attribute: {f'do you mean {meant!r}?' if meant else 'it has ' + ', '.join(names)}"
+        return f"is not in the schema: {f'do you mean {meant!r}?' if meant else 'it has ' + ', '.join(names)}"
     if kinds:  # in some versions it may be an input, too
         wanted = [text for kind in kinds for text in ATTRIBUTES.get(kind, ())]
         is_wrong = wanted and not formals and p.want in TENSORS
         return f"is an attribute: write {wanted[0]}, not {p.want}" if is_wrong else ""
     types = " ".join(t for s, f in formals for t in s.constraints.get(f.type_str, [f.type_str or f.each]))
     if p.want in _PLAIN and "float" in types:
-        return f"is an input, and {p.want} is no form of a tensor: {_CURE}"
+        return f"is an input, and {p.want} is not a form of a tensor: {_CURE}"
     if p.want in _NUMBERS and not any(word in types for word in ("int", "float", "bool")):
         return f"has no numbers, so it is never {p.want}: write SymTensor, AnyRank or Value"
     return ""

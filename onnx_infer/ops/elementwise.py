@@ -9,6 +9,7 @@ import numpy as np
 
 from onnx_infer.elements import arithmetic
 from onnx_infer.elements.lifting import lift
+from onnx_infer.elements.powers import POWER
 from onnx_infer.elements.reductions import mean, total
 from onnx_infer.elements.remainders import FMOD, MODULO
 from onnx_infer.errors import Unknown, require
@@ -115,13 +116,13 @@ def modulo(A: SymTensor, B: SymTensor, fmod: int, since_version: int) -> Shape:
     return broadcast(A.dims, B.dims)
 
 
-@op("Pow", data=lambda X, Y, axis, broadcast: _limited(arithmetic.POWER)(X, Y, axis, broadcast), in_place="elements")
+@op("Pow", data=lambda X, Y, axis, broadcast: _limited(POWER)(X, Y, axis, broadcast), in_place="elements")
 def limited_power(X: AnyRank, Y: AnyRank, axis: int | None, broadcast: int) -> Shape:
     """X's shape (Pow-1)."""
     return limited_binary(X, Y, axis, broadcast)
 
 
-@op("Pow", since=7, data=arithmetic.POWER, in_place="elements")
+@op("Pow", since=7, data=POWER, in_place="elements")
 def power(X: SymTensor, Y: SymTensor) -> Shape:
     """The shapes broadcast (Pow-7 to 15)."""
     return broadcast(X.dims, Y.dims)

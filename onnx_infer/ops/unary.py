@@ -10,6 +10,7 @@ import numpy as np
 
 from onnx_infer.elements import arithmetic
 from onnx_infer.elements.lifting import SAME, lift
+from onnx_infer.elements.powers import EXPONENTIAL, LOGARITHM, SQRT
 from onnx_infer.elements.ratio import Element, Ratio, is_rounded
 from onnx_infer.errors import require
 from onnx_infer.laws.sizes import unify
@@ -48,7 +49,7 @@ RECIPROCAL = lift(_reciprocal, 1)
 @unary("Round", data=arithmetic.ROUND)
 @unary("Neg", data=arithmetic.NEGATE, computes=np.negative)
 @unary("Not", data=arithmetic.NOT, computes=np.logical_not)
-@unary("Sqrt", data=arithmetic.SQRT)
+@unary("Sqrt", data=SQRT)
 @unary("Reciprocal", data=RECIPROCAL)
 @unary("Relu", data=lift(lambda x: arithmetic.larger(x, 0), 1))
 @unary("LeakyRelu", data=lambda X, alpha: arithmetic.SELECT(arithmetic.LESS(X, 0), arithmetic.MULTIPLY(X, alpha), X))
@@ -66,7 +67,9 @@ def same_shape(X: SymTensor) -> Shape:
 
 @unary("Sign", data=arithmetic.SIGN)
 @unary("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cos", "Cosh", "Sin", "Sinh", "Tan", "Tanh")
-@unary("Erf", "Exp", "Log", "Shrink", "Softsign")
+@unary("Exp", data=EXPONENTIAL)
+@unary("Log", data=LOGARITHM)
+@unary("Erf", "Shrink", "Softsign")
 def same_shape_of_input(input: SymTensor) -> Shape:
     """The input's shape, in all versions of these operators: 1 to 22."""
     return input.dims

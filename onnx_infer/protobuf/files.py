@@ -93,8 +93,8 @@ def _bring_data(model: onnx.ModelProto, source: Path, target: Path, copy_data: b
         copy(files, source, target)
     elif outside := relink(files, target):
         raise ExternalDataError(
-            f"the model's external data are outside of {target.parent}, and onnxruntime would refuse the model:"
-            f" {_names(outside)}; copy_data=True copies them there"
+            f"external data would not be found from {target.parent}, and onnxruntime would refuse the model:"
+            f" {_names(outside)}; use copy_data=True to copy it there"
         )
 
 
@@ -179,7 +179,7 @@ def own_locations(files: Iterable[DataFile], source: Path) -> list[str]:
         if location is None:
             raise ExternalDataError(f"{file.path}: is external data outside of the model's folder, which is not copied")
         if os.path.exists(file.path) and not os.path.isfile(file.path):
-            raise ExternalDataError(f"{file.path}: is no regular file, so it is not copied as external data")
+            raise ExternalDataError(f"{file.path}: is not a regular file, so it is not copied as external data")
         found.append(location)
     return found
 

@@ -38,13 +38,13 @@ class DataLaw(NamedTuple):
 
     def __str__(self) -> str:
         """
-        >>> print(DataLaw("an index must be in its axis", ("ids",), (NodeName("Gather", "words"),)))
-        input 'ids' decides: an index must be in its axis (Gather 'words')
+        >>> print(DataLaw("index out of bounds", ("ids",), (NodeName("Gather", "words"),)))
+        input 'ids': index out of bounds (Gather 'words')
         """
         names = ", ".join(f"'{name}'" for name in self.inputs)
-        decide = f"input {names} decides" if len(self.inputs) == 1 else f"inputs {names} decide"
+        inputs = f"input{'s' * (len(self.inputs) != 1)} {names}"
         more = f" and {len(self.origins) - 1} more" if len(self.origins) > 1 else ""
-        return printable(f"{decide}: {self.law} ({self.origins[0]}{more})")
+        return printable(f"{inputs}: {self.law} ({self.origins[0]}{more})")
 
 
 def data_laws(result: Inferred, nodes: Iterable[Node]) -> list[DataLaw]:
@@ -57,7 +57,7 @@ def data_laws(result: Inferred, nodes: Iterable[Node]) -> list[DataLaw]:
     ... <ir_version: 10, opset_import: ["": 20]>
     ... g (float[W, H] words, int64[N, S] ids) => (y) { i = Neg (ids) y = Gather (words, i) }''')
     >>> print(*onnx_infer.infer(model).data_laws)
-    input 'ids' decides: an index must be in its axis (Gather 'y')
+    input 'ids': index out of bounds (Gather 'y')
 
     A law says where all elements fulfil it, if they count something (`_greatest_of`).
     """
@@ -88,7 +88,7 @@ def data_laws(result: Inferred, nodes: Iterable[Node]) -> list[DataLaw]:
                 deciding[name] = joined
             else:
                 deciding.pop(name, None)
-    law = "an index must be in its axis"
+    law = "index out of bounds"
     return [DataLaw(law + where, names, tuple(dict.fromkeys(nodes))) for (names, where), nodes in found.items()]
 
 
@@ -108,7 +108,7 @@ def _where_in_bounds(node: Node, types: Mapping[str, Value], counts: Mapping[str
     conditions = solve(Relation("at_most", most + 1, table.dims[axis]))
     if conditions == []:
         return None
-    return "" if conditions is None else f", as it is where {' and '.join(map(str, conditions))}"
+    return "" if conditions is None else f" unless {' and '.join(map(str, conditions))}"
 
 
 # -- bounds of elements that a run counts ------------------------------------------------------------------------------

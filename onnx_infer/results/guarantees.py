@@ -1,6 +1,6 @@
 """Guarantees for the sizes of an inference: exact, at most an expression of the input sizes, or unknown.
 
-Nothing is stored: guarantees follow from the sizes themselves (`symdim.guarantee`). docs/guarantees.md lists the needs
+Nothing is stored: guarantees follow from the sizes themselves (`symdim.guarantee`). docs/verdicts.md lists the needs
 of consumers.
 """
 

@@ -12,7 +12,7 @@ from symdim import UnboundName, Var
 from symdim.algebra.evaluate import has_open_function
 from symdim.algebra.named_tuple import NamedTuple
 from symdim.errors import printable
-from symdim.relations.relation import Relation
+from symdim.relations.relation import OPPOSITES, SIGNS, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -138,13 +138,22 @@ class Violation(NamedTuple):
         >>> condition = Relation("equal", Var("K"), Var("M"))
         >>> guard = Guard(condition, "inner sizes of the product", (NodeName("MatMul", "scores"),))
         >>> print(guard.violation({"K": 3, "M": 4}))
-        MatMul 'scores': inner sizes of the product: K == M fails for 3 and 4
+        MatMul 'scores': inner sizes of the product: K == M is violated (3 != 4)
         """
         head = f"{self.guard.origins[0]}: " if self.guard.origins else ""
-        how = "fails, a divisor is 0" if self.lhs is None else f"fails for {self.lhs} and {self.rhs}"
+        how = "has no value: a divisor is 0" if self.lhs is None else f"is violated ({self._values()})"
         kind = "" if self.kind == "required" else f" ({self.kind})"
         law = f"{self.guard.law}: " if self.guard.law else ""
         return f"{head}{printable(law)}{self.guard} {how}{kind}"
+
+    def _values(self) -> str:
+        """How the two sides break the condition."""
+        relation = self.guard.relation
+        if relation == "divides":
+            return f"{self.rhs} % {self.lhs} != 0"
+        if relation in OPPOSITES and self.lhs == self.lhs and self.rhs == self.rhs:  # NaN has no order
+            return f"{self.lhs} {SIGNS[OPPOSITES[relation]]} {self.rhs}"
+        return f"{self.lhs} and {self.rhs}"
 
 
 def guard_of(condition: Condition, names: Names) -> Guard:

@@ -147,7 +147,7 @@ class Inferred:
 
     @property
     def data_guards(self) -> list[Guard]:
-        """Conditions on sizes that only the data decide."""
+        """Conditions on data-dependent sizes."""
         return self._guards[1]
 
 

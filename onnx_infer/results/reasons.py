@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from onnx_infer.engine.declared import NAMELESS
 from onnx_infer.model.graph import Node, label_of, title_of
-from onnx_infer.results.exactness import is_exact, is_typed, lacks_elements, variables, varies
+from onnx_infer.results.exactness import is_typed, lacks_elements, variables, varies
 from onnx_infer.results.inferred import Inferred, schedule
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, SymTensor, Value
 from onnx_infer.values.text import MOST_CHARACTERS, bounded, printable
@@ -109,15 +109,13 @@ class Reasons:
         self._result = result
         self.nodes = schedule(result)
         self._reasons = reasons(result, self.nodes)
-        self._exact: dict[Value, bool] = {}
         self.inputs = frozenset(result._input_symbols)
         self.literals = frozenset(result._record.model.graph.literals)
 
-    @cached_property
-    def givers(self) -> dict[str, Node]:
-        """The node of each value."""
-        types = self._result.types
-        return {name: node for node in self.nodes for name in node[3] if name in types}
+    def producer(self, name: str) -> Node | None:
+        """The node that gives a value; None for an input or a constant."""
+        found: Node | None = self._result._index.producer(name)
+        return found
 
     @cached_property
     def _outputs(self) -> dict[str, list[str]]:
@@ -131,18 +129,6 @@ class Reasons:
         """The main reason why the type of a value is not a function of the input sizes; None if it is one."""
         found = self._reasons.get(name)
         return found[0] if found else None
-
-    def verdict(self, name: str) -> str:
-        """`exact`: the sizes are functions of the input sizes. `data-dependent`: only the data decide some of them."""
-        value = self._result.types[name]
-        exact = self._exact.get(value)
-        if exact is None:
-            exact = self._exact[value] = is_exact(value, self.inputs)
-        if exact:
-            return "exact"
-        reason = self.of(name)
-        by_data = is_typed(value) and reason is not None and reason.kind in ("data", "value")
-        return "data-dependent" if by_data else "unknown"
 
     def roots(self) -> list[Root]:
         """The errors that no other error causes, in order. Equal errors of several nodes are one root."""
@@ -175,7 +161,7 @@ class Reasons:
     def _before(self, error: Diagnostic) -> str | None:
         """The node with the error that causes this one, or None."""
         outputs = self._outputs.get(error.node) or [error.node]
-        giver = self.givers.get(outputs[0])
+        giver = self.producer(outputs[0])
         if giver is None:
             return None
         operands = giver[2] if error.operator else outputs

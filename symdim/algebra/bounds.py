@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from symdim.algebra.expr import Dim, Interval, Sum, Terms
 
     Relaxed = tuple[Terms, int, int]  # (terms, const, scale): the sum is at most `scale` times the given one
+    Division = tuple[Expr, FloorDiv, Expr | None]  # a unit, the division in it, and the other factors
     Place = tuple[Expr, Extremum, Expr | None]  # a unit, the maximum or minimum in it, and the other factors
 
 _SUMS = 8  # the most sums, with arguments in place of extrema, that are bounded for one end of an interval
@@ -140,8 +141,7 @@ def _least(terms: Terms, const: int, sums: int = _SUMS) -> int | None:
 def _least_of_terms(terms: Terms, const: int) -> int | None:
     known, _ = linear_bounds(terms, const)
     if corners.is_correlated(terms):
-        ends = {atom: bounds_of(atom) for unit in terms for atom in powers_of(unit)}
-        return _greater(known, corners.least(terms, const, ends))
+        return _greater(known, corners.least(terms, const, bounds_of))
     return known
 
 
@@ -206,32 +206,42 @@ def _without_divisions(terms: Terms, const: int) -> Iterator[Relaxed]:
         yield total, const, scale
 
 
-def _division_in(unit: Expr, terms: Terms) -> tuple[Expr, FloorDiv, Expr | None] | None:
-    """A division in a unit, by a divisor that is positive, with a factor that is not negative; None without one.
+def _division_in(unit: Expr, terms: Terms) -> Division | None:
+    """A division in a unit that a bound may replace, because the sum has the terms that it meets; None without one."""
+    if type(unit) is FloorDiv and type(unit._parts[1]) is int:
+        return unit, unit, None
+    for place, all_of, any_of in _divisions_in(unit):
+        if all(u in terms for u in all_of) and (any_of is None or any(u in terms for u in any_of)):
+            return place
+    return None
+
+
+@remembered(2048)
+def _divisions_in(unit: Expr) -> list[tuple[Division, list[Expr | None], list[Expr | None] | None]]:
+    """The divisions in a unit by a positive divisor with a factor that is not negative, and the terms that each needs.
 
     A divisor that is never negative counts as positive. If it is an expression, all its terms must stand in the sum,
     and beside another factor, a term of the numerator.
     """
-    if type(unit) is FloorDiv and type(unit._parts[1]) is int:
-        return unit, unit, None
+    found: list[tuple[Division, list[Expr | None], list[Expr | None] | None]] = []
     for atom in powers_of(unit):
         if not isinstance(atom, FloorDiv):
             continue
         factor = exact_quotient(unit, atom)
-        d = atom._parts[1]
+        n, d = atom._parts
+        all_of: list[Expr | None] = []
         if isinstance(d, Expr):
             units = terms_of(d)[0]
             lead = leading(units)
             if not divides(lead, factor) or not _is_not_negative(d):
                 continue
             factor = exact_quotient(factor, lead)
-            if any(times_unit(u, times_unit(atom, factor)) not in terms for u in units):
-                continue
+            all_of = [times_unit(u, times_unit(atom, factor)) for u in units]
         if factor is None:
-            return unit, atom, None
-        if _is_not_negative(factor) and any(times_unit(u, factor) in terms for u in terms_of(atom._parts[0])[0]):
-            return unit, atom, factor
-    return None
+            found.append(((unit, atom, None), all_of, None))
+        elif _is_not_negative(factor):
+            found.append(((unit, atom, factor), all_of, [times_unit(u, factor) for u in terms_of(n)[0]]))
+    return found
 
 
 def _is_not_negative(node: Expr) -> bool:

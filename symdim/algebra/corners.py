@@ -10,14 +10,19 @@ interval wider.
 
 from __future__ import annotations
 
-from symdim.algebra.expr import Expr, Mul
+from math import comb
+
+from symdim.algebra.caches import remembered
+from symdim.algebra.expr import Mul
 from symdim.algebra.polynomials import powers_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.algebra.expr import Interval, Terms
+    from collections.abc import Callable
 
-    Polynomial = dict[tuple[int, ...], int]  # exponents of the rests, one for each atom -> coefficient
+    from symdim.algebra.expr import Expr, Interval, Terms
+
+    Rests = frozenset[tuple[Expr, int]]  # a product of rests: each with its atom and its exponent
 
 _TERMS = 12  # the most terms of a sum
 _DEGREE = 6  # the most factors of a term
@@ -31,48 +36,45 @@ def is_correlated(terms: Terms) -> bool:
     return any(type(unit) is Mul and unit._terms is None for unit in terms)
 
 
-def least(terms: Terms, const: int, ends: dict[Expr, Interval]) -> int | None:
+def least(terms: Terms, const: int, interval: Callable[[Expr], Interval]) -> int | None:
     """A lower bound of a sum by the law above, from the intervals of its atoms; None if it has none, or is too large.
 
-    >>> from symdim import Var
-    >>> H, W = Var.fresh("H"), Var.fresh("W", 2)
-    >>> ends = {H: (1, None), W: (2, None)}
-    >>> least((H * W - H)._terms, 0, ends), least((H * W - 3 * H)._terms, 0, ends)
+    >>> from symdim import Expr, Var
+    >>> H, W = Var.fresh("H", 1), Var.fresh("W", 2)
+    >>> least((H * W - H)._terms, 0, Expr.bounds), least((H * W - 3 * H)._terms, 0, Expr.bounds)
     (1, None)
     """
-    powers = {unit: powers_of(unit) for unit in terms}
-    if any(sum(atoms.values()) > _DEGREE for atoms in powers.values()):
-        return None
-    lows = [lo for lo, _ in ends.values() if lo is not None and lo.bit_length() <= _BITS]
-    if len(lows) < len(ends):
-        return None
-    places = {atom: place for place, atom in enumerate(ends)}
-    whole: Polynomial = {}
+    whole: dict[Rests, int] = {}
     for unit, k in terms.items():
-        for key, part in _multiplied_out(powers[unit], places, lows).items():
+        parts = _multiplied_out(unit, interval)
+        if parts is None:
+            return None
+        for key, part in parts:
             whole[key] = whole.get(key, 0) + k * part
-    largest = [None if hi is None else hi - lo for (_, hi), lo in zip(ends.values(), lows, strict=True)]
-    result = const
+    result = const + whole.pop(frozenset(), 0)
     for key, k in whole.items():
-        if k < 0 or not any(key):
-            for exponent, rest in zip(key, largest, strict=True):
-                if exponent and rest is None:
+        if k < 0:
+            for atom, exponent in key:
+                lo, hi = interval(atom)
+                if lo is None or hi is None:
                     return None
-                k *= rest**exponent if exponent and rest is not None else 1
+                k *= (hi - lo) ** exponent
             result += k
     return result
 
 
-def _multiplied_out(atoms: dict[Expr, int], places: dict[Expr, int], lows: list[int]) -> Polynomial:
-    """A product of atoms, each of which is its least value plus a rest."""
-    result: Polynomial = {(0,) * len(places): 1}
-    for atom, exponent in atoms.items():
-        place = places[atom]
-        for _ in range(exponent):
-            longer: Polynomial = {}
-            for key, k in result.items():
-                more = (*key[:place], key[place] + 1, *key[place + 1 :])
-                longer[key] = longer.get(key, 0) + k * lows[place]
-                longer[more] = longer.get(more, 0) + k
-            result = longer
+@remembered(2048)
+def _multiplied_out(unit: Expr, interval: Callable[[Expr], Interval]) -> list[tuple[Rests, int]] | None:
+    """A product of atoms, each of which is its least value plus a rest; None if one has none, or of many factors."""
+    powers = powers_of(unit)
+    lows = {atom: interval(atom)[0] for atom in powers}
+    if sum(powers.values()) > _DEGREE or any(lo is None or lo.bit_length() > _BITS for lo in lows.values()):
+        return None
+    result: list[tuple[Rests, int]] = [(frozenset(), 1)]
+    for atom, exponent in powers.items():
+        lo = lows[atom] or 0
+        rests = [(rest, comb(exponent, rest) * lo ** (exponent - rest)) for rest in range(exponent + 1)]
+        result = [
+            (key | {(atom, rest)} if rest else key, k * more) for key, k in result for rest, more in rests if k * more
+        ]
     return result

@@ -106,7 +106,7 @@ class Symbolic:
     __slots__ = ()
 
     def _unordered(self, other: object) -> bool:
-        raise TypeError("sizes have no < or >: ask symdim.at_least(a, b), and write symdim.maximum for max")
+        raise TypeError("symbolic sizes have no order: use symdim.at_least(a, b), or symdim.maximum instead of max()")
 
     __lt__ = __le__ = __gt__ = __ge__ = _unordered
 
@@ -114,13 +114,13 @@ class Symbolic:
 
         def __bool__(self):
             raise TypeError(
-                f"{self!r} is true or false only at given sizes: ask symdim.equal({self!r}, 0), which is True, False "
-                "or None (not known); `a is b` tells whether two expressions are the same, `is None` that there is none"
+                f"the truth value of {self!r} is ambiguous; use symdim.equal({self!r}, 0), which is True, "
+                "False or None, or `is None`"
             )
 
         def _no_number(self, *ignored):
             names = ", ".join(f"{name}=..." for name in sorted(self.free_symbols())[:4] if name.isidentifier())
-            raise TypeError(f"{self!r} is a number only at given sizes: write .to_int({names or '{name: size}'})")
+            raise TypeError(f"{self!r} is symbolic and has no number yet; use .to_int({names or '{name: size}'})")
 
         __int__ = __float__ = __complex__ = __index__ = __round__ = _no_number
 

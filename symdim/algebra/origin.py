@@ -61,13 +61,13 @@ class Declared(NamedTuple):
     """A name that only a declared type has. What decides its size is not known.
 
     >>> str(Declared("N"))
-    'declared for this value only'
+    'name appears only in this value's declared shape'
     """
 
     name: str
 
     def __str__(self) -> str:
-        return "declared for this value only"
+        return "name appears only in this value's declared shape"
 
 
 def is_given(origin: object) -> bool:

@@ -12,6 +12,7 @@ operands have a value, unless it is certain that they do. Python is for `compile
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from functools import reduce
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -44,6 +45,8 @@ class Language(ABC):
     has_gaps = True
     nothing = ""
     comment = "//"
+    prefix = ""
+    """What the names of the functions begin with that statements call."""
 
     @abstractmethod
     def number(self, value: int) -> str:
@@ -87,9 +90,7 @@ class Language(ABC):
 
     def arithmetic(self) -> str:
         """The functions that statements call."""
-        from importlib.resources import files  # slow to import, and few calls need it
-
-        return files(__name__.rpartition(".")[0]).joinpath(f"arithmetic.{self.suffix}").read_text("utf-8")
+        return _file(f"arithmetic.{self.suffix}")
 
 
 class _Operators(Language):
@@ -107,27 +108,50 @@ class _Operators(Language):
 
 
 class C(Language):
-    """C99: every operation is a call. The three smallest integers stand for sizes without a value."""
+    """C99: every operation is a call. The three smallest integers stand for sizes without a value.
+
+    All names of functions begin with the `prefix`, and those of macros with the same in capitals.
+    """
 
     suffix = "c"
 
+    def __init__(self, prefix: str = "") -> None:
+        self.prefix = prefix
+
+    def declarations(self) -> str:
+        """The numbers that stand for sizes without a value, and the function that tells them apart."""
+        return self._prefixed(_file("arithmetic.h"))
+
+    def arithmetic(self) -> str:
+        return self._prefixed(super().arithmetic())
+
+    def _prefixed(self, text: str) -> str:
+        names = re.findall(r"^(?:#define|static inline \w+) (\w+)", "".join(map(_file, _FILES_OF_C)), re.MULTILINE)
+        return re.sub(rf"\b(?:{'|'.join(names)})\b", lambda found: self._own(found[0]), text)
+
+    def _own(self, name: str) -> str:
+        return (self.prefix.upper() if name.isupper() else self.prefix) + name
+
+    def of_floats(self, kind: str, operation: str, operands: Sequence[str]) -> str:
+        return self.prefix + super().of_floats(kind, operation, operands)
+
     def total(self, terms: Sequence[tuple[bool, str]]) -> str:
         (negative, first), *rest = terms
-        head = f"sub({self.number(0)}, {first})" if negative else first
-        return reduce(lambda text, term: f"{'sub' if term[0] else 'add'}({text}, {term[1]})", rest, head)
+        head = f"{self.prefix}sub({self.number(0)}, {first})" if negative else first
+        return reduce(lambda text, term: f"{self.prefix}{'sub' if term[0] else 'add'}({text}, {term[1]})", rest, head)
 
     def product(self, factors: Sequence[tuple[str, int]]) -> str:
-        texts = [name if k == 1 else f"power({name}, {_exponent(k)})" for name, k in factors]
-        return reduce(lambda text, factor: f"mul({text}, {factor})", texts)
+        texts = [name if k == 1 else f"{self.prefix}power({name}, {_exponent(k)})" for name, k in factors]
+        return reduce(lambda text, factor: f"{self.prefix}mul({text}, {factor})", texts)
 
     def call(self, operator: Operator, operands: Sequence[str]) -> str:
-        name = _NAMES.get(operator, operator)
+        name = self.prefix + _NAMES.get(operator, operator)
         return reduce(lambda text, operand: f"{name}({text}, {operand})", operands)
 
     def number(self, value: int) -> str:
         if abs(value) < 1 << 31:
             return str(value)
-        return f"INT64_C({value})" if 3 - _INT64 <= value < _INT64 else "SIZE_OVERFLOW"
+        return f"INT64_C({value})" if 3 - _INT64 <= value < _INT64 else self._own("SIZE_OVERFLOW")
 
     def quoted(self, text: str) -> str:
         """The bytes of the text in UTF-8, and those of a name that is no UTF-8. No "?", so no trigraphs."""
@@ -188,6 +212,15 @@ LANGUAGES: dict[LanguageName, Language] = {"c": C(), "js": JavaScript()}
 """The languages of emitted code."""
 
 _PLAIN = frozenset(map(chr, range(32, 127))) - set('"\\?')
+
+
+_FILES_OF_C = "arithmetic.h", "arithmetic.c"
+
+
+def _file(name: str) -> str:
+    from importlib.resources import files  # slow to import, and few calls need it
+
+    return files(__name__.rpartition(".")[0]).joinpath(name).read_text("utf-8")
 
 
 def literal(value: int) -> str:

@@ -176,8 +176,12 @@ class StraightCode:
             return f"({value})" if numerator < 0 else value
         name = self._held[numerator]
         if not is_float(numerator):
-            return f"{function.type}_of({name})"
-        return f"f32({name})" if function.type == "f32" and numerator.function.type == "f64" else name
+            return f"{self.language.prefix}{function.type}_of({name})"
+        return (
+            f"{self.language.prefix}f32({name})"
+            if function.type == "f32" and numerator.function.type == "f64"
+            else name
+        )
 
     def _texts(self, dims: Sequence[Dim]) -> list[str]:
         return [self.language.number(x) if isinstance(x, int) else self._held[x] for x in dims]

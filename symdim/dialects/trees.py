@@ -161,7 +161,7 @@ def _call_of(item: Any, place: Place) -> tuple[str, list[Any]]:
         raise SymdimError(f"in {_shown(place)}: a name and arguments are expected, not {item!r:.60}")
     full = f"{domain}.{name}" if domain else "IntTrueDiv" if name.lower() == "div" else name
     if not is_function(full):
-        raise SymdimError(f"in {_shown(place)}: {full!r:.60} is no name of a function")
+        raise SymdimError(f"in {_shown(place)}: {full!r:.60} is not a function name")
     return f"{full}(", arguments
 
 

@@ -194,11 +194,11 @@ class Reader:
         if lexeme in self.declared.names or is_name(lexeme):
             return self.variable(lexeme)
         if lexeme == _END:
-            self._refuse(place, "an operand is missing at the end")
+            self._refuse(place, "unexpected end: expected an operand")
         if lexeme == "...":
             self._refuse(place, "the text is cut: ... stands for what is left out")
         if lexeme in self.known.level or lexeme in "),":
-            self._refuse(place, f'an operand is missing before "{lexeme}"')
+            self._refuse(place, f'expected an operand before "{lexeme}"')
         self._refuse(place, f'"{lexeme:.40}" is neither a number nor a declared name')
 
     def _after_sum(self, lexeme: str, place: int) -> bool:
@@ -218,7 +218,7 @@ class Reader:
             made = self.values[-1]
             is_size = not isinstance(made, Application) or made.function.is_size
             if not is_size and not self._is_operand_of_floats(place):
-                self._refuse(place, "a float is no size, and stands only in functions of floats, such as floor[f32]")
+                self._refuse(place, "a float is not a size, and stands only in functions of floats, such as floor[f32]")
         elif lexeme == "," and (not self.calls or self.calls[-1][0] is None):
             self._refuse(place, "a comma outside of a function's arguments")
         return lexeme == ","

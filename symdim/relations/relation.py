@@ -44,7 +44,7 @@ _KINDS: dict[str, RelationKind] = {
     "==": "equal", "!=": "unequal", ">=": "at_least", "<=": "at_most", ">": "greater", "<": "less",
 }  # fmt: skip
 SIGNS = {kind: sign for sign, kind in _KINDS.items()}
-_OPPOSITES: dict[RelationKind, RelationKind] = {
+OPPOSITES: dict[RelationKind, RelationKind] = {
     "equal": "unequal", "unequal": "equal", "at_least": "less", "less": "at_least", "at_most": "greater",
     "greater": "at_most",
 }  # fmt: skip
@@ -133,9 +133,9 @@ class Relation(NamedTuple):
 
     def negated(self) -> Relation:
         """The relation that holds where this one does not, if both sides have a value."""
-        if self.kind not in _OPPOSITES:
+        if self.kind not in OPPOSITES:
             return self.normal().negated()
-        return self._replace(kind=_OPPOSITES[self.kind])
+        return self._replace(kind=OPPOSITES[self.kind])
 
     def sides(self, bindings: Mapping[str | Var, int]) -> tuple[int, int] | None:
         """The values of both sides at these sizes; None if a divisor in them is 0. Raises `UnboundName`."""

@@ -220,7 +220,7 @@ LAYERS = (
 
 
 def growing_shapes(rng: Random) -> bytes:
-    """Layers whose sizes nest: windows, joins, broadcasts, sizes that the data decide."""
+    """Layers whose sizes nest: windows, joins, broadcasts, data-dependent sizes."""
     layers = rng.sample(LAYERS, rng.choice((1, 2, 3, 4)))
     count = many(rng, 1_500)
     text = ["v1 = Identity (v0)"]

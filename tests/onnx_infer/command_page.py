@@ -35,6 +35,7 @@ EXAMPLES = {
     "--check": "onnx-infer typed.onnx --check --bind batch=1 --bind seq=128",
     "--fail-on": "onnx-infer model.onnx --fail-on unknown",
     "--copy-data": "onnx-infer model.onnx -o elsewhere/model.onnx --copy-data",
+    "--format": "onnx-infer models/ --format github",
     "--quiet": "onnx-infer models/ --quiet",
     "--explain": "onnx-infer model.onnx --explain scores",
     "--json": "onnx-infer model.onnx --json",
@@ -60,20 +61,22 @@ EXAMPLES = {
     "--timeout": "onnx-infer models/ --timeout 60",
     "--max-worker-memory": "onnx-infer models/ --max-worker-memory 2GB",
     "--html": "onnx-infer model.onnx --html report.html",
-    "--emit": "onnx-infer model.onnx --emit c > sizes.c",
+    "--emit": "onnx-infer model.onnx --emit c > model.c",
+    "--name": "onnx-infer model.onnx --emit c --name decoder > decoder.c",
+    "--no-names": "onnx-infer model.onnx --emit c --no-names > model.c",
     "--lint": "onnx-infer model.onnx --lint",
     "--dialect": "onnx-infer model.onnx --dialect jax",
 }
 """An example of each option, under its long name."""
 
-HEAD = """# The command
+HEAD = """# Command-line reference
 
-`onnx-infer [OPTION ...] FILE` infers a model and prints a table: errors first, then inputs, outputs, inner values and
-guards. `python -m onnx_infer` is the same command. Made from the options by `python -m
-tests.onnx_infer.command_page`; a test keeps it current.
+Which options does `onnx-infer` have, and what are its exit codes? `onnx-infer [OPTION ...] FILE` infers a model and
+prints a table: errors first, then inputs, outputs, intermediate values and guards. `python -m onnx_infer` is the same
+command.
 
-If something is unknown, the table gives the reason: the error of a node, an input without a declared rank, an
-operator without a rule, or data. The consequences of an error are only counted.
+If a shape is unknown, the table gives the reason: the error of a node, an input without a declared rank, an unsupported
+operator, or data. The consequences of an error are only counted.
 """
 
 FOOT = """
@@ -102,6 +105,10 @@ them on elsewhere. `COLUMNS` sets the width of lines.
 |---|---|
 """
 
+ORIGIN = """
+<!-- Made from the options by `python -m tests.onnx_infer.command_page`; a test keeps it current. -->
+"""
+
 
 def page() -> str:
     """The text of the page."""
@@ -115,7 +122,7 @@ def page() -> str:
     assert parser.epilog is not None
     codes = re.sub(r"\n {7}", " ", parser.epilog.partition("exit codes:\n")[2])
     rows = [f"| {code} | {when.strip()} |" for code, _, when in (x.strip().partition("  ") for x in codes.splitlines())]
-    return "".join(parts) + FOOT + "\n".join(rows) + "\n"
+    return "".join(parts) + FOOT + "\n".join(rows) + "\n" + ORIGIN
 
 
 def name_of(action: argparse.Action) -> str:

@@ -214,7 +214,7 @@ def windows(window: int = 7, channels: int = 4) -> ModelProto:
 
 
 def detector() -> ModelProto:
-    """Positions above a threshold and what stands there: sizes that only the data decide."""
+    """Positions above a threshold and what stands there: data-dependent sizes."""
     b = Builder()
     scores = b.input("scores", FLOAT, ("boxes", "classes"))
     coordinates = b.input("coordinates", FLOAT, ("boxes", 4))

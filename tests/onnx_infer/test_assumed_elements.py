@@ -100,7 +100,7 @@ def test_a_cache_has_the_total_length() -> None:
 @pytest.mark.parametrize(
     ("assume", "error", "message"),
     [
-        ("k[1] == M", InputValueError, r"k.1. is no element: 'k' is i64.1., so its last is k.0."),
+        ("k[1] == M", InputValueError, r"k.1. is not an element: 'k' is i64.1., so its last is k.0."),
         ("x[0] == M", InputValueError, r"'x' is f32.P, S., not some integers"),
         ("totl[0] == M", InputValueError, "'totl' is not an input of the graph; do you mean 'total'?"),
         ("k[0] == Q + 1", UnknownSymbol, "no symbol 'Q'"),

@@ -162,12 +162,12 @@ def test_what_is_found_holds_where_the_assumptions_do(graph):
 
 # a model, what is assumed, the error
 CONTRADICTIONS = [
-    (SLICE, ["S > 100"], "Add-14 'y': sizes do not broadcast: S and 64 (under the assumption S > 100)"),
+    (SLICE, ["S > 100"], "Add (opset 14) 'y': sizes do not broadcast: S and 64 (under the assumption S > 100)"),
     (SLICE, ["S > 100", "S < 1000"], "(under the assumption S > 100)"),
     (
         "g (float[N, M] x, float[K, 3] w) => (y) { y = MatMul (x, w) }",
         ["M > K"],
-        "MatMul-13 'y': inner sizes of the product differ: M != K (under the assumption M > K)",
+        "MatMul (opset 13) 'y': inner sizes of the product differ: M != K (under the assumption M > K)",
     ),
     (
         "g (float[1, 3, H, W] x, float[8, 3, 7, 7] w) => (y) { y = Conv (x, w) }",
@@ -191,7 +191,7 @@ def test_what_contradicts_the_model_is_an_error_that_names_fact_and_node(graph, 
 
 
 def test_bounds_and_metadata_that_contradict_the_model_are_named_too():
-    text = "Add-14 'y': sizes do not broadcast: S and 64 (under the assumption 101 <= S <= 200)"
+    text = "Add (opset 14) 'y': sizes do not broadcast: S and 64 (under the assumption 101 <= S <= 200)"
     model = parsed(SLICE)
     assert errors(infer(model, bounds={"S": (101, 200)})) == [text]
     model.graph.metadata_props.add(key="symdim.contract", value='{"version": 1, "bounds": {"S": [101, 200]}}')
@@ -233,7 +233,7 @@ def test_declared_sizes_that_are_trusted_and_contradict_the_model_are_named():
         <float[M] a> { a = Neg (x)  c = Concat <axis = 0> (z, t)  y = MatMul (x, c) }"""
     )
     (found,) = errors(infer(model, assume_declared=True))
-    assert found == "MatMul-13 'y': inner sizes of the product differ: N != N + 1 (under the assumption M == N)"
+    assert found == "MatMul (opset 13) 'y': inner sizes of the product differ: N != N + 1 (under the assumption M == N)"
     assert not errors(infer(model))
 
 

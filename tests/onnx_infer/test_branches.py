@@ -127,7 +127,7 @@ def test_a_branch_that_breaks_a_law_is_not_taken() -> None:
     result = both(parsed(BROKEN.replace("CONDITION", "d = Identity(c)")))
     assert str(result.types["y"]) == "f32[N, 4]"
     assert [d.severity for d in result.diagnostics] == ["warning"]
-    assert messages(result)[0].startswith("then_branch never runs: Add-14 'p': ")
+    assert messages(result)[0].startswith("then_branch never runs: Add (opset 14) 'p': ")
 
 
 def test_a_condition_that_takes_a_broken_branch_is_a_guard() -> None:
@@ -180,7 +180,7 @@ def test_a_broken_body_of_a_loop_may_run_no_time() -> None:
     text = BROKEN.replace("CONDITION", "d = Identity(c)").replace("p = Add(x, h)", loop)
     result = infer(parsed(text))
     assert [d.severity for d in result.diagnostics] == ["warning"]
-    assert messages(result)[0].startswith("body never runs: Add-14 'o': ")
+    assert messages(result)[0].startswith("body never runs: Add (opset 14) 'o': ")
 
 
 # -- values -----------------------------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ def test_the_table_of_a_long_model_shows_its_ends_unless_all_is_asked_for(
     assert main([path, "--all"]) == OK
     short, _, whole = capsys.readouterr().out.partition("\n61 values")
     assert short.splitlines()[3:] == [
-        "inputs:", "  v0  f32[N]", "", "outputs:", "  v60  f32[N]", "", "inner values:",
+        "inputs:", "  v0  f32[N]", "", "outputs:", "  v60  f32[N]", "", "intermediate values:",
         "  ... and 59 more that are exact (--all)",
     ]  # fmt: skip
     assert "  v30  f32[N]" in whole

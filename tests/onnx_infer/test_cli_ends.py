@@ -39,9 +39,9 @@ def test_a_gate_for_unknown_values_and_for_guards(saved, capsys: pytest.CaptureF
     assert main([path, "--fail-on", "unknown", "--fail-on", "guards"]) == MODEL_ERRORS
     lines = capsys.readouterr().out.splitlines()
     assert lines[-3:] == [
-        "fails, by --fail-on unknown: 1 of 4 values are not exact",
+        "error (--fail-on unknown): 1 of 4 values are not exact",
         "",
-        "fails, by --fail-on guards: a run needs N == M or 1 in (N, M)",
+        "error (--fail-on guards): the model requires N == M or 1 in (N, M)",
     ]
     assert main([path, "--json", "--fail-on", "unknown"]) == MODEL_ERRORS
     counts = json.loads(capsys.readouterr().out)["counts"]
@@ -67,7 +67,7 @@ def test_a_static_model_is_told_of_dynamic(saved, capsys: pytest.CaptureFixture[
 
 def test_memory_of_open_symbols_says_how_to_get_numbers(saved, capsys: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
     assert main([saved(SPLIT), "--memory"]) == OK
-    assert "total: --bind N=SIZE --bind S=SIZE gives it as a number" in capsys.readouterr().out
+    assert "total: --bind N=SIZE --bind S=SIZE to evaluate it" in capsys.readouterr().out
 
 
 def test_plans_of_a_run_that_fails_say_so(saved, capsys: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
@@ -77,7 +77,7 @@ def test_plans_of_a_run_that_fails_say_so(saved, capsys: pytest.CaptureFixture[s
         lines = capsys.readouterr().out.splitlines()
         assert lines[-4:] == [
             "1 error:",
-            "  Add-14 'y': sizes do not broadcast: 128 and 64",
+            "  Add (opset 14) 'y': sizes do not broadcast: 128 and 64",
             "  next: --explain y",
             "  the numbers above are those of a run that fails",
         ]

@@ -76,7 +76,7 @@ def test_a_target_that_is_no_file_of_lines(folder: str, tmp_path: Path, capsys: 
     assert main([folder, "--json-lines", model]) == USAGE
     assert capsys.readouterr().err == f"onnx-infer: --json-lines: {model}: is one of the models\n"
     assert main([f"{folder}/b.onnx", "--json-lines", model]) == USAGE
-    assert capsys.readouterr().err == f"onnx-infer: --json-lines: {model}: line 1 is no line of a fleet\n"
+    assert capsys.readouterr().err == f"onnx-infer: --json-lines: {model}: line 1 is not a line of a fleet\n"
     assert (tmp_path / "a.onnx").read_bytes() == before
     assert main([folder, "--json-lines", folder]) == USAGE
     assert main([f"{folder}/none", "--json-lines", str(tmp_path / "o")]) == USAGE
@@ -88,7 +88,7 @@ def test_a_target_that_is_no_regular_file(folder: str, tmp_path: Path, capsys: p
     os.mkfifo(tmp_path / "pipe")
     for target in (str(tmp_path / "pipe"), os.devnull, folder):
         assert main([folder, "--json-lines", target]) == USAGE
-        assert f"onnx-infer: --json-lines: {target}: is no regular file" in capsys.readouterr().err
+        assert f"onnx-infer: --json-lines: {target}: is not a regular file" in capsys.readouterr().err
 
 
 BROKEN, OPEN = GOOD.replace("[N, H] y", "[4] y").replace("[N, H] x", "[3] x"), GOOD.replace("[N, H] y", "[N, W] y")
@@ -136,8 +136,8 @@ def test_a_folder_without_a_model_is_no_success(tmp_path: Path, capsys: pytest.C
     "text, options, code, said",
     [
         (GOOD, ("-o", "{folder}/typed.onnx"), OK, ""),
-        (OPEN, ("--fail-on", "guards"), MODEL_ERRORS, "fails, by --fail-on guards: a run needs H == W or "),
-        (BROKEN, (), MODEL_ERRORS, "Add-14 'z': "),
+        (OPEN, ("--fail-on", "guards"), MODEL_ERRORS, "error (--fail-on guards): the model requires H == W or "),
+        (BROKEN, (), MODEL_ERRORS, "Add (opset 14) 'z': "),
         (GOOD, ("--diff", "{folder}/a.onnx"), OK, ""),
         (OPEN, ("--diff", "{folder}/a.onnx"), MODEL_ERRORS, "the two models differ"),
         (GOOD, ("--lint",), OK, ""),

@@ -20,7 +20,7 @@ from onnx_infer.options import CHOICES
 from onnx_infer.tools.cli import arguments, command
 from onnx_infer.tools.cli.arguments import INTERRUPTED, MODEL_ERRORS, OK, WrongCall
 from onnx_infer.tools.cli.terminal import progress, read_bytes, show, write_bytes
-from symdim.dialects.languages import LANGUAGES
+from onnx_infer.tools.emission.code import FileKind
 from symdim.dialects.texts import Dialect
 
 LONG = """<ir_version: 10, opset_import: ["": 20]>
@@ -96,8 +96,10 @@ def test_a_terminal_shows_colours_where_rich_is_installed(monkeypatch: pytest.Mo
     monkeypatch.setenv("TERM", "xterm")
     fake_rich(monkeypatch)
     screen = Terminal()
-    show("error: Add-14 'z': sizes differ\n\ninputs:\n  x  f32[N]", screen)
-    assert screen.getvalue() == ("<bold red>error: Add-14 'z': sizes differ</>\n\n<bold>inputs:</>\n  x  f32[N]\n")
+    show("error: Add (opset 14) 'z': sizes differ\n\ninputs:\n  x  f32[N]", screen)
+    assert screen.getvalue() == (
+        "<bold red>error: Add (opset 14) 'z': sizes differ</>\n\n<bold>inputs:</>\n  x  f32[N]\n"
+    )
 
 
 @pytest.mark.parametrize("case", ["no rich", "NO_COLOR", "no terminal"])
@@ -189,7 +191,7 @@ def test_options_are_read_without_onnx_and_the_algebra(option: str) -> None:
 
 def test_the_choices_are_those_of_inference() -> None:
     assert CHOICES["policy"] == arguments.POLICIES
-    assert tuple(LANGUAGES) == arguments.LANGUAGES
+    assert get_args(FileKind) == arguments.FILE_KINDS
     assert get_args(Dialect) == arguments.DIALECTS
 
 
@@ -203,4 +205,4 @@ def test_an_error_is_told_in_two_lines_before_it_is_cut(
     monkeypatch.setenv("COLUMNS", "65")
     assert main([str(path)]) == MODEL_ERRORS
     first, second, *_ = capsys.readouterr().out.splitlines()
-    assert (first, second) == ("error: MatMul-13 'product': inner sizes of the product differ:", "    64 != 48")
+    assert (first, second) == ("error: MatMul (opset 13) 'product': inner sizes of the product differ:", "    64 != 48")

@@ -130,7 +130,7 @@ g (float[N, 4] x, float[N, 4] z, bool c) => (y, k, s)
         ("ir_version: 10", "ir_version: 9", "IR version 10 -> 9"),
         ("[\"\": 20, \"local\"", "[\"\": 21, \"local\"", "opset of ai.onnx: 20 -> 21"),
         ("[\"\": 20]> scaled", "[\"\": 19]> scaled", "function local::scaled: opset of ai.onnx: 20 -> 19"),
-        ("float[N, 4] z,", "float[N, 3] z,", "+ error: Sub-14 'd': "),
+        ("float[N, 4] z,", "float[N, 3] z,", "+ error: Sub (opset 14) 'd': "),
     ],
 )  # fmt: skip
 def test_what_a_run_can_tell_apart(old: str, new: str, said: str) -> None:
@@ -147,7 +147,7 @@ def test_what_a_run_can_tell_apart(old: str, new: str, said: str) -> None:
 
 
 def renamed(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The model with other names of inner values and of nodes, also in bodies."""
+    """The model with other names of intermediate values and of nodes, also in bodies."""
     kept = {info.name for info in (*model.graph.input, *model.graph.output)} | {""}
     copy = onnx.ModelProto.FromString(model.SerializeToString())
     for graph in graphs_of(copy.graph):
@@ -248,7 +248,7 @@ def weighted(folder: Path, data: bytes) -> str:
         (lambda path: path.write_bytes(bytes(7) + b"1"), False, "w: f32[2]: 1 of 2 elements differ"),
         (lambda path: path.unlink(), None, "1 constant: the file 'w.bin': No such file or directory"),
         (lambda path: path.write_bytes(bytes(7)), None, "1 constant: the file 'w.bin': it ends before byte 8"),
-        (lambda path: (path.unlink(), os.mkfifo(path)), None, "1 constant: the file 'w.bin': it is no regular file"),
+        (lambda path: (path.unlink(), os.mkfifo(path)), None, "1 constant: the file 'w.bin': it is not a regular file"),
         (lambda path: (path.unlink(), path.symlink_to("/dev/zero")), None, "1 constant: the file 'w.bin' is outside"),
     ],
 )  # fmt: skip

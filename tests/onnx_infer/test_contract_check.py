@@ -112,7 +112,7 @@ def test_the_command_judges_elements(tmp_path: Path, capsys: pytest.CaptureFixtu
         output = capsys.readouterr()
         assert (output.out + output.err).strip() == text
     assert main(sizes) == MODEL_ERRORS
-    assert "not judged: N >= k[0]" in capsys.readouterr().out
+    assert "not checked: N >= k[0]" in capsys.readouterr().out
 
 
 def test_the_time_is_linear_in_the_number_of_guards() -> None:
@@ -186,10 +186,10 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert (code, text.splitlines()) == (
         MODEL_ERRORS,
         [
-            "nothing is broken, but not all was judged",
-            "not judged: x.shape[1] is H: H is not known",
-            "not judged: w.shape[0] is M: M is not known",
-            "not judged: H == M",
+            "no violation found, but not everything was checked",
+            "not checked: x.shape[1] is H: H is not known",
+            "not checked: w.shape[0] is M: M is not known",
+            "not checked: H == M",
         ],
     )
     code, text = run(typed, "--check", "--bind", "N=65", "--input-shape", "x:?,3", "--input-shape", "w:2,4")
@@ -203,7 +203,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert run(typed, "--check", "--bind", "Q=1") == (
         USAGE, "onnx-infer: --bind: the model has no symbol 'Q'; its symbols are 'H', 'M', 'N'",
     )  # fmt: skip
-    assert "is no number" in run(typed, "--check", "--bind", "N=2*n")[1]
+    assert "is not a number" in run(typed, "--check", "--bind", "N=2*n")[1]
     folded = str(tmp_path / "folded.onnx")
     assert run(source, "--fold", "-o", folded, "--contract")[0] == OK
     assert read(folded).guards

@@ -107,7 +107,11 @@ def test_an_error_in_a_branch_that_is_never_taken_is_none() -> None:
     [
         ("p = Neg(x)", "q = Shape(x)", "the element types of output 0 of the branches differ: f32 != i64"),
         ("p = Neg(x) p2 = Neg(x)", "q = Neg(x)", ""),
-        ("p = Neg(x)", "q = com.acme.Foo(x)", "no rule for this operator; register one with onnx_infer.rules.op"),
+        (
+            "p = Neg(x)",
+            "q = com.acme.Foo(x)",
+            "unsupported operator; add a rule with @onnx_infer.rules.op or --import MODULE (docs/plugins.md)",
+        ),
     ],
 )
 def test_branches_that_do_not_fit(then: str, other: str, message: str) -> None:

@@ -67,7 +67,7 @@ def test_only_documented_errors(name: str, tmp_path: Path) -> None:
     damage = Damage(small()[name])
     path = tmp_path / "damaged.onnx"
     read = 0
-    for seed in range(30):
+    for seed in range(12):
         data = damage.draw(Random(f"{name} {seed}"))
         path.write_bytes(data)
         try:
@@ -91,7 +91,7 @@ def test_only_documented_errors(name: str, tmp_path: Path) -> None:
         code, text = command(path, "--json")
         assert code in (0, 1, 2)
         assert code == 2 or json.loads(text)
-    assert read >= 10
+    assert read >= 4
 
 
 # -- texts ------------------------------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ def test_opset_versions_out_of_range(version: int, known: bool) -> None:
     result = infer(model)
     assert str(result.types["y"]) == ("f32[N]" if known else "?[...]")
     (told,) = result.diagnostics
-    assert ("is older than the model" if known else "no rule for this operator") in told.message
+    assert ("is older than the model" if known else "unsupported operator") in told.message
 
 
 @pytest.mark.parametrize("dtype", [-1, -200, -(2**31)])

@@ -18,7 +18,7 @@ CHOICE = "c = Greater (x, t)  a = Compress <axis = 0> (x, c)"
 TWO = f"{CHOICE}  d = Greater (z, t)  b = Compress <axis = 0> (z, d)"
 
 
-# -- names of sizes that only the data decide -------------------------------------------------------------------------
+# -- names of data-dependent sizes -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("bidirectional", [False, True])
@@ -36,7 +36,7 @@ def test_two_data_dependent_sizes_of_one_name_stay_two() -> None:
     result = both(parsed(f"g (float[N] x, float[M] z, float[1] t) => (float[K] a, float[K] b) {{ {TWO} }}"))
     assert [str(result.types[name]) for name in "ab"] == ["f32[K]", "f32[_d1]"]
     assert declared(result) == ["_d1 == K"]
-    assert str(result.types["a"].shape[0].origin) != "declared for this value only"  # type: ignore[attr-defined]
+    assert str(result.types["a"].shape[0].origin) != "name appears only in this value's declared shape"  # type: ignore[attr-defined]
 
 
 def test_sizes_that_operators_force_to_be_equal_share_a_name() -> None:

@@ -16,6 +16,7 @@ import pytest
 from onnx.reference import ReferenceEvaluator
 
 from onnx_infer import infer
+from onnx_infer.elements.ratio import Near
 from onnx_infer.errors import OnnxInferError
 from onnx_infer.testing import infer_node
 from onnx_infer.values import dtype as dt
@@ -65,7 +66,9 @@ def wrong(value: Value, actual: Any) -> list[str]:
 
 
 def same(claimed: Any, actual: Any) -> bool:
-    """Whether an element is exactly the one of the run."""
+    """Whether an element is exactly the one of the run, or a float near it."""
+    if isinstance(claimed, Near):
+        return claimed.low <= actual <= claimed.high
     if isinstance(claimed, float) and math.isnan(actual):
         return False
     return bool(claimed == actual) and isinstance(claimed, str) == isinstance(actual, str)

@@ -65,10 +65,12 @@ def test_names_of_a_model_stay_texts(language: LanguageName) -> None:
 
 def test_arguments_of_a_wrong_kind_are_told() -> None:
     result = infer(models.cnn(1))
-    with pytest.raises(ArgumentError, match="choose one of 'c', 'js'"):
+    with pytest.raises(ArgumentError, match="choose one of 'c', 'h', 'js'"):
         result.emit("pascal")  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="no identifier of C"):
         result.emit("c", name="my model")
+    with pytest.raises(ArgumentError, match="only the tables of C can leave the names out"):
+        result.emit("js", names=False)
 
 
 def test_public_names_in_c_begin_with_the_name_of_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -57,7 +57,7 @@ def test_a_contradiction_costs_one_size_only_and_says_both_sizes() -> None:
     result = infer(parsed("g (float[3] x, float[4] y) => (w) { z = Add(x, y)  w = Relu(y) }"))
     assert types(result) == {"x": "f32[3]", "y": "f32[4]", "z": "f32[_d0]", "w": "f32[4]"}
     (error,) = errors(result)
-    assert error.startswith("Add-14 'z': ")
+    assert error.startswith("Add (opset 14) 'z': ")
     assert "3 and 4" in error
     assert "A: f32[3], B: f32[4]" in error
 

@@ -52,8 +52,8 @@ def test_a_notebook_shows_a_table(result: onnx_infer.InferenceResult) -> None:
     assert "<td>z</td><td>i64[2, _d0]</td><td>NonZero &#x27;z&#x27;: the number of" in html
     assert "Concat-13 &#x27;broken&#x27;" in html
     titles = re.findall("<details( open)?><summary>([^:]*)", html)
-    order = ["errors", "symbols", "inputs", "outputs", "inner values that are not exact", "inner values"]
-    assert titles == [(" open" if title != "inner values" else "", title) for title in order]
+    order = ["errors", "symbols", "inputs", "outputs", "intermediate values that are not exact", "intermediate values"]
+    assert titles == [(" open" if title != "intermediate values" else "", title) for title in order]
     planner = result.planner()
     assert repr(planner) == "Planner(N: 4 values, 2 left out)"
     assert "<td>y</td><td>[N, 4]</td>" in planner._repr_html_()

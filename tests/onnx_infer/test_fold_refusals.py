@@ -55,7 +55,7 @@ STAYS = [
         {s = Shape(x) r = Slice(x, a, b, a, s) y = Neg(x)}""", "Shape Slice Neg"),
     ("the step of a slice that a run decides", """(float[N] x, int64[1] k) => (float[N] y)
         <int64[1] a = {0}, int64[1] b = {9}> {r = Slice(x, a, b, a, k) y = Neg(x)}""", "Slice Neg"),
-    ("a text that is no number", """(float[N] x, string[N] t) => (float[N] y) {c = Cast<to=1>(t) y = Neg(x)}""", ""),
+    ("a text that is not a number", """(float[N] x, string[N] t) => (float[N] y) {c = Cast<to=1>(t) y = Neg(x)}""", ""),
 ]  # fmt: skip
 
 GOES = [

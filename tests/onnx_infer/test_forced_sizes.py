@@ -1,6 +1,6 @@
 """Sizes that a later node forces: the nodes before it know them too, and a second inference writes the same.
 
-Each model has a vector `k` of a size that only the data decide, and ends with a product that forces this size.
+Each model has a vector `k` of a data-dependent size, and ends with a product that forces this size.
 """
 
 from __future__ import annotations

@@ -265,7 +265,7 @@ def test_inferring_again_changes_nothing() -> None:
             "F (a) => (b) { c = Neg(a) b = Add(c, nowhere) }",
             "input 'nowhere' of node 'b' is produced by no node",
         ),
-        ("f.G(x)", "F (a) => (b) { b = Neg(a) }", "no rule for this operator"),
+        ("f.G(x)", "F (a) => (b) { b = Neg(a) }", "unsupported operator"),
     ],
 )
 def test_a_broken_call_costs_its_results_only(call: str, body: str, message: str) -> None:

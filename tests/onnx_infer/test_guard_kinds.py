@@ -249,7 +249,7 @@ def test_the_kind_is_shown_by_the_command_line(tmp_path: Path, capsys: pytest.Ca
     main([str(path)])
     table = capsys.readouterr().out
     assert (
-        "the model runs only where:\n  H >= 2   Conv 'c': a kernel fits into the padded input (and 1 more node)\n"
+        "required conditions (guards):\n  H >= 2   Conv 'c': a kernel fits into the padded input (and 1 more node)\n"
         in table
     )
     assert "has these sizes only where:\n  H >= 5   MaxPool 'y': a window fits into the padded input\n" in table

@@ -20,19 +20,19 @@ CASES = {
     "declared size": ("y = Neg (x)", "value 'y': declared 7 but inferred 5 at axis 0"),
     "declared rank": ("y = Neg (x)", "value 'y': declared rank 3 but inferred rank 1"),
     "declared type": ("y = Neg (x)", "value 'y': declared i64[5] but inferred f32[5]"),
-    "inner sizes": ("y = MatMul (x, z)", "MatMul-13 'n0_MatMul': inner sizes of the product differ: 5 != 4"),
+    "inner sizes": ("y = MatMul (x, z)", "MatMul (opset 13) 'n0_MatMul': inner sizes of the product differ: 5 != 4"),
     "step of 0": (
         "s = Constant <value_ints = [0]> () y = Slice (x, s, s, s, s)",
-        "Slice-13 'n1_Slice': the step of a slice is 0",
+        "Slice (opset 13) 'n1_Slice': the step of a slice is 0",
     ),
-    "delta of 0": ("s = Constant <value_int = 0> () y = Range (s, s, s)", "Range-11 'n1_Range': delta is 0"),
+    "delta of 0": ("s = Constant <value_int = 0> () y = Range (s, s, s)", "Range (opset 11) 'n1_Range': delta is 0"),
     "two sizes of -1": (
         "s = Constant <value_ints = [-1, -1]> () y = Reshape (x, s)",
-        "Reshape-19 'n1_Reshape': more than one size is -1",
+        "Reshape (opset 19) 'n1_Reshape': more than one size is -1",
     ),
-    "a type": ("y = And (x, x)", "And-7 'n0_And': A has element type tensor(float)"),
-    "an attribute": ("y = Relu <slope = 0.5> (x)", "Relu-14 'n0_Relu': the operator has no attribute slope"),
-    "a missing input": ('y = Add (x, "")', "Add-14 'n0_Add': required input B is missing"),
+    "a type": ("y = And (x, x)", "And (opset 7) 'n0_And': A has element type tensor(float)"),
+    "an attribute": ("y = Relu <slope = 0.5> (x)", "Relu (opset 14) 'n0_Relu': the operator has no attribute slope"),
+    "a missing input": ('y = Add (x, "")', "Add (opset 14) 'n0_Add': required input B is missing"),
     "an undefined input": ("y = Neg (nowhere)", "nowhere"),
     "two givers": (
         "y = Neg (x) y = Abs (x)",
@@ -40,11 +40,11 @@ CASES = {
     ),
     "a quotient": (
         "s = Shape (x) o = Constant <value_ints = [0]> () q = Div (s, o) y = Reshape (x, q)",
-        "Div-14 'n2_Div': an integer is divided by 0: 5",
+        "Div (opset 14) 'n2_Div': an integer is divided by 0: 5",
     ),
     "a remainder": (
         "s = Shape (x) o = Constant <value_ints = [0]> () q = Mod (s, o) y = Reshape (x, q)",
-        "Mod-13 'n2_Mod': an integer is divided by 0: 5",
+        "Mod (opset 13) 'n2_Mod': an integer is divided by 0: 5",
     ),
 }
 OUTPUTS = {

@@ -115,7 +115,7 @@ def test_symbols_of_equal_bounds_are_the_same_ones_in_the_next_inference():
 def test_bounds_are_those_of_a_search() -> None:
     """Random sizes that never fall; also where the symbol's own bounds leave no such value."""
     choose = random.Random(1)
-    for _ in range(300):
+    for _ in range(80):
         lo = choose.randint(0, 3)
         x = Var.fresh("x", lo, choose.choice([None, choose.randint(lo, 60)]))
         size: int | Expr = x
@@ -125,7 +125,7 @@ def test_bounds_are_those_of_a_search() -> None:
         target = choose.randint(-10, 40)
         if not isinstance(size, Expr):
             continue
-        values = range(lo, (5000 if x.hi is None else x.hi) + 1)
+        values = range(lo, (1000 if x.hi is None else x.hi) + 1)
         for relation in ("at_least", "at_most"):
             meet = [v for v in values if (size.to_int({x: v}) - target) * (1 if relation == "at_least" else -1) >= 0]
             ends = (meet[0], x.hi if meet[-1] == values[-1] else meet[-1]) if meet else None

@@ -55,7 +55,7 @@ def test_the_result_writes_what_the_result_of_the_whole_model_writes(name: str) 
 
 @pytest.mark.parametrize("options", [{"bounds": {"N": (4, 8)}}, {"min_dim": 0}, {"broadcast": "strict"}], ids=str)
 def test_options_are_those_of_the_whole_model(options: dict[str, object]) -> None:
-    for name in ("sizes that data decide", "graphs and functions"):
+    for name in ("data-dependent sizes", "graphs and functions"):
         model = SMALL[name]
         found = Incremental.replay(model, **options).finish()  # type: ignore[arg-type]
         assert told(found) == told(onnx_infer.infer(model, **options))  # type: ignore[arg-type]
@@ -128,9 +128,9 @@ def test_what_comes_after_the_first_node_counts_from_the_start() -> None:
     ("node", "told"),
     [
         (("Neg", ["nothing"], ["z"]), "reads 'nothing', which is not given yet"),
-        (("Neg", ["x"], ["y"]), "gives 'y', which is given already"),
-        (("Neg", ["x"], ["x"]), "gives 'x', which is given already"),
-        (("Split", ["x"], ["z", "z"]), "gives 'z', which is given already"),
+        (("Neg", ["x"], ["y"]), "gives 'y', which is already defined"),
+        (("Neg", ["x"], ["x"]), "gives 'x', which is already defined"),
+        (("Split", ["x"], ["z", "z"]), "gives 'z', which is already defined"),
         (("Constant", [], ["y"], {"value": helper.make_tensor("", TensorProto.FLOAT, [1], [7])}), "given already"),
     ],
     ids=str,

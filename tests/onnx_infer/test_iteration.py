@@ -261,4 +261,6 @@ def test_an_element_of_what_may_be_a_sequence() -> None:
         "g (float[N] x, int64 i) => (y, n) { s = com.acme.Parts(x) y = SequenceAt(s, i) n = SequenceLength(s) }"
     )
     assert [str(result.types[name]) for name in ("y", "n")] == ["?[...]", "i64[]"]
-    assert messages(result) == ["no rule for this operator; register one with onnx_infer.rules.op"]
+    assert messages(result) == [
+        "unsupported operator; add a rule with @onnx_infer.rules.op or --import MODULE (docs/plugins.md)"
+    ]

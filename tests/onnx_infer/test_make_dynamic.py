@@ -288,7 +288,7 @@ def test_stale_types_go_in_inner_graphs_too() -> None:
         ({"z": {0: "N"}}, "the model has no input 'z'; its inputs are 'x'"),
         ({"x": {3: "N"}}, "input 'x' has 2 axes, so no axis 3"),
         ({"x": {0: "N", 1: "N"}}, "'N' would be both 3 and 4"),
-        ({"x": {0: "2*N"}}, "'2*N' is no name of a symbol"),
+        ({"x": {0: "2*N"}}, "'2*N' is not a symbol name"),
     ],
 )
 def test_what_cannot_be_freed(axes: dict[str, dict[int, str]], said: str) -> None:

@@ -116,7 +116,7 @@ def test_a_node_with_too_many_outputs_states_no_constraints() -> None:
 # -- operators without a rule -----------------------------------------------------------------------------------------
 
 
-NO_RULE = "no rule for this operator"
+NO_RULE = "unsupported operator"
 
 
 @pytest.mark.parametrize(
@@ -125,9 +125,9 @@ NO_RULE = "no rule for this operator"
         (
             "Gelu (x)",
             17,
-            "it exists since opset 20, and the model imports 17: convert the model (onnx.version_converter)",
+            "it exists from opset 20, and the model imports 17: convert the model (onnx.version_converter)",
         ),
-        ("Relu (x)", 0, "it exists since opset 1, and the model imports 0: convert the model (onnx.version_converter)"),
+        ("Relu (x)", 0, "it exists from opset 1, and the model imports 0: convert the model (onnx.version_converter)"),
         ("FusedMatMul (x, x)", 17, "com.microsoft has an operator of this name: is the domain of the node right?"),
         ("com.microsoft.Einsum (x)", 17, "ai.onnx has an operator of this name: is the domain of the node right?"),
         ("F (x)", 17, "com.acme has an operator of this name: is the domain of the node right?"),

@@ -1,4 +1,4 @@
-"""Sizes that only the data decide: between which bounds the rule of a node puts them."""
+"""Data-dependent sizes: between which bounds the rule of a node puts them."""
 
 from __future__ import annotations
 

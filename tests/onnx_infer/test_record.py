@@ -13,7 +13,7 @@ from .texts import parsed
 
 HEAD = '<ir_version: 10, opset_import: ["": 18, "f": 1, "acme": 1]>'
 MODELS = {
-    "sizes that data decide": """g (float[N] x, float[4] w, bool[N] c) => (float[A] y) {
+    "data-dependent sizes": """g (float[N] x, float[4] w, bool[N] c) => (float[A] y) {
         k = NonZero(x) e = Compress<axis=0>(x, c) d = Neg(e) y = Add(e, w) b = MatMul(d, w) l = NonZero(y) }""",
     "elements of a run": """g (float[N] x, int64[1] k, int64[1] one) => (v, y) {
         v, i = TopK(x, k) m = Add(k, one) u, j = TopK(x, m) y = Concat<axis=0>(v, u) t = NonZero(y) }""",

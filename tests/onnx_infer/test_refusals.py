@@ -131,15 +131,15 @@ def verdicts(seed: int, count: int) -> list[Verdict]:
 
 
 def test_refusals_agree() -> None:
-    found = verdicts(1, 700)
+    found = verdicts(1, 400)
     both = Counter((v.onnx is None, v.ours is None) for v in found)
-    assert both[True, True] > 150, "too few nodes that both accept"
-    assert both[False, False] > 150, "too few nodes that both refuse"
+    assert both[True, True] > 90, "too few nodes that both accept"
+    assert both[False, False] > 90, "too few nodes that both refuse"
     assert not [f"{v.case}\n  {v.problem}" for v in found if v.problem]
 
 
 def test_every_refusal_names_operator_and_operands() -> None:
-    for verdict in verdicts(1, 700):
+    for verdict in verdicts(1, 400):
         if verdict.ours is not None:
             case = verdict.case
             assert f"{case.name}-{case.version}" in verdict.ours

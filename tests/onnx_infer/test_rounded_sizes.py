@@ -143,7 +143,7 @@ PRODUCTS = """g (float[H] x) => (y, z, w) <float16[1] half = {{0}}> {{
 def test_a_size_times_a_float_is_rounded_as_in_a_run(dtype: str) -> None:
     rng = random.Random(dtype)
     known = 0
-    for _ in range(40):
+    for _ in range(16):
         scale = rng.choice([0.7, 0.3, 0.35, 1.3, 2.1, rng.randint(1, 30) / rng.randint(1, 30), rng.uniform(0.01, 4)])
         order = rng.choice(["f, c", "c, f"])
         text = PRODUCTS.format(dtype=dtype, scale=f"float[1] {{{scale!r}}}", order=order)
@@ -153,7 +153,7 @@ def test_a_size_times_a_float_is_rounded_as_in_a_run(dtype: str) -> None:
         for size in sizes:
             assert wrong(model, session, {"x": np.zeros(size, np.float32)}, {"H": size}) == [], (scale, size)
         known += sum("_d" not in str(result.shapes[name]) for name in "yzw")
-    assert known > (50 if dtype == "1" else 0)
+    assert known > (20 if dtype == "1" else 0)
 
 
 def test_of_a_rounded_product_no_comparison_is_known() -> None:
@@ -268,7 +268,7 @@ def random_floats(r: random.Random) -> str:
     return " ".join([*nodes, f"last = {r.choice(['Identity', 'Floor', 'Round'])}({result})", LAST])
 
 
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", range(8))
 def test_floats_of_sizes_are_rounded_as_in_a_run(seed: int) -> None:
     r = random.Random(seed)
     nodes = random_floats(r)
@@ -280,3 +280,28 @@ def test_floats_of_sizes_are_rounded_as_in_a_run(seed: int) -> None:
         h, w = r.randint(1, 10 ** r.randint(1, 3)), r.randint(1, 10 ** r.randint(1, 3))
         with suppress(DivisionByZero):  # a float that is infinite in the run
             assert wrong(model, session, {"x": np.zeros((h, w), np.uint8)}, {"H": h, "W": w}) == [], nodes
+
+
+WHOLE = """g (float[N] x) => (y) {{
+    a = Constant<value_float={number}>() e = Constant<value_float=0.5>() p = {operation} q = Cast<to=7>(p)
+    z = Constant<value_ints=[0]>() u = Unsqueeze(q, z) k = ConstantOfShape(u) y = Relu(k) }}"""
+
+
+@pytest.mark.parametrize("operation", ["Sqrt(a)", "Pow(a, e)", "Exp(e)", "Log(a)"])
+def test_the_whole_part_of_a_float_is_known_if_it_is_far_from_the_next_one(operation: str) -> None:
+    """`int(n ** 0.5)` of vision models: every runtime makes 4 of 17."""
+    known = 0
+    for number in (0.5, 2.0, 3.0, 16.0, 17.0, 577.0, 999.0, 0.99999994):
+        model = parsed(WHOLE.format(number=number, operation=operation))
+        assert wrong(model, session_of(model), {"x": np.zeros(1, np.float32)}, {"N": 1}) == []
+        known += isinstance((infer(model).shapes["y"] or ())[0], int)
+    assert known >= 4
+
+
+def test_a_float_near_a_whole_number_is_not_known() -> None:
+    for text in ("Exp(z)", "Mul(e, t)"):  # exp(0), and log(8) / log(2) by its reciprocal
+        steps = (
+            "z = Constant<value_float=0.0>() e = Log(a) b = Constant<value_float=2.0>() l = Log(b) t = Reciprocal(l)"
+        )
+        body = f"a = Constant<value_float=8.0>() {steps} p = {text} q = Cast<to=7>(p) c = Identity(q)"
+        assert infer(parsed(f"g (float[N] x) => (c) {{ {body} }}")).types["c"].data is None

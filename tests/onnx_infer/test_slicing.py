@@ -9,8 +9,8 @@ from onnx_infer.testing import const_value, infer_node
 from symdim import Expr, Var, maximum, minimum
 
 FAR = 2**63 - 1
-BOUNDS = [-FAR - 1, -9, -4, -3, -1, 0, 1, 3, 4, 9, FAR]
-STEPS = [-5, -2, -1, 1, 2, 5]
+BOUNDS = [-FAR - 1, -9, -3, -1, 0, 1, 3, 9, FAR]
+STEPS = [-5, -2, -1, 1, 3]
 
 
 def taken(size: int, start: int, end: int, step: int) -> list[int]:
@@ -43,7 +43,7 @@ def test_known_bounds(step: int) -> None:
     for low, (start, end) in itertools.product((0, 1), itertools.product(BOUNDS, BOUNDS)):
         if agreed(end, step):
             length = slice_length(Var.fresh("n", min=low), start, end, step)
-            for size in range(low, 8):
+            for size in range(low, 6):
                 value = (
                     length if isinstance(length, int) else length.substitute(dict.fromkeys(length.variables(), size))
                 )
@@ -76,7 +76,7 @@ def test_bounds_of_unknown_sign(step: int) -> None:
             if not isinstance(end, Expr) and not agreed(end, step):
                 continue
             length = slice_length(shape, start, end, step)
-            for n, k in itertools.product(range(1, 7), range(1, 10)):
+            for n, k in itertools.product(range(1, 6), range(1, 8)):
                 values = {"size": n, "b": k, "empty": n - 1}
                 sizes = [at(d, **values) for d in (shape, start, end)]
                 assert at(length, **values) == len(taken(*sizes, step)), (length, n, k, step)

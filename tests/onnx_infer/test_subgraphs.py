@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 import pytest
 
-from onnx_infer import fold, infer, make_dynamic
+from onnx_infer import fold, infer, infer_shapes, make_dynamic
 from onnx_infer.ops.attention import flex_attention
 from onnx_infer.testing import read_value
 from onnx_infer.values import dtype as dt
@@ -115,3 +115,17 @@ def test_what_a_loop_in_a_loop_begins_with_may_be_empty_later() -> None:
     z = run(session_of(model), arrays | {name: np.array(value) for name, value in feeds.items()})
     assert z is not None
     assert z[1].shape == (0,)
+
+
+@pytest.mark.parametrize(("turns", "is_known"), [(0, True), (1, True), (2, False)])
+def test_the_body_of_a_loop_of_one_turn_knows_its_number(turns: int, is_known: bool) -> None:
+    """The Loop inside runs as often as the number of the turn says: not at all if there is one turn."""
+    graph = f"""g (float[M, M] x, bool on) => (y) {{
+        n = Constant<value_int={turns}>() s = Constant<value_float=1.0>()
+        y = Loop(n, on, s) <body = b (int64 i, bool go, float v) => (bool k, float w) {{
+            inner = Loop(i, go, s) <body = c (int64 j, bool on2, float a) => (bool k2, e) {{
+                k2 = Identity(on2) e = Identity(x) }}>
+            k = Identity(go) w = Identity(v) }}> }}"""
+    once = infer_shapes(parsed(graph))
+    types = {info.name: info.type for node in once.graph.node for a in node.attribute for info in a.g.value_info}
+    assert types["inner"].tensor_type.HasField("shape") == is_known

@@ -1,7 +1,7 @@
 """The test vectors of `docs/dim_param.md`: `python -m tests.symdim.dim_param_vectors` answers them anew.
 
 The texts, the declared names, the dialects and the sizes are written by hand; the answers come from symdim. A second
-reader that knows only the document gives them too (`second_reader.py`).
+reader that knows only the document gives them too (`test_second_reader.py`).
 """
 
 from __future__ import annotations

@@ -32,8 +32,8 @@ def test_an_expression(arguments: list[str], printed: str, capsys: pytest.Captur
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["N + * 2"], 'an operand is missing before "*" at position 4\n    N + * 2\n        ^\n'),
-        ([""], "an operand is missing at the end at position 0\n    \n    ^\n"),
+        (["N + * 2"], 'expected an operand before "*" at position 4\n    N + * 2\n        ^\n'),
+        ([""], "unexpected end: expected an operand at position 0\n    \n    ^\n"),
         (["N//(M - 3)", "--bind", "M=3"], "N//(M - 3): the divisor of N//(M - 3) is zero\n"),
     ],
 )
@@ -62,7 +62,7 @@ def test_each_line_of_standard_input_is_a_text(
     assert main(["check", "-", "--json", "--bind", "N=3", "--bind", "K=1"]) == REFUSED
     first, second, third = map(json.loads, capsys.readouterr().out.splitlines())
     assert first == {"text": "N+1", "canonical": "N + 1", "names": ["N"], "value": 4}
-    assert (second["text"], second["error"], second["position"]) == ("N +", "an operand is missing at the end", 3)
+    assert (second["text"], second["error"], second["position"]) == ("N +", "unexpected end: expected an operand", 3)
     assert (third["names"], third["value"]) == (["K", "M"], "2 - M")
 
 

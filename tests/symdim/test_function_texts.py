@@ -141,7 +141,7 @@ def test_the_tree_of_each_vector_is_read_back(vector: dict[str, object]) -> None
         ({"name": "Add", "arguments": ["N", True]}, r"in .arguments\[1\]: an int, a name or a dict"),
         ({"name": "f", "arguments": [{"name": "Mod", "arguments": ["N"]}]}, r"in .arguments\[0\]: this function"),
         ({"name": "f", "arguments": ["N", {"name": "Pow", "arguments": [2, -1]}]}, r"in .arguments\[1\]: an exponent"),
-        ({"name": "a b", "arguments": [1]}, "in the tree: 'a b' is no name of a function"),
+        ({"name": "a b", "arguments": [1]}, "in the tree: 'a b' is not a function name"),
         ({"name": "Div", "arguments": ["N", 2]}, "need not be an integer"),
         ("", "the name of a variable is empty"),
     ],

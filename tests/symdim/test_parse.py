@@ -217,9 +217,9 @@ def test_trunc_and_signs_agree_with_python():
 
 
 ERRORS = [
-    ("", 0, "an operand is missing at the end"),
-    ("N +", 3, "an operand is missing at the end"),
-    ("N + * 2", 4, 'an operand is missing before "*"'),
+    ("", 0, "unexpected end: expected an operand"),
+    ("N +", 3, "unexpected end: expected an operand"),
+    ("N + * 2", 4, 'expected an operand before "*"'),
     ("N M", 2, 'an operator is missing before "M"'),
     ("2N + 1", 0, "neither a number nor a declared name"),
     ("(N + 1", 0, 'this "(" is never closed'),
@@ -240,7 +240,7 @@ ERRORS = [
     ("N**-1", 1, "exponent"),
     ("9**9**9**9", 4, "too large"),
     ("trunc(N/(M - 5))", 5, "sign"),
-    ("N\n+ +\n)", 6, 'an operand is missing before ")"'),
+    ("N\n+ +\n)", 6, 'expected an operand before ")"'),
     ("1e99999", 0, "too large"),
     ("9" * 5000, 0, "too many digits"),
 ]

@@ -65,7 +65,7 @@ def _embedding(weight: SymTensor, more: list[Value | None]) -> list[SymTensor]:
 
 
 def _tensor(value: Value | None, name: str) -> SymTensor:
-    require(isinstance(value, SymTensor), f"{name} is no tensor")
+    require(isinstance(value, SymTensor), f"{name} is not a tensor")
     return value  # type: ignore[return-value]
 
 

@@ -61,7 +61,7 @@ def matmul_of_bits(
     The scales are (N, blocks) or flat, and so are zero points; as integers these are packed in bytes, row by row.
     """
     if block_size is None or not demand(
-        block_size >= 16 and is_power_of_two(block_size), "block_size is no power of 2 of at least 16", block_size
+        block_size >= 16 and is_power_of_two(block_size), "block_size is not a power of 2 of at least 16", block_size
     ):
         return projected(A, K, N)
     blocks = -(-K // block_size)

@@ -282,7 +282,7 @@ def verify_mamba2(
     The states of the convolution are (slots, D + 2*groups*d, 3), those of the recurrence (slots, heads, d, size).
     """
     positive = heads > 0 and n_groups > 0 and heads % n_groups == 0
-    require(positive, "heads is no positive multiple of n_groups", heads, n_groups, sign=",")
+    require(positive, "heads is not a positive multiple of n_groups", heads, n_groups, sign=",")
     inner = heads * head_dim
     channels = inner + 2 * n_groups * d_state
     rows, width = of_rank(projection.shape, 2, "projection")

@@ -1,10 +1,8 @@
 """What onnx's checker or onnxruntime refuses when it loads a model, although inference may find every size.
 
     checking.py    `lint`: all checks, and onnx's own checker       findings.py    the rules, and what they find
-    versions.py    IR version, opsets, metadata                     names.py       names and types of values in graphs
-    nodes.py       domains and outputs of nodes                     tensors.py     initializers and other tensors
-    functions.py   functions of the model                           files.py       files of weights
-    scopes.py      the graphs of a model, and their names
+    functions.py   versions, metadata, nodes, functions             names.py       graphs, names and types of values
+    tensors.py     initializers, other tensors, files of weights
 
 Each check was tried against onnx and onnxruntime; the tests of lint have a model for each fault, with what
 both say. Begin with `checking.py`.

@@ -11,20 +11,16 @@ import onnx.serialization
 from google.protobuf.message import DecodeError, EncodeError
 
 from onnx_infer.protobuf.files import Source, read_model
-from onnx_infer.protobuf.lint.files import external, file_findings
 from onnx_infer.protobuf.lint.findings import Finding, Findings
-from onnx_infer.protobuf.lint.functions import function_findings
-from onnx_infer.protobuf.lint.names import name_findings
-from onnx_infer.protobuf.lint.nodes import imported, node_findings
-from onnx_infer.protobuf.lint.scopes import node_label, scopes
-from onnx_infer.protobuf.lint.tensors import tensor_findings
-from onnx_infer.protobuf.lint.versions import version_findings
+from onnx_infer.protobuf.lint.functions import function_findings, imported, node_findings, version_findings
+from onnx_infer.protobuf.lint.names import name_findings, node_label, scopes
+from onnx_infer.protobuf.lint.tensors import external, file_findings, tensor_findings
 from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from onnx_infer.protobuf.lint.scopes import Scope
+    from onnx_infer.protobuf.lint.names import Scope
 
 _format_of = onnx.serialization.registry.get_format_from_file_extension
 

@@ -9,7 +9,7 @@ from symdim.algebra.named_tuple import NamedTuple
 from symdim.errors import printable
 
 RULES = {
-    # versions.py
+    # functions.py
     "ir-version": (
         "onnx's checker refuses an IR version that is missing, 0, newer than itself, or older than 3 with an opset; "
         "onnxruntime refuses one that is missing or newer",
@@ -57,7 +57,6 @@ RULES = {
         f"below IR version {OVERRIDABLE} each initializer is an input, too; onnx's checker refuses the model",
         f"make it an input, or raise ir_version to {OVERRIDABLE}",
     ),
-    # nodes.py
     "domain-not-imported": (
         "no opset of the node's domain is imported; onnx's checker refuses it, and onnxruntime for all but its own "
         "domains",
@@ -93,7 +92,6 @@ RULES = {
         "a call has more inputs or outputs than the function; onnxruntime refuses it",
         "give the call no more than the function has",
     ),
-    # files.py
     "external-entry": (
         "the entries that say where a tensor's data are cannot be used; onnx or onnxruntime refuses them",
         "write location, offset and length once each, with plain numbers",
@@ -111,7 +109,7 @@ RULES = {
         "a file of weights is not in the model's folder or below it; onnx and onnxruntime refuse it",
         "copy it there, and let the location be relative",
     ),
-    "missing-weights": ("a file of weights is missing, or is no plain file", "put it where the model says"),
+    "missing-weights": ("a file of weights is missing, or is not a plain file", "put it where the model says"),
     # checking.py
     "refused-by-onnx": ("onnx's checker refuses the model for a reason that no other rule has", "see the message"),
 }

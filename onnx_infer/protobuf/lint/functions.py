@@ -1,16 +1,17 @@
-"""Functions of a model: their names, opsets and lists of names, and that none calls itself."""
+"""Versions of the IR and of opsets, the domains of nodes, and functions, of which none calls itself."""
 
 from __future__ import annotations
 
 from collections import Counter
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import onnx
 
 from onnx_infer.model.graph import normal_domain
-from onnx_infer.operators.known_schemas import schema_at
+from onnx_infer.operators.known_schemas import newest_known, schema_at
 from onnx_infer.protobuf.lint.findings import Finding
-from onnx_infer.protobuf.lint.nodes import imported
-from onnx_infer.protobuf.lint.scopes import function_place, node_label
+from onnx_infer.protobuf.lint.names import function_place, node_label
 from onnx_infer.protobuf.nodes import graphs_of
 from onnx_infer.values.text import text, texts
 
@@ -19,7 +20,65 @@ if TYPE_CHECKING:
 
     from onnx import FunctionProto, ModelProto, NodeProto
 
-    from onnx_infer.protobuf.lint.scopes import Scope
+    from onnx_infer.protobuf.lint.names import Scope
+
+
+_WITH_OPSETS = 3
+"""From this IR version on a model imports opsets."""
+_MOST = 2**31 - 1
+
+
+def version_findings(model: ModelProto) -> Iterator[Finding]:
+    """The findings about the versions of a model, and about its metadata."""
+    ir = model.ir_version
+    if ir <= 0:
+        yield Finding("ir-version", "model", str(ir), "it is not set")
+    elif ir > onnx.IR_VERSION:
+        yield Finding("ir-version", "model", str(ir), f"onnx {onnx.__version__} knows {onnx.IR_VERSION}")
+    elif ir < _WITH_OPSETS and model.opset_import:
+        yield Finding("ir-version", "model", str(ir), "a model of this version imports no opsets")
+    if ir >= _WITH_OPSETS and not model.opset_import:
+        yield Finding("no-opset", "model", "")
+    for owner in (model, *model.functions):
+        root = model.graph if owner is model else owner
+        used = {normal_domain(text(node.domain)) for graph in graphs_of(root) for node in graph.node}
+        for opset in owner.opset_import:
+            domain, version = normal_domain(text(opset.domain)), opset.version
+            newest = newest_known(domain)
+            is_low = version < 1 and newest is not None and domain in used
+            if is_low or version > (_MOST if newest is None else newest):
+                known = "" if newest is None else f"1 to {newest} are known"
+                yield Finding("opset-version", "model", f"{domain or 'ai.onnx'} {version}", known)
+    for key, count in Counter(text(entry.key) for entry in model.metadata_props).items():
+        if count > 1:
+            yield Finding("repeated-metadata", "model", key)
+
+
+def imported(root: Any) -> dict[str, int]:
+    """The version that a model or a function imports of each domain, as it is written. `ai.onnx` serves for none."""
+    found = {text(opset.domain): opset.version for opset in root.opset_import}
+    return {"": found["ai.onnx"], **found} if "ai.onnx" in found else found
+
+
+def node_findings(scope: Scope, opsets: dict[str, int]) -> Iterator[Finding]:
+    """The findings about the nodes of one graph, under the opsets of its model or function."""
+    told: set[str] = set()
+    for node in scope.graph.node:
+        domain = text(node.domain)
+        version = opsets.get(domain)
+        if version is None:
+            if domain not in told and not scope.is_function:  # `function-opset` is about nodes of functions
+                told.add(domain)
+                yield Finding("domain-not-imported", scope.place, domain, f"{node_label(node)} is of it")
+            continue
+        outputs = texts(node.output)
+        schema = schema_at(normal_domain(domain), text(node.op_type), version) if "" in outputs else None
+        if schema is None or not schema.known:
+            continue
+        for formal, name in zip(schema.outputs, outputs, strict=False):
+            if not (name or formal.optional or formal.variadic):
+                yield Finding("unnamed-output", scope.place, formal.name, f"of {schema.title} {node_label(node)}")
+
 
 _CHECKED = 8
 """From this IR version on onnx's checker looks at functions, and each has a domain."""

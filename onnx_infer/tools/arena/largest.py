@@ -63,7 +63,7 @@ def largest_size(
 ) -> LargestSize:
     """The largest size of a symbol at which the model runs within `limit` bytes; `sizes` are those of other symbols.
 
-    Inputs, constants and all live values count; sizes that only the data decide count with their upper bounds. The
+    Inputs, constants and all live values count; data-dependent sizes count with their upper bounds. The
     symbol may be left out if it is the only one without a size. Raises UnboundName for other symbols without a size,
     UnknownSymbol and BoundsError for sizes that no symbol has, and DivisionByZero if they make a divisor 0.
     """

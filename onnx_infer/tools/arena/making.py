@@ -52,12 +52,12 @@ class Options(NamedTuple):
     def check(self) -> None:
         """Raise ArgumentError for what no option can be."""
         if self.align < 1:
-            raise ArgumentError(f"arena: align={self.align} is no number of bytes; give 1 or more")
+            raise ArgumentError(f"arena: align={self.align}: must be >= 1")
         if self.effort < 0:
-            raise ArgumentError(f"arena: effort={self.effort} is no number of attempts; give 0 or more")
+            raise ArgumentError(f"arena: effort={self.effort}: must be >= 0")
         for name, owner in (("inputs", self.inputs), ("outputs", self.outputs)):
             if owner not in ("arena", "caller"):
-                raise ArgumentError(f"arena: {name}={owner!r} is no owner; give 'arena' or 'caller'")
+                raise ArgumentError(f"arena: {name}={owner!r} is not an owner; write 'arena' or 'caller'")
 
 
 class Bytes(NamedTuple):

@@ -20,8 +20,17 @@ if TYPE_CHECKING:
     Integers = np.ndarray[Any, np.dtype[np.int64]]
     Reals = np.ndarray[Any, np.dtype[np.float64]]
 
-_MOST_VISITED = 50_000_000
-"""The most visits of neighbours in a search: a few seconds, for models of thousands of values."""
+_MOST_WORK = 16_000_000
+"""The most work of a search, in visits of a neighbour: about half a second."""
+
+_MORE_WORK = 20_000
+"""So much more for each block: half a second for a thousand."""
+
+_PER_BLOCK = 100
+"""The work to lay one block without neighbours."""
+
+_PER_START, _PER_MOVE = 5, 4
+"""The work of a placement and of a move, in layings of all blocks."""
 
 MOST_STARTS = 14
 """The search begins with placements at so many samples, the first ones."""
@@ -54,19 +63,19 @@ class Order(NamedTuple):
 def best_layout(spans: Sequence[tuple[int, int]], samples: Sequence[Sequence[int]], effort: int) -> Layout:
     """The layout that loses least over the samples, each a size in slots for every block.
 
-    Up to `effort` moves are tried. A layout close to what is known to be possible ends the search, and so do
-    `_MOST_VISITED` visits of neighbours.
+    Up to `effort` moves are tried. A layout close to what is known to be possible ends the search, and so does
+    `_MOST_WORK`, which grows with the blocks.
     """
     lives = lives_of(spans)
     if not spans or not samples:
         return layout_of(list(range(len(spans))), lives)
     stacks = Stacks(spans, samples)
     peaks = np.array([max(live_peak(spans, sizes), 1) for sizes in samples], np.float64)
-    left = _MOST_VISITED // (sum(map(len, lives.neighbours)) + len(spans))
+    left = (_MOST_WORK + _MORE_WORK * len(spans)) // (sum(map(len, lives.neighbours)) + _PER_BLOCK * len(spans))
     starts: list[tuple[list[int], Integers]] = []
     for sizes in samples[:MOST_STARTS]:
         for key in _SEQUENCES:
-            left -= 1
+            left -= _PER_START
             if starts and left < 0:
                 break
             sequence = sorted(range(len(spans)), key=lambda i: (key(sizes[i], spans[i]), i))
@@ -75,10 +84,9 @@ def best_layout(spans: Sequence[tuple[int, int]], samples: Sequence[Sequence[int
             if (tops <= _CLOSE * peaks).all():
                 return layout_of(order, lives)
             starts.append((order, tops))
-    least = np.minimum.reduce([tops for _, tops in starts])
-    least = np.maximum(least, peaks)
-    search = _Search(stacks, lives, least, _CLOSE * float((peaks / least).min()))
-    effort = min(effort, max(left, 0))
+    possible = np.maximum(np.minimum.reduce([tops for _, tops in starts]), peaks)
+    search = _Search(stacks, lives, possible, _CLOSE * float((peaks / possible).min()))
+    effort = min(effort, max(left, 0) // _PER_MOVE)
     ordered = sorted((Order(search.loss(tops), order) for order, tops in starts), key=lambda start: start.loss)
     best = ordered[0]
     for start in ordered:

@@ -5,7 +5,8 @@
     files.py       reading and writing models                    dynamic.py     --dynamic, --apply
     reports.py     plans, --diff, --emit, --html, --dialect      folding.py     --fold, with --check
     fleet.py       --json-lines: many models                     versions.py    --version, and the form of --help
-    checking.py    --check: sizes against a contract
+    checking.py    --check: sizes against a contract             together.py    which options go together
+    github.py      --format github: errors as annotations
 
 The room uses all others. The reports come from `tools/report/`. A new option is declared in `arguments.py` and used
 in `command.py`. Begin with `command.py`.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from onnx_infer.tools.cli.texts import (
     binding,
     byte_count,
     freed_axis,
+    identifier,
     input_shape,
     input_value,
     interval,
@@ -17,6 +17,7 @@ from onnx_infer.tools.cli.texts import (
     renaming,
     sizes,
 )
+from onnx_infer.tools.cli.together import check_together
 from onnx_infer.tools.cli.versions import HelpText, PrintVersions
 from symdim.errors import printable
 
@@ -26,17 +27,14 @@ if TYPE_CHECKING:
 POLICIES = ("skip", "override", "refine", "strict")
 """The policies of `onnx_infer.types.merge`; a test compares them."""
 
-LANGUAGES = ("c", "js")
-"""The languages of `symdim.dialects.languages`; a test compares them."""
+FILE_KINDS = ("c", "h", "js")
+"""The kinds of `onnx_infer.tools.emission.code`; a test compares them."""
 
 DIALECTS = ("jax", "torch", "sympy")
 """The dialects of `symdim.dialects.texts`; a test compares them."""
 
 OK, MODEL_ERRORS, USAGE, INTERRUPTED = 0, 1, 2, 130
 """The exit codes; `_EPILOG` explains them."""
-
-STANDARD = "-"
-"""The path that stands for standard input, or output."""
 
 _EPILOG = """\
 FILE is a path, or - for standard input. With -o - the model goes to standard
@@ -74,46 +72,8 @@ def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
 
         meant = nearest(unknown[0].partition("=")[0], parser._option_string_actions)
         parser.error(f"unrecognized arguments: {' '.join(unknown)}{f'; do you mean {meant}?' if meant else ''}")
-    _check_models(parser, options)
-    for name in ("bind", "bounds", "rename", "input_shape"):
-        given = [symbol for symbol, _ in getattr(options, name)]
-        if doubles := sorted({symbol for symbol in given if given.count(symbol) > 1}):
-            parser.error(f"argument {_option(name)}: given twice: {', '.join(doubles)}")
-    if options.in_place and (options.demo or options.model == STANDARD):
-        parser.error("argument --in-place: there is no file to write to")
-    for name, others, needed in _NEEDS:
-        if getattr(options, name) and not any(getattr(options, other) for other in others):
-            parser.error(f"argument {_option(name)}: needs {needed}")
-    if options.dynamic and (options.html is not None or options.emit is not None):
-        parser.error("argument --dynamic: write the model with -o, and ask for --html or --emit of that")
-    if options.html == STANDARD == options.output:
-        parser.error("argument --html: -o writes to standard output already")
-    if options.fold and options.output is None and not options.in_place:
-        parser.error("argument --fold: needs -o or --in-place")
-    if options.fold and options.dynamic:
-        parser.error("argument --fold: write the freed model with -o, and fold that")
-    if (
-        options.check
-        and options.fold
-        and (options.model in (None, STANDARD) or options.output in (None, STANDARD, options.model))
-    ):
-        parser.error("argument --check: needs a model in a file, and another file by -o")
-    _check_forms(parser, options)
+    check_together(parser, options)
     return options
-
-
-ARENA_OPTIONS = ("align", "order", "caller_owned", "at")
-"""The options of an arena plan."""
-
-_NEEDS = (
-    *((name, ("dynamic",), "--dynamic") for name in ("apply", "unfinished")),
-    ("copy_data", ("output", "in_place"), "-o or --in-place"),
-    ("keep_guards", ("fold",), "--fold"),
-    ("contract", ("output", "in_place"), "-o or --in-place"),
-    *((name, ("arena", "annotate_arena"), "--arena or --annotate-arena") for name in ARENA_OPTIONS),
-    ("annotate_arena", ("output", "in_place"), "-o or --in-place"),
-)
-"""Options that say something of another one: the option, those of which one is needed, and how they are called."""
 
 
 def inference_options(options: argparse.Namespace) -> dict[str, Any]:
@@ -122,47 +82,6 @@ def inference_options(options: argparse.Namespace) -> dict[str, Any]:
     given = {name: getattr(options, name) for name in names}
     given.update(bounds=dict(options.bounds), values=dict(options.values))
     return {name: value for name, value in given.items() if value}
-
-
-_PLANS = ("costs", "memory", "max_memory", "arena", "fits")
-_REPORTS = ("explain", "diff", "emit", "dynamic", "lint")
-"""The options that print something in place of the table. Only those of `_PLANS` go together."""
-
-
-def is_check(options: argparse.Namespace) -> bool:
-    """Whether the call only judges sizes by the contract in a file."""
-    return bool(options.check and not options.fold)
-
-
-def _check_forms(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """One call prints one thing."""
-    asked = [name for name in ("explain", "emit", "dialect", *_PLANS) if getattr(options, name) not in (None, False)]
-    if options.quiet and asked and options.fits is None and options.max_memory is None:
-        parser.error(f"argument --quiet: {_option(asked[0])} asks for a text")
-    if options.emit is not None and (options.output is not None or options.in_place or options.json):
-        parser.error("argument --emit: prints the code: write it with > FILE, without -o, --in-place and --json")
-    if options.dialect is not None and (options.json or options.emit is not None):
-        parser.error("argument --dialect: --json and --emit have forms of their own")
-    if is_check(options) and (options.output is not None or options.in_place or options.html is not None):
-        parser.error("argument --check: writes no model and no page, except with --fold")
-    if options.contract and options.dynamic:
-        parser.error("argument --contract: write the freed model with -o, and then its contract")
-    if options.lint and (options.output is not None or options.in_place or options.html is not None):
-        parser.error("argument --lint: writes no model and no page")
-    given = [name for name in (*_REPORTS, *_PLANS) if getattr(options, name) not in (None, [], False)]
-    given = ["check", *given] if is_check(options) else given
-    if options.emit is not None:
-        given = [name for name in given if name != "arena"]  # the code has the plan
-    if options.dynamic and not options.json:
-        given = [name for name in given if name not in _PLANS]  # plans of the freed model follow its report
-    if len(given) > 1 and given[0] in ("check", *_REPORTS):
-        parser.error(
-            f"argument {_option(given[0])}: not together with {_option(given[1])}, which prints something else"
-        )
-
-
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -184,47 +103,15 @@ def command_parser() -> argparse.ArgumentParser:
         "models", nargs="*", default=[], metavar="FILE",
         help="an .onnx file; its external data are not read. A folder or several files: all models, in workers",
     )  # fmt: skip
-    source.add_argument("--demo", action="store_true", help="a model built in memory")
+    source.add_argument("--demo", action="store_true", help="run on a built-in demo model")
     _add_inference(parser.add_argument_group("inference"))
-    _add_output(parser.add_argument_group("what is shown and written"))
+    _add_output(parser.add_argument_group("output"))
     _add_planning(parser.add_argument_group("costs, memory and differences"))
-    _add_arena(parser.add_argument_group("one block of memory"))
-    _add_dynamic(parser.add_argument_group("from static to dynamic sizes"))
+    _add_arena(parser.add_argument_group("memory arena"))
+    _add_dynamic(parser.add_argument_group("making a model dynamic"))
     _add_fleets(parser.add_argument_group("many models"))
-    _add_other_forms(parser.add_argument_group("other forms"))
+    _add_other_forms(parser.add_argument_group("reports and code generation"))
     return parser
-
-
-_ONE_MODEL = (
-    *("output", "in_place", "copy_data", "explain", "diff", "max_memory", "costs", "memory", "lint"),
-    *("arena", *ARENA_OPTIONS, "fits", "annotate_arena", "check", "contract", "json", "full"),
-    *("bind", "input_shape", "rename", "dynamic", "html", "emit", "dialect", "fold", "apply", "keep_guards"),
-)
-"""The options that say something of one model."""
-
-_OF_FLEETS = ("json_lines", "jobs", "timeout", "max_worker_memory")
-"""The options of which each makes a call one for many models, as a folder does."""
-
-
-def _check_models(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """Let `model` be the one model of the call, None for the demo or many models, which `is_fleet` tells."""
-    of_fleets = any(getattr(options, name) is not None for name in _OF_FLEETS)
-    options.is_fleet = of_fleets or len(options.models) > 1 or any(map(os.path.isdir, options.models))
-    options.model = options.models[0] if options.models and not options.is_fleet else None
-    if options.force and options.json_lines is None:
-        parser.error("argument --force: needs --json-lines")
-    if not options.is_fleet:
-        if not (options.models or options.demo):
-            parser.error("one of the arguments FILE --demo is required")
-        return
-    options.jobs, options.timeout = options.jobs or 1, options.timeout or 300
-    if options.demo or STANDARD in options.models or not options.models:
-        parser.error("argument FILE: many models are files and folders, not --demo or standard input")
-    if options.json_lines == STANDARD:
-        parser.error("argument --json-lines: needs a file, which a second start can read")
-    for name in _ONE_MODEL:
-        if getattr(options, name) not in (None, False, []):
-            parser.error(f"argument {_option(name)}: is for one model, not for a folder or several models")
 
 
 def _add_dynamic(group: argparse._ArgumentGroup) -> None:
@@ -266,14 +153,12 @@ def _add_inference(group: argparse._ArgumentGroup) -> None:
     repeatable("--rename", "OLD=NEW", "give a symbol another name, before all else", renaming)
     repeatable("--bounds", "NAME=LO..HI", "limit a symbol", interval)
     repeatable("--value", "INPUT=VALUE", "the elements of an input: sr=16000, axes=[0, 1]", input_value, "values")
-    repeatable("--assume", "RELATION", "what else holds: 'H %% 32 == 0'")
+    repeatable("--assume", "RELATION", "assume a relation between symbols, e.g. 'H %% 32 == 0'")
     repeatable("--import", "MODULE", "import a module with rules first, also from this folder", dest="modules")
     group.add_argument(
         "--bidirectional", action="store_true", help="infer the shapes of inputs from what uses them, too"
     )
-    group.add_argument(
-        "--assume-declared", action="store_true", help="take what the model declares of its values for granted"
-    )
+    group.add_argument("--assume-declared", action="store_true", help="trust the shapes declared in the model")
     group.add_argument(
         "--initializers",
         choices=("overridable", "constant"),
@@ -281,7 +166,7 @@ def _add_inference(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument(
         "--broadcast", choices=("onnx", "strict"),
-        help="strict: symbols broadcast to each other only where they are equal, no accident; the default is onnx",
+        help="strict: treat two symbols that are broadcast together as equal; default: onnx",
     )  # fmt: skip
     group.add_argument("--policy", choices=POLICIES, help="inferred against declared types; the default is refine")
 
@@ -292,7 +177,9 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
     target.add_argument("--in-place", action="store_true", help="write it into the file that was read")
     group.add_argument("--fold", action="store_true", help="write a smaller model that computes the same")
     group.add_argument(
-        "--keep-guards", action="store_true", help="with --fold: keep all nodes that refuse sizes, so each names itself"
+        "--keep-guards",
+        action="store_true",
+        help="with --fold: keep nodes that can reject inputs, so the original error message is preserved",
     )
     group.add_argument("--copy-data", action="store_true", help="copy external data beside the model that is written")
     group.add_argument(
@@ -307,6 +194,9 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
         "--fail-on", choices=("unknown", "guards"), action="append", default=[],
         help="exit with 1 if a value is not exact, or if a run needs a condition; repeatable",
     )  # fmt: skip
+    group.add_argument(
+        "--format", choices=("text", "github"), help="github: each error as an annotation of GitHub Actions"
+    )
     group.add_argument("--quiet", action="store_true", help="print nothing if all is well, and else only what is not")
     group.add_argument("--explain", metavar="VALUE", help="where the type of this value comes from")
     group.add_argument("--json", action="store_true", help="JSON instead of a text")
@@ -325,7 +215,9 @@ def _add_planning(group: argparse._ArgumentGroup) -> None:
 
 def _add_arena(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--arena", action="store_true", help="a place for each value in one block, for all sizes")
-    group.add_argument("--align", metavar="BYTES", type=positive, help="what offsets are multiples of; default: 64")
+    group.add_argument(
+        "--align", metavar="BYTES", type=positive, help="alignment of buffer offsets in bytes; default: 64"
+    )
     group.add_argument("--order", choices=("file", "least"), help="least: an order of the nodes that needs less memory")
     group.add_argument(
         "--caller-owned", choices=("none", "inputs", "outputs", "inputs,outputs"),
@@ -333,15 +225,31 @@ def _add_arena(group: argparse._ArgumentGroup) -> None:
     )  # fmt: skip
     group.add_argument(
         "--at", metavar="NAME=SIZE,...", type=sizes, action="append", default=[],
-        help="sizes at which the plan is good and is shown; repeatable; by default several magnitudes",
+        help="sizes to optimize the plan for and to report; repeatable; default: several magnitudes",
     )  # fmt: skip
     group.add_argument("--annotate-arena", action="store_true", help="with -o: the plan as metadata of the values")
-    group.add_argument("--fits", metavar="BYTES", type=byte_count, help="whether all sizes within --bounds fit into it")
+    group.add_argument(
+        "--fits",
+        metavar="BYTES",
+        type=byte_count,
+        help="check that the peak stays within BYTES for all sizes in --bounds",
+    )
 
 
 def _add_other_forms(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--html", metavar="FILE", help="write a page with sizes that follow its fields")
-    group.add_argument("--emit", choices=LANGUAGES, help="print code that computes all sizes instead")
+    group.add_argument("--html", metavar="FILE", help="write an interactive HTML report")
+    group.add_argument(
+        "--emit", choices=FILE_KINDS,
+        help="print code that computes all sizes instead: a file of C, its header (h), or a module of JavaScript",
+    )  # fmt: skip
+    group.add_argument(
+        "--name", type=identifier, help="with --emit: what all names in C begin with; the default is the file's name"
+    )
+    group.add_argument(
+        "--no-names",
+        action="store_true",
+        help="with --emit: leave names of values and texts of guards out of C's tables",
+    )
     group.add_argument(
         "--lint", action="store_true", help="what onnx's checker or onnxruntime refuses when it loads a model"
     )

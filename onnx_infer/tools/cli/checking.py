@@ -25,7 +25,7 @@ def run(options: Namespace) -> int:
     model = demo_model() if options.model is None else read(options.model)
     for name, size in (*options.bind, *((name, size) for name, sizes in options.input_shape for size in sizes)):
         if isinstance(size, str):
-            raise WrongCall(f"--check: the size {size!r} of {name!r} is no number")
+            raise WrongCall(f"--check: the size {size!r} of {name!r} is not a number")
     try:
         judge = Judge(front_of(model))
         arrays = {name: np.asarray(value) for name, value in options.values}
@@ -43,8 +43,14 @@ def run(options: Namespace) -> int:
 def _text(verdict: Verdict) -> str:
     """The verdict, a line for each statement."""
     lines = [f"broken: {broken}" for broken in verdict.broken]
-    lines += [f"not judged: {text}" for text in verdict.unchecked]
-    head = [] if verdict.broken else ["nothing is broken, but not all was judged"] if lines else ["the contract holds"]
+    lines += [f"not checked: {text}" for text in verdict.unchecked]
+    head = (
+        []
+        if verdict.broken
+        else ["no violation found, but not everything was checked"]
+        if lines
+        else ["the contract holds"]
+    )
     return "\n".join(map(printable, [*head, *lines]))
 
 

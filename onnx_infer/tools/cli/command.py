@@ -14,11 +14,14 @@ from onnx_infer.api import infer, rename_symbols
 from onnx_infer.errors import ArgumentError, InputValueError, ShapeInferenceError, UnknownSymbol
 from onnx_infer.protobuf.files import same_path
 from onnx_infer.protobuf.specialize import specialize, with_input_shapes
-from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK, STANDARD, WrongCall, inference_options
+from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK, WrongCall, inference_options
 from onnx_infer.tools.cli.files import check_target, demo_model, read, write, write_text
+from onnx_infer.tools.cli.github import annotation
 from onnx_infer.tools.cli.terminal import progress, show, width
+from onnx_infer.tools.cli.together import STANDARD
 from onnx_infer.tools.report.layout import WIDTH
-from onnx_infer.tools.report.table import counts_of, table
+from onnx_infer.tools.report.rows import Rows
+from onnx_infer.tools.report.table import count_of, table
 from symdim import BoundsError, ParseError, SymdimError, UnboundName
 from symdim.errors import nearest, printable
 
@@ -51,7 +54,7 @@ def run(options: Namespace) -> int:
         try:
             result = _infer(model, options)
         except ShapeInferenceError as error:
-            show(f"error: {error}", sys.stderr)
+            show(_error(str(error), options), sys.stderr)
             return MODEL_ERRORS
         if options.explain is not None and options.explain not in result.types:
             meant = nearest(options.explain, result.types)
@@ -70,10 +73,18 @@ def run(options: Namespace) -> int:
             write_text(page(result, options.model), options.html, model, options.model)
     failures = _failures(result, options.fail_on)
     errors = [str(d) for d in result.diagnostics if d.severity != "warning"] if options.diff is None else []
-    if options.quiet and not differs and not options.json:
-        text = "\n".join(errors)
-    parts = [text, *([] if options.json else failures)]
-    return _end("\n\n".join(filter(None, parts)), options, target, is_well=not (differs or failures or errors))
+    is_well = not (differs or failures or errors)
+    if options.format == "github":
+        parts = ["\n".join([*(_error(what, options) for what in (*errors, *failures)), count_of(Rows(result).counts)])]
+    else:
+        is_short = options.quiet and not differs and not options.json
+        parts = ["\n".join(errors) if is_short else text, *([] if options.json else failures)]
+    return _end("\n\n".join(filter(None, parts)), options, target, is_well)
+
+
+def _error(told: str, options: Namespace) -> str:
+    """An error as a line, or as an annotation."""
+    return annotation(options.model or "demo", "error", told) if options.format == "github" else f"error: {told}"
 
 
 def _fold(model: ModelProto, result: InferenceResult, options: Namespace, target: str) -> tuple[list[str], bool]:
@@ -104,12 +115,12 @@ def _failures(result: InferenceResult, fail_on: list[str]) -> list[str]:
     """What `--fail-on` finds, a line for each kind."""
     found = []
     if "unknown" in fail_on:
-        counts = counts_of(result)
+        counts = Rows(result).counts
         if unknown := counts["values"] - counts["exact"]:
-            found.append(f"fails, by --fail-on unknown: {unknown} of {counts['values']} values are not exact")
+            found.append(f"error (--fail-on unknown): {unknown} of {counts['values']} values are not exact")
     if "guards" in fail_on and result.guards:
         others = f" and {len(result.guards) - 1} more" if len(result.guards) > 1 else ""
-        found.append(f"fails, by --fail-on guards: a run needs {result.guards[0]}{others}")
+        found.append(f"error (--fail-on guards): the model requires {result.guards[0]}{others}")
     return found
 
 
@@ -154,7 +165,7 @@ def _free(model: ModelProto, options: Namespace, target: str | None) -> int:
     if target is None or writes:
         return _end(text, options, target, done)
     show(text, sys.stderr if target == STANDARD else sys.stdout)
-    show(f"not written: {target}: the model is not free; --unfinished writes it as it is", sys.stderr)
+    show(f"not written: {target}: the model is not yet dynamic; use --unfinished to write it anyway", sys.stderr)
     return MODEL_ERRORS
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _MOST_NUMBERS = 5
 """The most numbers that a line lists."""
 
-_FREE = "one export cannot show every branch: test the model at another size"
+_ONE_PATH = "note: only the traced path was checked; test the model at another size"
 
 
 EVERY = "*"
@@ -80,16 +80,16 @@ def report(made: Dynamic, options: Namespace, limit: int | None, width: int | No
     if options.json:
         return json.dumps(_plain(made, options), indent=1)
     sizes = ", ".join(
-        f"{name}:{axis} is {symbol} (was {made.traced[symbol]})" for name, axis, symbol in options.dynamic
+        f"{name} axis {axis} -> {symbol} (was {made.traced[symbol]})" for name, axis, symbol in options.dynamic
     )
     outputs = [f"  {name}: {made.result.types[name]}" for name in made.result.outputs if name in made.result.types]
-    sections = [[f"freed: {sizes}"]]
+    sections = [[f"made dynamic: {sizes}"]]
     if made.changes:
-        heading = "changed:" if made.applied else f"changes that free what constants pin ({_how(options)}):"
+        heading = "changed:" if made.applied else f"proposed changes ({_how(options)}):"
         sections.append([heading, *limited([f"  {change}" for change in made.changes], limit)])
     if made.pins:
         pins = [f"  {pin}" for pin in made.pins]
-        sections.append(["what pins a free size, and needs a person:", *limited(pins, limit)])
+        sections.append(["needs manual changes (still fixed to the exported size):", *limited(pins, limit)])
     if made.doubts:
         heading = "check these numbers: they may come from the example input:"
         sections.append([heading, *limited(grouped(made.doubts), limit)])
@@ -98,7 +98,7 @@ def report(made: Dynamic, options: Namespace, limit: int | None, width: int | No
     if is_done(made):
         symbols = list(made.traced)
         verb = "is" if len(symbols) == 1 else "are"
-        sections.append([f"done: {', '.join(symbols)} {verb} free", _FREE])
+        sections.append([f"done: {', '.join(symbols)} {verb} now dynamic", _ONE_PATH])
     else:
         sections.append([_unfinished(made)])
     return text_of(sections, width)
@@ -106,7 +106,7 @@ def report(made: Dynamic, options: Namespace, limit: int | None, width: int | No
 
 def _how(options: Namespace) -> str:
     """The options that make the changes."""
-    return "--unfinished makes them anyway" if options.apply else "--apply makes them"
+    return "use --unfinished to make them anyway" if options.apply else "use --apply to make them"
 
 
 def _unfinished(made: Dynamic) -> str:
@@ -114,8 +114,8 @@ def _unfinished(made: Dynamic) -> str:
     counts = {"pin": len(made.pins), "doubt": len(made.doubts)}
     if not made.is_free:
         left = [f"{number} {what}{'s' * (number != 1)}" for what, number in counts.items() if number]
-        return f"not free: {' and '.join(left)} left"
-    return "not free: the changes are not made"
+        return f"not yet dynamic: {' and '.join(left)} left"
+    return "not yet dynamic: the changes are not made"
 
 
 def is_done(made: Dynamic) -> bool:

@@ -11,8 +11,9 @@ from google.protobuf.message import EncodeError
 
 from onnx_infer.errors import ExternalDataError, NoModelError
 from onnx_infer.protobuf.files import check_data_stay, read_model, same_path, save_model
-from onnx_infer.tools.cli.arguments import STANDARD, WrongCall
+from onnx_infer.tools.cli.arguments import WrongCall
 from onnx_infer.tools.cli.terminal import read_bytes, write_bytes
+from onnx_infer.tools.cli.together import STANDARD
 from symdim.outputs import write_whole
 
 if TYPE_CHECKING:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK, WrongCall, inference_options
 from onnx_infer.tools.cli.files import failure
+from onnx_infer.tools.cli.github import annotation
 from onnx_infer.tools.cli.terminal import show
 from onnx_infer.tools.fleets.fleet import LOST, Totals, run_fleet
 from onnx_infer.tools.fleets.journal import ForeignFileError
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 _BAR = 30
 _MOST_LOST = 10
+
+_SHOWN = {"errors": "with errors"}
+"""How the summary writes a status, where not as it is."""
 
 
 def run(options: Namespace) -> int:
@@ -45,22 +49,36 @@ def run(options: Namespace) -> int:
     if not totals.models:
         raise WrongCall(f"{', '.join(options.models)}: has no .onnx file, so nothing was checked")
     found = findings(totals, options.fail_on)
-    if not options.quiet:
+    if options.format == "github":
+        for what in found:
+            show(annotation(what.path, what.status, what.told), sys.stdout)
+        if not options.quiet:
+            show(summary(totals, options.json_lines), sys.stdout)
+    elif not options.quiet:
         show(summary(totals, options.json_lines, found, None if options.all else _MOST_LOST), sys.stdout)
     elif found:
-        show("\n".join(found), sys.stdout)
+        show("\n".join(map(str, found)), sys.stdout)
     return MODEL_ERRORS if found else OK
 
 
-def findings(totals: Totals, fail_on: Sequence[str] = ()) -> list[str]:
-    """A line for each model with another status than ok, and for what `--fail-on` finds."""
+class Finding(NamedTuple):
+    """What is wrong with a model of a fleet: its status, or what `--fail-on` finds; its path; and why."""
+
+    status: str
+    path: str
+    told: str
+
+    def __str__(self) -> str:
+        return printable(": ".join(filter(None, self)))
+
+
+def findings(totals: Totals, fail_on: Sequence[str] = ()) -> list[Finding]:
+    """What is wrong with each model that has another status than ok, and what `--fail-on` finds."""
     lines = sorted(totals.lines.items())
-    found = sorted(
-        f"{line.status}: {path}{': ' * bool(line.told)}{line.told}" for path, line in lines if line.status != "ok"
-    )
+    found = sorted(Finding(line.status, path, line.told) for path, line in lines if line.status != "ok")
     if "unknown" in fail_on:
         found += [
-            f"unknown: {path}: {line.inexact} of {line.values} values are not exact"
+            Finding("unknown", path, f"{line.inexact} of {line.values} values are not exact")
             for path, line in lines
             if line.inexact
         ]
@@ -68,34 +86,39 @@ def findings(totals: Totals, fail_on: Sequence[str] = ()) -> list[str]:
         for path, line in lines:
             if line.guards:
                 others = f" and {line.guards - 1} more" if line.guards > 1 else ""
-                found.append(f"guards: {path}: a run needs {line.guard}{others}")
-    return list(map(printable, found))
+                found.append(Finding("guards", path, f"the model requires {line.guard}{others}"))
+    return found
 
 
-def summary(totals: Totals, target: str | None, found: Sequence[str] = (), most: int | None = _MOST_LOST) -> str:
+def summary(totals: Totals, target: str | None, found: Sequence[object] = (), most: int | None = _MOST_LOST) -> str:
     """How many models have which status, how long it took, and the first models that are not as they should be.
 
     >>> counts = {"ok": 3, "crashed": 1}
     >>> print(summary(Totals(4, 4, 1, 1, 1.5, counts, 150_000_000), "out.jsonl", ["crashed: m.onnx: signal 11"]))
     4 models: 3 ok, 1 crashed
       crashed: m.onnx: signal 11
-    3 of them now, in 1.5 s: 2.0 models per second; at most 150 MB in a worker
+    processed 3 models in 1.5 s: 2.0 models per second; at most 150 MB per worker
     written: out.jsonl
     >>> print(summary(Totals(4, 4, 0, 4, 0.0, {"ok": 4}, 0), "out.jsonl"))
     4 models: 4 ok
-    none has changed since its line in out.jsonl was written; --force runs them again
+    all 4 results were taken from out.jsonl: no model has changed; use --force to run them again
     """
     counts = sorted(totals.statuses.items(), key=lambda item: (item[0] in LOST, -item[1], item[0]))
     new = totals.done - totals.before
-    lines = [f"{totals.models} models: {', '.join(f'{count} {status}' for status, count in counts)}"]
+    lines = [
+        f"{totals.models} models: {', '.join(f'{count} {_SHOWN.get(status, status)}' for status, count in counts)}"
+    ]
     lines += [f"  {line}" for line in found[:most]]
     if most is not None and len(found) > most:
         lines.append(f"  and {len(found) - most} more{f', in {target}' if target else ' (--all)'}")
     if not new:
-        return "\n".join([*lines, f"none has changed since its line in {target} was written; --force runs them again"])
+        taken = (
+            f"all {totals.models} results were taken from {target}: no model has changed; use --force to run them again"
+        )
+        return "\n".join([*lines, taken])
     speed = new / totals.seconds if totals.seconds else 0.0
-    memory = f"; at most {totals.memory / 1e6:.0f} MB in a worker" if totals.memory else ""
-    lines.append(f"{new} of them now, in {totals.seconds:.1f} s: {speed:.1f} models per second{memory}")
+    memory = f"; at most {totals.memory / 1e6:.0f} MB per worker" if totals.memory else ""
+    lines.append(f"processed {new} models in {totals.seconds:.1f} s: {speed:.1f} models per second{memory}")
     return "\n".join([*lines, f"written: {target}"] if target else lines)
 
 

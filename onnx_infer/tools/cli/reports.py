@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import ArgumentError, OnnxInferError
-from onnx_infer.results.reasons import Reasons
-from onnx_infer.tools.cli.arguments import STANDARD, WrongCall
+from onnx_infer.tools.cli.arguments import WrongCall
+from onnx_infer.tools.cli.together import STANDARD
 from onnx_infer.tools.planning.samples import sample_sizes
 from onnx_infer.tools.report.arena import ArenaReport
 from onnx_infer.tools.report.layout import text_of
 from onnx_infer.tools.report.plain_data import head_json
 from onnx_infer.tools.report.plans import Plans, fits_json, fits_text, largest_json, largest_text
+from onnx_infer.tools.report.rows import Rows
 from onnx_infer.tools.report.table import errors_again
 from symdim import Expr, SymdimError, UnboundName
 from symdim.dialects.texts import Dialect, text_in
@@ -62,8 +63,7 @@ def plan(result: InferenceResult, options: Namespace, limit: int | None, width: 
         texts.append(fits_text(fitting, width))
     if arena is not None:
         texts.append(arena.text(limit, width))
-    reasons = Reasons(result)
-    if again := errors_again(reasons, reasons.roots()):
+    if again := errors_again(Rows(result)):
         texts.append(text_of([[*again, "  the numbers above are those of a run that fails"]], width))
     return "\n\n".join(texts), fails
 
@@ -140,7 +140,8 @@ def difference(
 def emitted(result: InferenceResult, options: Namespace) -> str:
     """The code of `--emit`, with the plan of `--arena`. In C the names begin with that of the file."""
     plan = arena_plan(result, options) if options.arena else False
-    return result.emit(options.emit, name=identifier(options.model or ""), arena=plan)
+    name = options.name or name_of(options.model or "")
+    return result.emit(options.emit, name=name, arena=plan, names=not options.no_names)
 
 
 def page(result: InferenceResult, path: str | None) -> str:
@@ -148,10 +149,10 @@ def page(result: InferenceResult, path: str | None) -> str:
     return result.html("onnx-infer --demo" if path is None else "standard input" if path == "-" else Path(path).name)
 
 
-def identifier(path: str) -> str:
+def name_of(path: str) -> str:
     """A name for what is made of a file.
 
-    >>> identifier("models/decoder v2.onnx"), identifier("-"), identifier("2.onnx")
+    >>> name_of("models/decoder v2.onnx"), name_of("-"), name_of("2.onnx")
     ('decoder_v2', 'model', 'model_2')
     """
     stem = re.sub(r"\W", "_", Path(path).stem, flags=re.ASCII).strip("_") or "model"

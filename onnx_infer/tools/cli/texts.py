@@ -101,6 +101,17 @@ def sizes(text: str) -> dict[str, int]:
     return found
 
 
+def identifier(text: str) -> str:
+    """A name in C.
+
+    >>> identifier("decoder_v2")
+    'decoder_v2'
+    """
+    if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a valid C identifier")
+    return text
+
+
 def renaming(text: str) -> tuple[str, str]:
     """The names of `s17=batch`.
 

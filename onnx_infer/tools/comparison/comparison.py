@@ -53,9 +53,9 @@ class Comparison(NamedTuple):
 
     `model`: what differs in the file around the nodes: opsets, IR versions, functions, the order of inputs and outputs.
     `inputs`, `outputs` and `values` (all others): matched values whose types differ. `nodes`: matched nodes that
-    differ, and `initializers` the constants. `only_first`, `only_second`: inner values without a match. `operators`:
-    the operators with different numbers of nodes. `guards_first`, `guards_second`: the guards that the other result
-    does not have; `diagnostics_first` and `diagnostics_second` likewise.
+    differ, and `initializers` the constants. `only_first`, `only_second`: intermediate values without a match.
+    `operators`: the operators with different numbers of nodes. `guards_first`, `guards_second`: the guards that
+    the other result does not have; `diagnostics_first` and `diagnostics_second` likewise.
     """
 
     symbols: dict[str, str]

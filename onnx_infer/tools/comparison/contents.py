@@ -122,7 +122,7 @@ class Contents:
         try:
             start, count = int(offset or 0), int(length or 0) or _bytes_of(tensor)
         except ValueError:
-            raise NotReadError(f"an offset or length in the file {location!r} is no number") from None
+            raise NotReadError(f"an offset or length in the file {location!r} is not a number") from None
         try:
             yield from _blocks(path, start, count)
         except (OSError, ValueError) as error:
@@ -134,7 +134,7 @@ def _blocks(path: str, offset: int, length: int) -> Iterator[bytes]:
     with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
         found = os.fstat(file.fileno())
         if not stat.S_ISREG(found.st_mode):
-            raise ValueError("it is no regular file")
+            raise ValueError("it is not a regular file")
         if offset < 0 or length < 0 or found.st_size < offset + length:
             raise ValueError(f"it ends before byte {offset + length}")
         file.seek(offset)

@@ -38,7 +38,11 @@ def differences_text(found: Comparison, limit: int | None, width: int | None) ->
         verdict = f"the two models are equal{renamed}"
     causes = [d for d in found.values if not d.follows]
     follow = len(found.values) - len(causes)
-    inner = f"inner values ({follow} more follow from what differs before them):" if follow else "inner values:"
+    inner = (
+        f"intermediate values ({follow} more follow from what differs before them):"
+        if follow
+        else "intermediate values:"
+    )
     ends = [f"  {theirs} is {ours}" for theirs, ours in found.renamed.items()]
     sections = [
         ("not compared:", [f"  {line}" for line in found.not_read]),

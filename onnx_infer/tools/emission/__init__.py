@@ -3,7 +3,7 @@
     code.py          the whole text of a file
     content.py       the symbols, distinct sizes, values and guards of the function, as data
     source.py        the text: what all languages share, and how each writes the entries of tables
-    function.*.txt   the text in each language, with `$name` for its parts
+    function.*.txt   the text in each language, with `$name` for its parts; `function.h.txt` is the header of C
 
     arena_content.py, arena_text.py, arena.*.txt   the same for the memory of the values
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-from string import Template
 from typing import TYPE_CHECKING, NamedTuple
 
+from onnx_infer.tools.emission.source import template
 from symdim.dialects.straight_code import StraightCode
 
 if TYPE_CHECKING:
@@ -18,11 +17,10 @@ if TYPE_CHECKING:
 class ArenaForms(NamedTuple):
     """How a language writes the arena.
 
-    `place` and `storage`: entries of tables; `kind` writes a kind of storage. `start` moves a view to its first byte.
+    `storage`: an entry of a table; `kind` writes a kind of storage. `start` moves a view to its first byte.
     `at_most`: bytes that are enough for all sizes; `no_bound` if none are.
     """
 
-    place: str
     kind: Callable[[str], str]
     storage: str
     start: str
@@ -32,16 +30,14 @@ class ArenaForms(NamedTuple):
 
 _FORMS = {
     "c": ArenaForms(
-        place="{{{name}, {kind}, {root}, {first}, {last}}},",
         kind=lambda kind: kind.upper().replace(" ", "_"),
         storage="{row}",
-        start="offsets[{i}] = add(offsets[{i}], {text});",
+        start="offsets[{i}] = {prefix}add(offsets[{i}], {text});",
         at_most="\n/* The arena needs no more than this at any sizes within the bounds of the symbols. */\n"
         "#define {upper}_ARENA_AT_MOST INT64_C({bound})\n",
         no_bound="",
     ),
     "js": ArenaForms(
-        place="{{ name: {name}, kind: {kind}, root: {root}, first: {first}, last: {last} }},",
         kind=lambda kind: f'"{kind}"',
         storage="[{value}, [{below}]]",
         start="offsets[{i}] += sizeOf({i}, {text});",
@@ -70,8 +66,11 @@ class ArenaText:
 
     def text(self) -> str:
         """The whole text."""
-        template = files("onnx_infer.tools.emission").joinpath(f"arena.{self.language.suffix}.txt")
-        return Template(template.read_text("utf-8")).substitute(self._parts())
+        return template(f"arena.{self.language.suffix}").substitute(self._parts())
+
+    def header(self) -> str:
+        """The declarations of the arena in C."""
+        return template("arena.h").substitute(self._parts())
 
     def _parts(self) -> dict[str, object]:
         arena, source, number = self.arena, self.source, self.language.number
@@ -81,9 +80,13 @@ class ArenaText:
         ]
         sizes = [number(-1) if size is None else self._operand(size) for size in arena.bytes]
         distinct = {size: i for i, size in enumerate(dict.fromkeys(sizes))}
-        starts = [self.forms.start.format(i=i, text=self._operand(start)) for i, start in sorted(arena.starts.items())]
+        starts = [
+            self.forms.start.format(prefix=self.language.prefix, i=i, text=self._operand(start))
+            for i, start in sorted(arena.starts.items())
+        ]
         refusals = list(self._refusals())
         return {
+            **source.fields(),
             "name": source.name,
             "symbol_count": len(source.symbols),
             "place_count": len(arena.places),
@@ -109,7 +112,7 @@ class ArenaText:
 
     def _place(self, place: PlaceEntry) -> str:
         texts = {"name": self.language.quoted(place.name), "kind": self.forms.kind(place.kind)}
-        return self.forms.place.format(**{**place._asdict(), **texts})
+        return self.source.place_entry.format(**{**place._asdict(), **texts})
 
     def _at_most(self) -> str:
         bound = self.arena.at_most
@@ -120,5 +123,5 @@ class ArenaText:
     def _refusals(self) -> Iterator[str]:
         """The statements that refuse sizes at which a guard fails."""
         for demand in self.arena.demands:
-            holds = f"{demand.relation}({self._operand(demand.lhs)}, {self._operand(demand.rhs)})"
+            holds = self.source.relation(demand.relation, self._operand(demand.lhs), self._operand(demand.rhs))
             yield self.source.refused(demand.guard, map(self._operand, demand.optional), holds)

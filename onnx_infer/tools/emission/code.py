@@ -3,42 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from onnx_infer.errors import ArgumentError
 from onnx_infer.tools.emission.arena_text import ArenaText
 from onnx_infer.tools.emission.content import Content, content_of
-from onnx_infer.tools.emission.source import C, JavaScript, SourceText
-from symdim.dialects.languages import LANGUAGES, LanguageName
+from onnx_infer.tools.emission.source import C, JavaScript
+from symdim.dialects.languages import LANGUAGES
 
 if TYPE_CHECKING:
     from onnx_infer.result import InferenceResult
     from onnx_infer.tools.arena.plan import ArenaPlan
 
-_TEXTS: dict[LanguageName, type[SourceText]] = {"c": C, "js": JavaScript}
+FileKind: TypeAlias = Literal["c", "h", "js"]
+"""A file of C, its header, or a module of JavaScript."""
 
 
 def source(
-    result: InferenceResult, language: LanguageName, name: str, arena: ArenaPlan | Mapping[str, Any] | bool
+    result: InferenceResult, kind: FileKind, name: str, arena: ArenaPlan | Mapping[str, Any] | bool, names: bool
 ) -> str:
     """The source text of the functions from the symbols of a result to its sizes and its arena; see docs/emit.md.
 
-    `name` is the start of the public names in C, where files have no names of their own. `arena`: a plan of the result,
-    or the options of one. Raises ArgumentError for another language, for a name that is no identifier, and for a plan
-    of another result.
+    `name` is the start of all names in C, where files have no names of their own. `arena`: a plan of the result, or the
+    options of one. `names`: whether the tables of C have the names of the model and the texts of guards. Raises
+    ArgumentError for another kind of file, for a name that is no identifier, and for a plan of another result.
     """
-    if language not in LANGUAGES:
-        raise ArgumentError(f"no code is emitted in {language!r}; choose one of {', '.join(map(repr, LANGUAGES))}")
+    if kind not in get_args(FileKind):
+        raise ArgumentError(f"no code is emitted in {kind!r}; choose one of {', '.join(map(repr, get_args(FileKind)))}")
     if not (name.isidentifier() and name.isascii()):
-        raise ArgumentError(f"the name {name!r} of the function is no identifier of C")
+        raise ArgumentError(f"the name {name!r} of the function is not a valid C identifier")
+    if not names and kind == "js":
+        raise ArgumentError("emit: only the tables of C can leave the names out")
     if isinstance(arena, bool):
         plan = result.arena() if arena else None
     else:
         plan = result.arena(**arena) if isinstance(arena, Mapping) else arena
-    return source_of(content_of(result, arena=plan), language, name)
+    return source_of(content_of(result, arena=plan), kind, name, names)
 
 
-def source_of(content: Content, language: LanguageName, name: str = "model") -> str:
-    """The source text of the function for a content."""
-    text = _TEXTS[language](content, LANGUAGES[language], name)
-    return text.source() + ("" if content.arena is None else ArenaText(text, content.arena).text())
+def source_of(content: Content, kind: FileKind, name: str = "model", names: bool = True) -> str:
+    """The source text for a content. A file of C begins with the text of its header, so it compiles alone."""
+    if kind == "js":
+        module = JavaScript(content, LANGUAGES["js"])
+        return module.source() + ("" if content.arena is None else ArenaText(module, content.arena).text())
+    code = C(content, name, names)
+    arena = None if content.arena is None else ArenaText(code, content.arena)
+    header = code.header("" if arena is None else arena.header())
+    if kind == "h":
+        return header
+    return header + code.source() + ("" if arena is None else arena.text())

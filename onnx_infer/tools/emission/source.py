@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING
 
 from symdim import __version__
 from symdim.algebra.dims import variables_of
+from symdim.dialects.languages import C as LanguageOfC
 from symdim.dialects.straight_code import StraightCode
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from onnx_infer.tools.emission.content import Content, GuardEntry, Symbol, ValueEntry
     from symdim import Var
     from symdim.dialects.languages import Language
+    from symdim.relations.relation import RelationKind
 
 _LINE = 110
 _INDENT = "  "
@@ -26,6 +28,11 @@ _INDENT = "  "
 INT64_MAX = (1 << 63) - 1
 SMALLEST = 2 - INT64_MAX
 """The smallest size in C, where smaller integers stand for sizes without a value."""
+
+
+def template(name: str) -> Template:
+    """The text of a file, with `$name` for its parts."""
+    return Template(files("onnx_infer.tools.emission").joinpath(f"{name}.txt").read_text("utf-8"))
 
 
 class SourceText(ABC):
@@ -39,6 +46,7 @@ class SourceText(ABC):
     symbol_entry: str
     value_entry: str
     guard_entry: str
+    place_entry: str
     parameter = ""
     flags = "false", "true"
     result_indent = 2
@@ -54,13 +62,12 @@ class SourceText(ABC):
         code = StraightCode(language, [symbol.variable for symbol in self.symbols], optional)
         self.names = code.names
         self.sizes = list(map(code.operand, content.sizes))
-        self.guards = [f"{g.relation}({self.sizes[g.lhs]}, {self.sizes[g.rhs]})" for g in content.guards]
+        self.guards = [self.relation(g.relation, self.sizes[g.lhs], self.sizes[g.rhs]) for g in content.guards]
         self._statements = code.statements
 
     def source(self) -> str:
         """The whole text."""
-        template = files("onnx_infer.tools.emission").joinpath(f"function.{self.language.suffix}.txt")
-        return Template(template.read_text("utf-8")).substitute(self.parts())
+        return template(f"function.{self.language.suffix}").substitute(self.parts())
 
     def parts(self) -> dict[str, object]:
         """The parts of the text by name."""
@@ -89,6 +96,10 @@ class SourceText(ABC):
             "refusals": self.indented(self._refusals() if self.refuses else ()),
         }
 
+    def fields(self) -> dict[str, str]:
+        """The parts of the text that name things in C; other languages have none."""
+        return {}
+
     def _refusals(self) -> Iterator[str]:
         """The statements that refuse sizes at which a required guard fails."""
         optional = {s.variable: name for s, name in zip(self.symbols, self.names, strict=True) if s.optional}
@@ -97,6 +108,10 @@ class SourceText(ABC):
             if guard.kind == "required":
                 given = [optional[v] for v in variables_of([sizes[guard.lhs], sizes[guard.rhs]]) if v in optional]
                 yield self.refused(i, given, self.held.format(i=i))
+
+    def relation(self, relation: RelationKind, lhs: str, rhs: str) -> str:
+        """The text of a condition on two sizes."""
+        return f"{self.language.prefix}{relation}({lhs}, {rhs})"
 
     def refused(self, guard: int, given: Iterable[str], holds: str) -> str:
         """The statement that refuses sizes at which a guard does not hold, if the symbols of some names are given."""
@@ -155,21 +170,36 @@ class SourceText(ABC):
         mark = self.language.comment
         return (
             f"{mark} The sizes of all values of a model, and its guards, as functions of its symbols.\n"
-            f"{mark} Written by onnx-infer {__version__}; do not edit. It needs nothing but the language itself."
+            f"{mark} Written by onnx-infer {__version__}; do not edit. Self-contained: standard headers only."
         )
 
 
 class C(SourceText):
-    """All public names start with the name of the function, because files of C have no names of their own."""
+    """All names begin with that of the function, because files of C have no names of their own.
 
-    symbol_entry = "{{{name}, {low}, {high}, {optional}}},"
-    value_entry = "{{{name}, {dtype}, {rank}, axes + {first}}},"
-    guard_entry = "{{{text}, {law}, {kind}, {node}, {lhs}, {rhs}}},"
+    `has_names`: whether the tables have the names of the model and the texts of guards. If not, these are comments.
+    """
+
     parameter = "const int64_t {name} = given[{i}];{note}"
-    refusal = "if ({condition}) return SYMBOLS + {number};"
-    is_given = "has_value({name})"
     held = "holds[{i}]"
     flags = "0", "1"
+
+    def __init__(self, content: Content, name: str, has_names: bool) -> None:
+        self.language: LanguageOfC = LanguageOfC(f"{name}_")
+        self.has_names = has_names
+        self.symbol_entry = self.entry(["name"], "{low}, {high}, {optional}")
+        self.value_entry = self.entry(["name"], f"{{dtype}}, {{rank}}, {name}_axes + {{first}}")
+        self.guard_entry = self.entry(["text", "law", "node"], "{kind}, {lhs}, {rhs}")
+        self.place_entry = self.entry(["name"], f"{name.upper()}_{{kind}}, {{root}}, {{first}}, {{last}}")
+        self.refusal = f"if ({{condition}}) return {name.upper()}_SYMBOLS + {{number}};"
+        self.is_given = f"{name}_has_value({{name}})"
+        super().__init__(content, self.language, name)
+
+    def entry(self, texts: Sequence[str], rest: str) -> str:
+        """The form of an entry of a table that begins with texts."""
+        if self.has_names:
+            return f"{{{{{', '.join([f'{{{text}}}' for text in texts])}, {rest}}}}},"
+        return f"{{{{{rest}}}}},  // {{{texts[0]}}}"
 
     def ends(self, symbol: Symbol) -> list[str]:
         return ["INT64_MAX" if end == INT64_MAX else self.language.number(end) for end in self.limits(symbol)]
@@ -178,7 +208,23 @@ class C(SourceText):
         results = [f"sizes[{i}] = {text};" for i, text in enumerate(self.sizes)] or ["(void)sizes;"]
         results += [f"holds[{i}] = {text};" for i, text in enumerate(self.guards)] or ["(void)holds;"]
         axes = (str(axis) for value in self.content.values for axis in value.axes)
-        return {**super().parts(), "axes": self.wrapped(axes), "results": self.indented(results)}
+        return {**super().parts(), **self.fields(), "axes": self.wrapped(axes), "results": self.indented(results)}
+
+    def fields(self) -> dict[str, str]:
+        """The parts of the text that name things."""
+        return {
+            "upper": self.name.upper(),
+            "text_of_name": "const char *name; " if self.has_names else "",
+            "texts_of_guard": "const char *text, *law, *node; " if self.has_names else "",
+            "texts_told": "a condition, the law that demands it, the node that states it, " if self.has_names else "",
+            "no_name": "NULL, " if self.has_names else "",
+            "no_texts": "NULL, NULL, NULL, " if self.has_names else "",
+        }
+
+    def header(self, arena: str) -> str:
+        """The text of the header; `arena` has the declarations of the arena."""
+        parts = {**self.parts(), "declarations": self.language.declarations(), "arena": arena}
+        return template("function.h").substitute(parts)
 
 
 class JavaScript(SourceText):
@@ -187,6 +233,7 @@ class JavaScript(SourceText):
     symbol_entry = "{{ name: {name}, low: {low}, high: {high}, optional: {optional} }},"
     value_entry = "{{ name: {name}, dtype: {dtype}, axes: [{axes}] }},"
     guard_entry = "{{ text: {text}, law: {law}, kind: {kind}, node: {node}, lhs: {lhs}, rhs: {rhs} }},"
+    place_entry = "{{ name: {name}, kind: {kind}, root: {root}, first: {first}, last: {last} }},"
     refusal = "if ({condition}) throw refusal({guard});"
     is_given = "{name} !== null"
     held = "found.holds[{i}]"

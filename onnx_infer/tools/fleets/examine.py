@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.api import infer
 from onnx_infer.errors import NoModelError, OnnxInferError
 from onnx_infer.protobuf.files import data_files, read_model
-from onnx_infer.results.reasons import Reasons
 from onnx_infer.tools.fleets.stamps import stamps_of_data
 from onnx_infer.tools.report.plain_data import as_json, diagnostic_json
-from onnx_infer.tools.report.table import counts_of
+from onnx_infer.tools.report.rows import Rows
 from symdim import SymdimError
 
 if TYPE_CHECKING:
@@ -49,14 +48,14 @@ def examine(path: str, options: Mapping[str, Any], whole: bool = False) -> dict[
 
 
 def _summary(result: InferenceResult, whole: bool) -> dict[str, Any]:
-    reasons = Reasons(result)
-    counts, types = counts_of(result, reasons), result.types
+    rows = Rows(result)
+    counts, types = rows.counts, result.types
     summary = {
         "status": "errors" if counts["errors"] else "ok",
         "message": None,
         "inputs": {name: str(types[name]) for name in result.inputs},
         "outputs": {name: str(types[name]) for name in result.outputs if name in types},
-        "nodes": len(reasons.nodes),
+        "nodes": len(rows.reasons.nodes),
         "values": counts["values"],
         "exact": counts["exact"],
         "data_dependent": counts["data-dependent"],
@@ -65,4 +64,4 @@ def _summary(result: InferenceResult, whole: bool) -> dict[str, Any]:
         "errors": counts["errors"],
         "diagnostics": [diagnostic_json(found) for found in result.diagnostics[:_MOST_TOLD]],
     }
-    return {**summary, "result": as_json(result, reasons)} if whole else summary
+    return {**summary, "result": as_json(result, rows)} if whole else summary

@@ -74,7 +74,7 @@ def run_fleet(
     start goes on where the first one ended; with `force` all are inferred again. Without a target no line is kept.
     `options` are those of `infer`; `modules` are imported by the workers, for their rules; `whole` adds every value to
     the lines. `told` is called with the totals about five times a second. Raises OSError, and `ForeignFileError` for a
-    target with anything but lines of these options, and for one that is no regular file or one of the models.
+    target with anything but lines of these options, and for one that is not a regular file or one of the models.
     """
     if options:
         from onnx_infer.inference import Options  # this loads onnx, which otherwise only the workers need

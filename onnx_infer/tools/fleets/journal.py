@@ -95,12 +95,12 @@ class Journal:
         """The file, for this fleet alone where the system can; the lock ends with the process."""
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
         if os.path.exists(path) and not os.path.isfile(path):
-            raise ForeignFileError(f"{path}: is no regular file, and a second start could not read its lines")
+            raise ForeignFileError(f"{path}: is not a regular file, and a second start could not read its lines")
         file = open(os.open(path, flags, 0o666), "r+b", buffering=0)  # noqa: SIM115  (closed by `__exit__`)
         try:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
-                raise ForeignFileError(f"{path}: is no regular file, and a second start could not read its lines")
+                raise ForeignFileError(f"{path}: is not a regular file, and a second start could not read its lines")
             self._lock(file)
             if not os.path.samestat(found, os.stat(path)):  # another fleet has put a new file there
                 raise ForeignFileError(f"{path}: another fleet writes this file")
@@ -127,7 +127,7 @@ class Journal:
             for number, line in enumerate(lines, 1):
                 if not line.endswith(b"\n"):
                     if not (line.startswith(_START) or _START.startswith(line)):
-                        raise ForeignFileError(f"{self.path}: line {number} is no line of a fleet")
+                        raise ForeignFileError(f"{self.path}: line {number} is not a line of a fleet")
                     break
                 if self._enter(line, number):
                     kept.append((end, end + len(line)))
@@ -140,7 +140,7 @@ class Journal:
             found = json.loads(line)
             path, given, short = found["path"], found["options"], brief(found)
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise ForeignFileError(f"{self.path}: line {number} is no line of a fleet") from None
+            raise ForeignFileError(f"{self.path}: line {number} is not a line of a fleet") from None
         if given != self._options:
             raise ForeignFileError(
                 f"{self.path}: line {number} was written with the options {given}, not {self._options};"

@@ -21,7 +21,7 @@ _BLOCK = 1 << 20
 
 
 class Stamp(TypedDict):
-    """What tells contents apart. All are None for what is no regular file, or cannot be read."""
+    """What tells contents apart. All are None for what is not a regular file, or cannot be read."""
 
     size: int | None
     mtime_ns: int | None

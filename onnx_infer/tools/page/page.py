@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import UnknownSymbol
 from onnx_infer.model.graph import label_of, title_of
-from onnx_infer.results.data_laws import data_laws
 from onnx_infer.results.guards import violations
 from onnx_infer.results.inferred import Inferred
-from onnx_infer.results.reasons import Reasons
 from onnx_infer.tools.arena.making import Options, arena_plan
 from onnx_infer.tools.emission.content import Content, content_of
 from onnx_infer.tools.emission.source import JavaScript
@@ -24,7 +22,7 @@ from onnx_infer.tools.planning.memory import MemoryPlan
 from onnx_infer.tools.planning.planner import byte_size
 from onnx_infer.tools.planning.samples import moved_to_guards, within
 from onnx_infer.tools.report.explanation import origin_text
-from onnx_infer.tools.report.table import counts_of
+from onnx_infer.tools.report.rows import VERDICTS, Row, Rows
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from onnx_infer.values.text import printable
@@ -38,7 +36,7 @@ from symdim.dialects.languages import LANGUAGES
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from onnx_infer.results.inferred import Inferred
+    from onnx_infer.results.reasons import Reason
     from onnx_infer.tools.arena.plan import ArenaPlan
     from onnx_infer.tools.emission.content import Content, Symbol
 
@@ -91,8 +89,8 @@ def page_data(result: Inferred, content: Content, sizes: Mapping[str, int]) -> d
     """
     tables = _Tables(result, content)
     nodes = tables.nodes()
-    values = [tables.value(name) for name in result.types]
-    counts = counts_of(result, tables.reasons)
+    values = [tables.value(row) for row in tables.rows.of.values()]
+    counts = tables.rows.counts
     arena = tables.arena(arena_plan(result, Options(effort=0)))
     memory = MemoryPlan(result, inline=False)
     values += [tables.block(name, size) for name, size in memory.sizes.items() if name not in tables.places]
@@ -101,7 +99,7 @@ def page_data(result: Inferred, content: Content, sizes: Mapping[str, int]) -> d
     guards, dims = [*result.guards, *result.data_guards], content.sizes
     return {
         "errors": counts["errors"],
-        "counts": {verdict: counts[verdict] for verdict in ("exact", "data-dependent", "unknown")},
+        "counts": {verdict: counts[verdict] for verdict in VERDICTS},
         "start": start_sizes(result, symbols, sizes),
         "origins": [
             "" if is_given(symbol.variable.origin) else printable(origin_text(symbol.variable)) for symbol in symbols
@@ -122,7 +120,7 @@ def page_data(result: Inferred, content: Content, sizes: Mapping[str, int]) -> d
             }
             for guard, entry in zip(guards, content.guards, strict=True)
         ],
-        "laws": [printable(str(law)) for law in data_laws(result, tables.reasons.nodes)],
+        "laws": [printable(str(law)) for law in tables.rows.laws],
         "messages": [
             {"severity": found.severity, "text": printable(str(found)), "node": found.node}
             for found in result.diagnostics
@@ -135,20 +133,18 @@ class _Tables:
 
     def __init__(self, result: Inferred, content: Content) -> None:
         self._result, self._content = result, content
-        self.reasons = Reasons(result)
+        self.rows = Rows(result)
         self.places = {name: place for place, name in enumerate(result.types)}
         self.told: list[dict[str, str]] = []
         self._reason_places: dict[object, int] = {}
 
-    def value(self, name: str) -> list[object]:
+    def value(self, row: Row) -> list[object]:
         """A value: name, type or element type, sizes, bytes, verdict, reason, elements. -1: no size, or no reason."""
-        value = self._result.types[name]
-        verdict = self.reasons.verdict(name)
-        reason = -1 if verdict == "exact" else self._reason(name)
+        value, reason = row.value, self._reason(row.reason)
         known = isinstance(value, SymTensor) and value.shape is not None and UNKNOWN_SIZE not in value.shape
         axes = [self._content.place(dim) for dim in value.shape or ()] if known else None  # type: ignore[attr-defined]
         kind = dt.text(value.dtype) if known else _shortened(str(value))  # type: ignore[attr-defined]
-        return [name, kind, axes, self._place(byte_size(value)), verdict, reason, _elements(value)]
+        return [row.name, kind, axes, self._place(byte_size(value)), row.verdict, reason, _elements(value)]
 
     def block(self, name: str, size: Dim) -> list[object]:
         """The memory that the bodies of a node need, as a value."""
@@ -182,8 +178,7 @@ class _Tables:
     def _place(self, dim: Dim | None) -> int:
         return -1 if dim is None else self._content.place(dim)
 
-    def _reason(self, name: str) -> int:
-        reason = self.reasons.of(name)
+    def _reason(self, reason: Reason | None) -> int:
         if reason is None:
             return -1
         if reason not in self._reason_places:

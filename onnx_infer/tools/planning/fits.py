@@ -50,7 +50,7 @@ class Fits(NamedTuple):
 def fits(result: Inferred, limit: int, bounds: Mapping[str, tuple[int, int | None]] | None = None) -> Fits:
     """Whether the peak of a model's memory is at most `limit` bytes at all sizes within bounds.
 
-    Inputs, constants and all live values count, as in `MemoryPlan`; sizes that only the data decide count with their
+    Inputs, constants and all live values count, as in `MemoryPlan`; data-dependent sizes count with their
     upper bounds. `bounds` narrow those of the symbols. Raises UnknownSymbol for names of no symbol, and BoundsError if
     no size is left.
     """

@@ -91,7 +91,7 @@ class Traffic(NamedTuple):
 
 
 def traffic(result: Inferred) -> Traffic:
-    """The bytes that the nodes of a model read and write. Sizes that only the data decide count with upper bounds."""
+    """The bytes that the nodes of a model read and write. Data-dependent sizes count with upper bounds."""
     each = costs(result).nodes
     found: list[tuple[list[Dim | None], list[Dim | None]]] = [([], []) for _ in each]
     for number, (read, written) in _Counter(result).of_model():

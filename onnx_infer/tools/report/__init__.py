@@ -1,8 +1,9 @@
 """Reports of a finished inference for people and for programs.
 
-    table.py          all values as text or HTML            explanation.py    where one type comes from
+    rows.py           a row for each value, and counts      explanation.py    where one type comes from
+    table.py          all values as text or HTML
     plain_data.py     everything as JSON (docs/json.md)     plans.py          costs and memory
     arena.py          an arena plan                         layout.py         texts within a width
 
-Begin with `table.py`.
+Begin with `rows.py`.
 """

@@ -52,7 +52,7 @@ def steps(result: Inferred, name: str) -> list[Step]:
     found, seen, queue = [], {name}, deque([name])
     while queue:
         current = queue.popleft()
-        value, node = types[current], reasons.givers.get(current)
+        value, node = types[current], reasons.producer(current)
         fresh = [v for v in variables(value) if v not in reasons.inputs]
         operands = [] if node is None else [x for x in dict.fromkeys(node[2]) if x in types]
         labels = dict.fromkeys([current] if node is None else [label_of(node), current])

@@ -91,7 +91,7 @@ def beside(first: str, rest: str, width: int | None) -> list[str]:
     return [*wrapped(first.rstrip(), width), *wrapped(indent + rest, width)]
 
 
-def rows(lines: Sequence[tuple[str, Value]], width: int | None, write: Write = str) -> list[list[str]]:
+def lines_of(lines: Sequence[tuple[str, Value]], width: int | None, write: Write = str) -> list[list[str]]:
     """The lines of each name with its type, in two columns. Names take at most two fifths of the width.
 
     A type that does not fit stands below its name. `write` makes the texts of sizes.

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.model.graph import Node, label_of, title_of
-from onnx_infer.results.data_laws import DataLaw, data_laws
-from onnx_infer.results.exactness import is_exact, variables
+from onnx_infer.results.exactness import variables
 from onnx_infer.results.guarantees import guarantees
-from onnx_infer.results.reasons import Reasons
 from onnx_infer.tools.report.explanation import Step, steps
-from onnx_infer.tools.report.table import counts_of
+from onnx_infer.tools.report.rows import Rows
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor, Value
 from onnx_infer.values.text import printable
@@ -19,28 +17,29 @@ from symdim.algebra.origin import is_given
 
 if TYPE_CHECKING:
     from onnx_infer.diagnostics import Diagnostic
+    from onnx_infer.results.data_laws import DataLaw
     from onnx_infer.results.guards import Guard
     from onnx_infer.results.inferred import Inferred
-    from onnx_infer.results.reasons import Reason
+    from onnx_infer.results.reasons import Reason, Reasons
 
 SCHEMA_VERSION = 1
 """It is increased if a field is removed or changes its meaning. New fields do not change it."""
 
 
-def as_json(result: Inferred, reasons: Reasons | None = None) -> dict[str, Any]:
-    """The result, with its `reasons`, as plain data. Sizes are ints, or strings that `symdim.parse` reads."""
-    reasons, worth = reasons or Reasons(result), guarantees(result)
+def as_json(result: Inferred, rows: Rows | None = None) -> dict[str, Any]:
+    """The result, of which the caller may have the `rows`. Sizes are ints, or strings that `symdim.parse` reads."""
+    rows, worth = rows or Rows(result), guarantees(result)
     values = {}
-    for name, value in result.types.items():
+    for name, row in rows.of.items():
         sizes = [{"kind": size.kind, "size": plain(size.size)} for size in worth.get(name, ())]
         values[name] = {
-            **type_json(value),
-            "exact": is_exact(value, reasons.inputs),
-            "node": _node_json(reasons, name),
+            **type_json(row.value),
+            "exact": row.is_exact,
+            "node": _node_json(rows.reasons, name),
             "guarantees": sizes if name in worth else None,
-            "reason": _reason_json(reasons.of(name)),
+            "reason": _reason_json(row.reason),
         }
-    found = {v.name: v for value in result.types.values() for v in variables(value)}
+    found = {v.name: v for row in rows.of.values() for v in variables(row.value)}
     return {
         **head_json(),
         "inputs": result.inputs,
@@ -49,9 +48,9 @@ def as_json(result: Inferred, reasons: Reasons | None = None) -> dict[str, Any]:
         "symbols": {name: _symbol_json(variable) for name, variable in found.items()},
         "guards": [guard_json(guard) for guard in result.guards],
         "data_guards": [guard_json(guard) for guard in result.data_guards],
-        "data_laws": [_data_law_json(law) for law in data_laws(result, reasons.nodes)],
+        "data_laws": [_data_law_json(law) for law in rows.laws],
         "diagnostics": [diagnostic_json(found) for found in result.diagnostics],
-        "counts": counts_of(result, reasons),
+        "counts": rows.counts,
     }
 
 
@@ -84,7 +83,8 @@ def _step_json(result: Inferred, step: Step) -> dict[str, Any]:
 def _node_json(reasons: Reasons, name: str) -> dict[str, str] | None:
     if name in reasons.literals:
         return {"operator": "Constant", "node": name}
-    return _operator_json(reasons.givers[name]) if name in reasons.givers else None
+    node = reasons.producer(name)
+    return None if node is None else _operator_json(node)
 
 
 def _operator_json(node: Node) -> dict[str, str]:

@@ -87,7 +87,7 @@ class Plans:
         """The peak of the computed values with its nodes, the bytes of inputs and constants, and the layers."""
         exact = ", an upper bound" if self.memory.is_bound else ""
         peaks = [f"  {size}   at {_place(step)}" for size, step in self.peaks()]
-        head = [f"peak of the computed values in bytes{exact}{', the largest of' if len(peaks) > 1 else ''}:"]
+        head = [f"peak activation memory in bytes{exact}{', the largest of' if len(peaks) > 1 else ''}:"]
         rest = [f"inputs: {self.inputs}", f"constants: {self.constants}"]
         rest += self._sum()
         if self.memory.unknown:
@@ -114,7 +114,7 @@ class Plans:
         symbols = sorted(
             {v.name for part in (*self.memory.symbols, self.inputs, self.constants) for v in variables_of([part])}
         )
-        return [f"total: {' '.join(f'--bind {quote(name)}=SIZE' for name in symbols)} gives it as a number"]
+        return [f"total: symbolic; add {' '.join(f'--bind {quote(name)}=SIZE' for name in symbols)} to evaluate it"]
 
     def live(self) -> tuple[str, ...]:
         """The values that are live at the peak, if no size has a symbol; otherwise none."""
@@ -173,17 +173,17 @@ def largest_text(found: LargestSize, width: int | None) -> str:
     name = found.symbol
     if found.size is None or found.peak is None:
         proved = "no size" if found.at_most < 0 else f"no size above {found.at_most} (the search ended there)"
-        return text_of([[f"{name}: {proved} fits into {found.limit} bytes"]], width)
+        return text_of([[f"{name}: {proved} fits within {readable_bytes(found.limit)}"]], width)
     lines = [
-        f"{name} = {found.size} is the largest size that fits into {found.limit} bytes",
-        *([f"  as far as it is known: {not_known(found.unknown)}"] if found.unknown else []),
+        f"largest {name} within {readable_bytes(found.limit)}: {found.size}",
+        *([f"  not counted: {not_known(found.unknown)}"] if found.unknown else []),
         f"  the peak is {found.peak.bytes} bytes at {_place(found.peak.step)}",
         f"  {found.next}",
     ]
     if found.grows:
-        lines.append(f"  the peak never falls if {name} grows, so every smaller size fits too")
+        lines.append(f"  all smaller {name} fit as well: the peak never falls if {name} grows")
     else:
-        lines.append(f"  it is not proved that every smaller size fits: the peak may fall if {name} grows")
+        lines.append(f"  smaller {name} may not all fit: the peak may fall if {name} grows")
     return text_of([lines], width)
 
 
@@ -206,11 +206,17 @@ def largest_json(found: LargestSize) -> dict[str, Any]:
 def fits_text(found: Fits, width: int | None) -> str:
     """Whether all sizes within bounds fit."""
     if found.peak is None or found.sizes is None:
-        end = f": {found.reason}" if found.reason else ": all sizes within the bounds at which the model runs"
-        return text_of([[f"fits into {found.limit} bytes: {found.verdict}{end}"]], width)
+        limit = readable_bytes(found.limit)
+        end = (
+            f"not known whether it fits within {limit}: {found.reason}"
+            if found.reason
+            else f"fits within {limit} at all sizes within the bounds"
+        )
+        return text_of([[end]], width)
     named = ", ".join(f"{name} = {size}" for name, size in found.sizes.items()) or "the sizes of the model"
     about = "" if found.peak.exact else "about "
-    lines = [f"fits into {found.limit} bytes: exceeded at {named}"]
+    needed, limit = readable_bytes(found.peak.bytes), readable_bytes(found.limit)
+    lines = [f"does not fit: {about}{needed} needed at {named} (limit {limit})"]
     lines.append(f"  the peak is {about}{found.peak.bytes} bytes at {_place(found.peak.step)}")
     return text_of([lines], width)
 

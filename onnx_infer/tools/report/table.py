@@ -8,10 +8,10 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from onnx_infer.model.given import interval_text
-from onnx_infer.results.data_laws import data_laws
 from onnx_infer.results.exactness import variables
-from onnx_infer.results.reasons import Reasons, Root
-from onnx_infer.tools.report.layout import WIDTH, beside, limited, more, rows, text_of
+from onnx_infer.results.reasons import Root
+from onnx_infer.tools.report.layout import WIDTH, beside, limited, lines_of, more, text_of
+from onnx_infer.tools.report.rows import VERDICTS, Row, Rows
 from onnx_infer.values.text import printable
 from symdim.outputs import html_table
 
@@ -25,20 +25,18 @@ if TYPE_CHECKING:
     from onnx_infer.tools.report.layout import Write
 
 HEADINGS = {
-    "required": "the model runs only where:",
-    "assumed": "the model may run elsewhere, but has these sizes only where:",
-    "declared": "the model declares:",
+    "required": "required conditions (guards):",
+    "assumed": "assumed conditions (elsewhere the model may run with other sizes):",
+    "declared": "conditions declared by the model:",
 }
 """The heading for the guards of each kind."""
-
-_VERDICTS = ("exact", "data-dependent", "unknown")
 
 _MOST_ENDS = 3
 """The errors that the last lines of a table repeat."""
 
 
 def table(result: Inferred, limit: int | None = 40, width: int | None = WIDTH, write: Write = str) -> str:
-    """Errors and warnings, a summary, types of inputs, outputs and inner values, guards with their nodes, errors again.
+    """Errors and warnings, a summary, types of inputs, outputs and other values, guards with their nodes, errors again.
 
     A value whose sizes are not functions of the input sizes is shown with the reason. Errors that others cause, and the
     values that they make unknown, are only counted. Inner values that are not exact come before the exact ones. There
@@ -53,30 +51,25 @@ class _Table:
 
     def __init__(self, result: Inferred, limit: int | None, width: int | None, write: Write) -> None:
         self.result, self.limit, self.width, self.write = result, limit, width, write
-        self.reasons = Reasons(result)
-        self.roots = self.reasons.roots()
-        self.verdicts = {name: self.reasons.verdict(name) for name in result.types}
-        inexact = [name for name, verdict in self.verdicts.items() if verdict != "exact"]
-        self.values_of = Counter(reason for name in inexact if (reason := self.reasons.of(name)))
+        self.rows = Rows(result)
+        self.values_of = Counter(row.reason for row in self.rows.of.values() if row.reason is not None)
         self.told: set[Reason] = set()
 
     def sections(self) -> list[list[str]]:
         """The lines of each section."""
-        inputs = list(dict.fromkeys(self.result.inputs))
-        outputs = [name for name in dict.fromkeys(self.result.outputs) if name in self.result.types]
         return [
             self._errors(),
             self._summary(),
-            self._values("inputs:", inputs),
-            self._values("outputs:", outputs),
-            self._inner({*inputs, *outputs}),
-            *(self._guards(kind) for kind in HEADINGS),
+            self._values("inputs:", self.rows.inputs),
+            self._values("outputs:", self.rows.outputs),
+            self._inner(),
+            *(guard_section(kind, self.result.guards, self.limit, self.width, self.write) for kind in HEADINGS),
             self._data_laws(),
-            errors_again(self.reasons, self.roots),
+            errors_again(self.rows),
         ]
 
     def _errors(self) -> list[str]:
-        roots = [line for root in self.roots for line in root_lines(root, spelled=self.limit is None)]
+        roots = [line for root in self.rows.roots for line in root_lines(root, spelled=self.limit is None)]
         warnings = [d for d in self.result.diagnostics if d.severity == "warning"]
         told = Counter((d.operator, d.message) for d in warnings)
         firsts = {(d.operator, d.message): d for d in reversed(warnings)}
@@ -84,67 +77,62 @@ class _Table:
         return roots + limited(lines, self.limit)
 
     def _summary(self) -> list[str]:
-        lines = [count_of(counts_of(self.result, self.reasons))]
-        if symbols := sorted(self.reasons.inputs, key=lambda v: v.name):
-            lines.append(f"symbols: {', '.join(map(interval_text, symbols))}")
+        lines = [count_of(self.rows.counts)]
+        if self.rows.symbols:
+            lines.append(f"symbols: {', '.join(map(interval_text, self.rows.symbols))}")
         return lines
 
-    def _values(self, heading: str, names: list[str], rest: list[str] | None = None) -> list[str]:
-        """The values of these names under a heading, with the reasons why some are not exact."""
+    def _values(self, heading: str, shown: list[Row], rest: list[str] | None = None) -> list[str]:
+        """These values under a heading, with the reasons why some are not exact."""
         lines: list[str] = []
-        types = self.result.types
-        for name, row in zip(names, rows([(n, types[n]) for n in names], self.width, self.write), strict=True):
-            reason = None if self.verdicts[name] == "exact" else self.reasons.of(name)
-            lines += row[:-1]
-            is_new = reason is not None and reason not in self.told
-            lines += beside(f"{row[-1]}   ", self._told(name, reason), self.width) if reason and is_new else [row[-1]]
+        texts = lines_of([(row.name, row.value) for row in shown], self.width, self.write)
+        for row, (*before, last) in zip(shown, texts, strict=True):
+            lines += before
+            is_new = row.reason is not None and row.reason not in self.told
+            lines += beside(f"{last}   ", self._told(row, row.reason), self.width) if row.reason and is_new else [last]
         lines += rest or []
         return [heading, *lines] if lines else []
 
-    def _told(self, name: str, reason: Reason) -> str:
+    def _told(self, row: Row, reason: Reason) -> str:
         """A reason, at the first value that has it: with the bounds of its sizes, and the number of its values."""
         self.told.add(reason)
-        fresh = [v for v in variables(self.result.types[name]) if v not in self.reasons.inputs]
+        fresh = [v for v in variables(row.value) if v not in self.rows.reasons.inputs]
         bounds = [f"{v.name} <= {self.write(v.at_most)}" for v in fresh if v.at_most is not None]
         count = self.values_of[reason]
         return f"({'; '.join([reason.text, *bounds, *([f'{count} values'] if count > 1 else [])])})"
 
-    def _inner(self, ends: set[str]) -> list[str]:
+    def _inner(self) -> list[str]:
         """The other values: those that are not exact, then the exact ones if they are few."""
-        names = [name for name in self.verdicts if name not in ends]
-        exact = [name for name in names if self.verdicts[name] == "exact"]
-        inexact = [name for name in names if self.verdicts[name] != "exact"]
+        exact = [row for row in self.rows.inner if row.is_exact]
+        inexact = [row for row in self.rows.inner if not row.is_exact]
         if self.limit is None:
-            return self._values("inner values:", inexact + exact)
+            return self._values("intermediate values:", inexact + exact)
         rest = []
-        behind = {name for name in inexact if (reason := self.reasons.of(name)) and reason.kind == "error"}
-        shown = [name for name in inexact if name not in behind]
-        if behind:
-            rest.append(more(len(behind), " that an error leaves unknown"))
+        shown = [row for row in inexact if row.reason is None or row.reason.kind != "error"]
+        if len(shown) < len(inexact):
+            rest.append(more(len(inexact) - len(shown), " that an error leaves unknown"))
         if len(shown) > self.limit:
             rest.append(more(len(shown) - self.limit, " that are not exact"))
         if len(exact) > self.limit:
-            rest.append(more(len(exact), " that are exact"))
+            rest.append(f"  {len(exact)} exact intermediate values (use --all to list them)")
             exact = []
-        return self._values("inner values:", shown[: self.limit] + exact, rest)
-
-    def _guards(self, kind: str) -> list[str]:
-        return guard_section(kind, self.result.guards, self.limit, self.width, self.write)
+        return self._values("intermediate values:", shown[: self.limit] + exact, rest)
 
     def _data_laws(self) -> list[str]:
-        laws = [f"  {law}" for law in data_laws(self.result, self.reasons.nodes)]
-        return ["a run also fails if values are out of range:", *laws] if laws else []
+        laws = [f"  {law}" for law in self.rows.laws]
+        return ["also fails at run time if indices are out of bounds:", *laws] if laws else []
 
 
-def errors_again(reasons: Reasons, roots: Sequence[Root]) -> list[str]:
+def errors_again(rows: Rows) -> list[str]:
     """The errors for the last lines, below what may be longer than a screen, and what to ask next."""
+    roots = rows.roots
     if not roots:
         return []
     lines = [f"{_count(len(roots), 'error')}:"]
     lines += [f"  {str(root.diagnostic).splitlines()[0]}" for root in roots[:_MOST_ENDS]]
     if len(roots) > _MOST_ENDS:
         lines.append(f"  and {len(roots) - _MOST_ENDS} more, at the top")
-    value = next((name for root in roots if (name := reasons.value_at(root.diagnostic))), None)
+    value = next((name for root in roots if (name := rows.reasons.value_at(root.diagnostic))), None)
     return lines if value is None else [*lines, f"  next: --explain {quote(value)}"]
 
 
@@ -160,19 +148,6 @@ def guard_section(
     return [HEADINGS[kind], *lines, *([more(len(found) - len(shown))] if len(found) > len(shown) else [])]
 
 
-def counts_of(result: Inferred, reasons: Reasons | None = None) -> dict[str, int]:
-    """How many values there are, in all and with each verdict, and how many errors and warnings."""
-    reasons = reasons or Reasons(result)
-    verdicts = Counter(reasons.verdict(name) for name in result.types)
-    warnings = sum(found.severity == "warning" for found in result.diagnostics)
-    return {
-        "values": len(result.types),
-        **{word: verdicts[word] for word in _VERDICTS},
-        "errors": len(result.diagnostics) - warnings,
-        "warnings": warnings,
-    }
-
-
 def count_of(counts: Mapping[str, int]) -> str:
     """The number of errors if there are any, and the number of values, in all and with each verdict.
 
@@ -180,7 +155,7 @@ def count_of(counts: Mapping[str, int]) -> str:
     '1 error; 3 values: 2 exact, 1 unknown'
     """
     errors = f"{_count(counts['errors'], 'error')}; " if counts["errors"] else ""
-    parts = [f"{counts[word]} {word}" for word in _VERDICTS if counts[word]]
+    parts = [f"{counts[word]} {word}" for word in VERDICTS if counts[word]]
     return f"{errors}{counts['values']} values: {', '.join(parts) or 'none'}"
 
 
@@ -229,14 +204,14 @@ def guard_parts(guard: Guard, write: Write = str) -> tuple[str, str]:
 _ENDS = 3
 
 
-def summary(result: Inferred) -> str:
+def summary(result: Inferred, rows: Rows | None = None) -> str:
     """The inputs and outputs, the number of known values, and the number of errors."""
-    return f"{_ends(result, result.inputs)} -> {_ends(result, result.outputs)}; {count_of(counts_of(result))}"
+    rows = rows or Rows(result)
+    return f"{_ends(rows, result.inputs)} -> {_ends(rows, result.outputs)}; {count_of(rows.counts)}"
 
 
-def _ends(result: Inferred, names: list[str]) -> str:
-    types = result.types
-    shown = [printable(f"{name}: {types[name]}" if name in types else name) for name in names[:_ENDS]]
+def _ends(rows: Rows, names: list[str]) -> str:
+    shown = [printable(f"{name}: {rows.of[name].value}" if name in rows.of else name) for name in names[:_ENDS]]
     return ", ".join(shown + ["..."] * (len(names) > _ENDS))
 
 
@@ -245,37 +220,28 @@ def html(result: Inferred) -> str:
 
     Warnings and the values that are exact stand in parts that a click opens.
     """
-    reasons = Reasons(result)
-    ends = dict.fromkeys(name for name in (*result.inputs, *result.outputs) if name in result.types)
-    inner = [name for name in result.types if name not in ends]
-    verdicts = {name: reasons.verdict(name) for name in inner}
+    rows = Rows(result)
 
-    def values(names: Iterable[str]) -> list[tuple[str, object, str]]:
-        found = [(name, reasons.of(name) if reasons.verdict(name) != "exact" else None) for name in names]
-        return [
-            (printable(n), result.types[n], "" if reason is None else printable(reason.text)) for n, reason in found
-        ]
-
-    def ends_of(names: Iterable[str]) -> list[tuple[str, object, str]]:
-        return values(name for name in dict.fromkeys(names) if name in result.types)
+    def values(shown: Iterable[Row]) -> list[tuple[str, object, str]]:
+        return [(printable(r.name), r.value, "" if r.reason is None else printable(r.reason.text)) for r in shown]
 
     told = [(found.severity, found) for found in result.diagnostics]
     errors = [row for row in told if row[0] != "warning"]
     warnings = [row for row in told if row[0] == "warning"]
-    symbols = [(interval_text(v),) for v in sorted(reasons.inputs, key=lambda v: v.name)]
+    symbols = [(interval_text(v),) for v in rows.symbols]
     guards = [(guard, guard.kind, guard_parts(guard)[1]) for guard in result.guards]
     named = ["value", "type", "reason"]
     parts: list[tuple[str, list[str], Sequence[Sequence[object]], bool]] = [
         ("errors", ["severity", "message"], errors, True),
         ("symbols", ["symbol"], symbols, True),
-        ("inputs", named, ends_of(result.inputs), True),
-        ("outputs", named, ends_of(result.outputs), True),
+        ("inputs", named, values(rows.inputs), True),
+        ("outputs", named, values(rows.outputs), True),
         ("guards", ["condition", "kind", "law"], guards, True),
-        ("inner values that are not exact", named, values(n for n in inner if verdicts[n] != "exact"), True),
+        ("intermediate values that are not exact", named, values(row for row in rows.inner if not row.is_exact), True),
         ("warnings", ["severity", "message"], warnings, False),
-        ("inner values", named, values(n for n in inner if verdicts[n] == "exact"), False),
+        ("intermediate values", named, values(row for row in rows.inner if row.is_exact), False),
     ]
-    head = f"<div><b>{escape(printable(summary(result)))}</b></div>"
+    head = f"<div><b>{escape(printable(summary(result, rows)))}</b></div>"
     return head + "".join(_part(*part) for part in parts if part[2])
 
 

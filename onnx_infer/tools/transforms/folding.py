@@ -1,7 +1,7 @@
 """Folding: a smaller model that computes the same, made of what inference knows of the sizes and elements.
 
 Each round infers the model as it is. The walk is cautious: it assumes nothing, and takes every size from 0 on. What the
-author declares of inner values counts for nothing. So what is known holds in every run that a runtime accepts.
+author declares of intermediate values counts for nothing. So what is known holds in every run that a runtime accepts.
 The bodies of functions stay as they are.
 """
 
@@ -211,7 +211,7 @@ def _round(model: onnx.ModelProto, claims: Claims, keep_guards: bool, facts: Fac
     """Infer the model and change it once; return whether another round may find more."""
     before = count_nodes(model)
     result, draft, types = _inferred(model, facts, claims.shaped())
-    refusals = Refusals(result._record, draft, types, keep_guards)
+    refusals = Refusals(result, draft, types, keep_guards)
     if take_decided_branches(model, types, refusals.is_upheld):
         return True
     rewriting = Rewriting(draft, types, refusals, result._record.model.opsets.get("", 0))
@@ -230,20 +230,17 @@ def _inferred(
     model: onnx.ModelProto, facts: Facts, shaped: Set[str] = frozenset()
 ) -> tuple[InferenceResult, Draft, dict[str, Value]]:
     """The model's inference, its draft, and the types of its values. Of `shaped` values a shape is declared."""
-    graphs = list(graphs_of(model.graph))  # the engine knows a graph by its message, which must live
     result = InferenceResult(run(Request(ModelProtoFrontEnd(model), policy="override", is_cautious=True, **facts)))
     draft = Draft(model, result._record.scope.operators, facts.get("initializers") == "constant", shaped)
-    return result, draft, _types(result, graphs, draft)
+    return result, draft, _types(result, draft)
 
 
-def _types(result: InferenceResult, graphs: list[onnx.GraphProto], draft: Draft) -> dict[str, Value]:
+def _types(result: InferenceResult, draft: Draft) -> dict[str, Value]:
     """The types of the values of all graphs by name, small constants with their elements."""
     found = dict(result.types)
-    known = {id(graph) for graph in graphs}
-    for graph, scope in result._record.inner:
-        if id(graph.handle) in known:
-            scope.touch(graph.literals)
-            found.update(scope)
+    for index in result._index.outer_first(lambda body: False):
+        index.scope.touch(index.graph.literals)
+        found.update(index.scope)
     for name, tensor in draft.constants.items():
         value = found.get(name)
         if isinstance(value, SymTensor) and value.data is None and is_small(value):

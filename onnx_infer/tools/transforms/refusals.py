@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from onnx_infer.engine.record import Record
     from onnx_infer.model.graph import Graph, Node
     from onnx_infer.operators.rule import Least
+    from onnx_infer.results.inferred import Inferred
     from onnx_infer.tools.transforms.draft import Draft
 
     Division = tuple[NodeProto, list[Relation] | None]
@@ -38,11 +39,11 @@ if TYPE_CHECKING:
 class Refusals:
     """The nodes of an inferred model that may go. With `keep_guards`, none goes that states a law of its own."""
 
-    def __init__(self, engine: Record, draft: Draft, types: Mapping[str, Value], keep_guards: bool) -> None:
+    def __init__(self, result: Inferred, draft: Draft, types: Mapping[str, Value], keep_guards: bool) -> None:
         self._types, self._draft = types, draft
-        told = {diagnostic.node for diagnostic in engine.diagnostics}
+        told = {diagnostic.node for diagnostic in result._record.diagnostics}
         divisions = _divisions(draft, types)
-        stating = _stating(engine, draft, types, keep_guards, divisions) | _stating_inside(engine, draft)
+        stating = _stating(result._record, draft, types, keep_guards, divisions) | _stating_inside(result)
         self._bound = {id(node) for node in draft.nodes() if label_of(node) in told}
         self._bound.update(id(draft.made[name]) for name in stating if name in draft.made)
         self._unclear = {id(node) for node, conditions in divisions if conditions is None}
@@ -176,15 +177,15 @@ def _name_of(node: Node) -> str:
     return next((name for name in node[3] if name), "")
 
 
-def _stating_inside(engine: Record, draft: Draft) -> set[str]:
+def _stating_inside(result: Inferred) -> set[str]:
     """The first outputs of the nodes in inner graphs that state a law. A graph may not run, so no other node counts."""
-    known = {id(graph) for graph, _ in draft.bodies}
     solved, found = _Solved(), set[str]()
-    walked = [(graph, scope) for graph, scope in engine.inner if id(graph.handle) in known]
-    for graph, scope in walked:
-        scope.constants = _constants_of(engine, graph)
-    for graph, scope in walked:
-        for node in graph.nodes():
+    _, *inner = result._index.outer_first(lambda body: False)
+    for index in inner:
+        index.scope.constants = _constants_of(result._record, index.graph)
+    for index in inner:
+        scope = index.scope
+        for node in index.nodes:
             if scope.operators.facets(node[0], node[1]).total:
                 outcomes = _outcomes(node, scope)
                 if not outcomes or any(x.error or any(map(solved.of, x.statements)) for x in outcomes):

@@ -8,7 +8,7 @@ import { Model } from "./model.js";
 import { Rows } from "./rows.js";
 import { Symbols } from "./symbols.js";
 
-const THEMES = [["", "Colours: auto", "as the system"], ["light", "Colours: light", "light"], ["dark", "Colours: dark", "dark"]];
+const THEMES = [["", "Theme: auto", "as the system"], ["light", "Theme: light", "light"], ["dark", "Theme: dark", "dark"]];
 const FILTERS = [["all", "All"], ["ends", "Inputs and outputs"], ["unknown", "Not exact"], ["failing", "Failing"]];
 
 const byId = (id) => document.getElementById(id);
@@ -107,13 +107,13 @@ class Page {
     const { guards, data } = this.model;
     const badge = byId("guard-count");
     const open = verdicts.filter((verdict) => verdict === "open").length;
-    const parts = [failing.length ? `${failing.length} of ${guards.length} fail` : "", open ? `${open} open` : ""];
+    const parts = [failing.length ? `${failing.length} of ${guards.length} violated` : "", open ? `${open} undetermined` : ""];
     badge.textContent = parts.filter(Boolean).join(", ") || (guards.length ? `${guards.length} ${guards.length === 1 ? "holds" : "hold"}` : "none");
     badge.classList.toggle("fails", failing.length > 0);
     byId("guards").replaceChildren(
       ...guards.map((guard) => {
         const verdict = verdicts[guard.index];
-        const sides = `fails for ${sizes[guard.lhs] ?? "?"} and ${sizes[guard.rhs] ?? "?"}`;
+        const sides = `violated (${sizes[guard.lhs] ?? "?"} and ${sizes[guard.rhs] ?? "?"})`;
         const node = this.model.byLabel.get(guard.nodes[0]);
         const text = element("span", "code", guard.text);
         text.addEventListener("click", () => text.classList.toggle("whole"));
@@ -189,7 +189,7 @@ class Page {
       const [name, text, label] = THEMES[theme];
       document.documentElement.dataset.theme = name;
       currentTarget.textContent = text;
-      currentTarget.setAttribute("aria-label", `Colours: ${label}`);
+      currentTarget.setAttribute("aria-label", `Theme: ${label}`);
     });
   }
 }

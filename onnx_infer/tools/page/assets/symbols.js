@@ -35,7 +35,7 @@ export class Symbols {
   }
 
   group(fields) {
-    const heading = element("summary", "", `Known only in a run (${fields.length})`);
+    const heading = element("summary", "", `Data-dependent (${fields.length})`);
     const box = element("details", "optional", heading, ...fields);
     box.open = fields.length <= 3;
     return box;

@@ -175,7 +175,7 @@ def free(model: ModelProto, axes: Axes) -> dict[str, int]:
             if not dims[axis].HasField("dim_value"):
                 raise ArgumentError(f"dynamic: axis {axis} of input {name!r} has no number that could be freed")
             if not symbol.isidentifier():
-                raise ArgumentError(f"dynamic: {symbol!r} is no name of a symbol")
+                raise ArgumentError(f"dynamic: {symbol!r} is not a symbol name")
             if traced.setdefault(symbol, size) != size:
                 raise ArgumentError(f"dynamic: {symbol!r} would be both {traced[symbol]} and {size}")
             dims[axis].MergeFromString(dim_param(symbol))

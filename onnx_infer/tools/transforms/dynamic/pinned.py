@@ -106,9 +106,8 @@ class Tracer:
         self.values: dict[str | Var, int] = {}
         self.merged: Merged = {}
         self.wanted: Wanted = {}
-        graph = static._record.model.graph
-        self.givers: dict[str, Node] = {name: node for node in graph.nodes() for name in node[3] if name}
-        self.constants = graph.constants
+        self.producer = static._index.producer
+        self.constants = static._record.model.graph.constants
         self._arrays: dict[str, NDArray[np.generic] | None] = {}
 
     def trace(self, place: Place, name: str, axis: int, wanted: Dim) -> tuple[list[Change], list[Pin]]:
@@ -123,7 +122,7 @@ class Tracer:
             if (name, axis) in seen:
                 continue
             seen.add((name, axis))
-            node = self.givers.get(name)
+            node = self.producer(name)
             found: Change | Pin | Way
             if node is not None:
                 found = self._through(node, name, axis, wanted) or Pin(
@@ -169,7 +168,8 @@ class Tracer:
         return data if data is not None and all(type(x) is int for x in data) else None
 
     def _constant(self, place: Place, name: str, axis: int, wanted: Dim) -> Change | Pin:
-        node = self.givers[place.output]
+        node = self.producer(place.output)
+        assert node is not None
         old = self.size(name, axis)
         array = self.array(name)
         head = title_of(node), label_of(node)

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from onnx_infer.engine.calls import resolve
-from onnx_infer.engine.scope import captured
 from onnx_infer.model.graph import Node, first_output, label_of, title_of
 from onnx_infer.tools.transforms.dynamic.patterns import pattern
 from onnx_infer.tools.transforms.dynamic.pinned import Pin, Tracer
@@ -27,8 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from onnx_infer.engine.record import Record
     from onnx_infer.engine.scope import Scope
+    from onnx_infer.model.graph import Attributes
     from onnx_infer.result import InferenceResult
     from onnx_infer.tools.transforms.dynamic.trials import Number
 
@@ -76,7 +74,8 @@ def remaining(
 
 class _Remaining:
     def __init__(self, result: InferenceResult, traced: Mapping[str, int]) -> None:
-        self._record: Record = result._record
+        self._result = result
+        self._main = result._record.scope
         self._tracer = Tracer(result, ())
         self._traced = dict(traced)
         self._large = {name: size * _MANY for name, size in traced.items()}
@@ -91,12 +90,12 @@ class _Remaining:
 
     def found(self, made: Container[str]) -> tuple[list[Pin], list[Doubt]]:
         """Ask all nodes."""
-        for node, scope in _nodes(self._record):
+        for node, scope, attributes in _nodes(self._result):
             if first_output(node) in made:
                 continue
             self._node = node
-            is_inside = scope is not self._record.scope
-            given = trial(node, scope, resolve(self._record, node[4], scope.attributes))
+            is_inside = scope is not self._main
+            given = trial(node, scope, attributes)
             if given is not None and given.outcome.error is None:
                 if is_inside:
                     self._equated(given)
@@ -235,7 +234,7 @@ class _Remaining:
         operands = self._node[2] if facets.view != "whole" else ()
         for i, name in enumerate(operands if facets.cost is None else operands[:1]):  # the others are weights
             value = given.values[i]
-            if not isinstance(value, SymTensor) or scope.holder(name) is not self._record.scope:
+            if not isinstance(value, SymTensor) or scope.holder(name) is not self._main:
                 continue
             axes = [axis for axis, size in enumerate(value.shape or ()) if size != 1 and size in self._symbols]
             is_shape = len(axes) == value.rank == 1 and value.dtype in INTEGER_RANGE and not facets.indices
@@ -260,29 +259,24 @@ class _Remaining:
     def _unknown(self, node: Node, scope: Scope) -> None:
         """A node of which nothing is known."""
         if scope.operators[node[1], node[0]] is None and not any(scope.knows(n) and _shape(scope, n) for n in node[3]):
-            self._pin("no rule for this operator, and an operand has a free size", "register one: onnx_infer.rules.op")
+            self._pin("unsupported operator, and an operand has a free size", "register one: onnx_infer.rules.op")
 
 
-def _nodes(record: Record) -> Iterator[tuple[Node, Scope]]:
-    """The nodes that outputs need, those of bodies, and of each call of the model's functions, with their scopes."""
-    needed = set(record.model.graph.outputs)
-    nodes = []
-    for node in reversed(record.main_nodes):
-        if not needed.isdisjoint(node[3]):
-            needed.update(node[2], captured(record.view, node))
-            nodes.append(node)
-    yield from ((node, record.scope) for node in reversed(nodes))
-    own = {id(function.handle) for function in record.model.functions.values()}
-    pending, walked = [record.nesting.seen], set()
-    while pending:
-        bodies = pending.pop()
-        if id(bodies) in walked:
-            continue
-        walked.add(id(bodies))
-        pending += reversed(bodies.calls)
-        of_function = own.intersection(bodies.graphs) or bodies is record.nesting.seen
-        for graph, scope in bodies.graphs.values() if of_function else ():
-            yield from ((node, scope) for node in graph.nodes())
+def _nodes(result: InferenceResult) -> Iterator[tuple[Node, Scope, Attributes]]:
+    """The nodes that outputs need, those of bodies, and of each call of the model's functions, with their scopes.
+
+    The attributes of a node in a function are those of its call.
+    """
+    main, functions = result._index, result._record.model.functions.values()
+    own = {id(function.handle) for function in functions}
+    needed, numbers = set(main.graph.outputs), []
+    for number in reversed(range(len(main.nodes))):
+        if not needed.isdisjoint(main.nodes[number][3]):
+            needed.update(main.reads[number])
+            numbers.append(number)
+    for index in main.outer_first(lambda body: id(body.graph.handle) in own):
+        for number in reversed(numbers) if index is main else range(len(index.nodes)):
+            yield index.nodes[number], index.scope, index.attributes(number)
 
 
 def is_data(given: Trial, number: Number) -> bool:

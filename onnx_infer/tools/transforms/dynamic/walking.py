@@ -64,7 +64,7 @@ class FreedWalk:
             inputs = self.engine.symbols.known()
             self.traced.update((v, self.traced_names[n]) for n, v in inputs.items() if n in self.traced_names)
         scope = self.engine.scope
-        operands, giver = node[2], self.tracer.givers.get(first_output(node))
+        operands, giver = node[2], self.tracer.producer(first_output(node))
         if not all(map(scope.knows, filter(None, operands))) or giver is None or giver[2] != operands:
             return node  # it has no name, or a broken model gives its name to another node too
         self._find_changes(node, self._with_changes(node)[2])
