@@ -65,8 +65,8 @@ def take_own_sizes(record: Record) -> None:
     Doing it again changes nothing.
     """
     own = record.sizes.own
-    told = [d._replace(inputs=tuple([(n, v and own.put(v)) for n, v in d.inputs])) for d in record.diagnostics]
-    record.diagnostics[:] = told
+    diagnostics = [d._replace(inputs=tuple([(n, v and own.put(v)) for n, v in d.inputs])) for d in record.diagnostics]
+    record.diagnostics[:] = diagnostics
     values = dict.fromkeys(value for scope in record.scopes() for value in scope.values())
     stated = [
         size for statement in record.statements.plain for size in (statement.lhs, statement.rhs, *statement.filled)

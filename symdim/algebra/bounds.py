@@ -1,7 +1,7 @@
 """The interval of an expression.
 
-The interval of a sum is that of its terms, met with two others: products are multiplied out from the least values of
-their factors (corners.py), and atoms that share a unit with the rest of the sum are replaced by what bounds them:
+The interval of a sum is that of its terms, met with others: quotients of one unit repeat (periods.py), products are
+multiplied out from the least factors (corners.py), and atoms that share a unit with the rest are replaced by bounds:
 
     division    (n - d + 1)/d <= floor(n/d) <= n/d, for d >= 1
     maximum     s + max(a, b) is s + a or s + b: it is at least the lesser of their lower bounds
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra import corners
+from symdim.algebra import corners, periods
 from symdim.algebra.application import Application
 from symdim.algebra.caches import remembered
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     Division = tuple[Expr, FloorDiv, Expr | None]  # a unit, the division in it, and the other factors
     Place = tuple[Expr, Extremum, Expr | None]  # a unit, the maximum or minimum in it, and the other factors
 
-_SUMS = 8  # the most sums, with arguments in place of extrema, that are bounded for one end of an interval
+_SUMS = 8  # the most sums, with arguments in place of extrema, bounded for one end of an interval
 _REPLACED = 12  # the most divisions that are replaced
 _TERMS = 32  # the most terms of a sum
 _DEPTH = 3  # how deep in an atom units are looked for
@@ -94,6 +94,8 @@ def _sum_bounds(terms: Terms, const: int) -> Interval:
     found = linear_bounds(terms, const)
     if not 2 <= len(terms) <= _TERMS or not (corners.is_correlated(terms) or any(unit._height for unit in terms)):
         return found
+    if (x := periods.only_unit(terms)) is not None:
+        found = meet(found, periods.ends(terms, const, x, bounds_of(x)))
     common = gcd(*terms.values())
     lo, minus_hi = [_least({unit: k // part for unit, k in terms.items()}, 0) for part in (common, -common)]
     return meet(

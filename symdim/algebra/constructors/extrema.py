@@ -37,7 +37,10 @@ if TYPE_CHECKING:
 OTHER: dict[type[Extremum], type[Extremum]] = {Max: Min, Min: Max}
 
 _known = shared_cache(CACHE_SIZE)
-_ARGUMENTS = 24  # the most arguments that are compared in pairs, and that a nest may have to be rewritten
+_SUMS = (
+    8  # the most arguments to which those of a maximum in a sum are flattened, and of which bounds are compared in full
+)
+_ARGUMENTS = 24  # the most arguments that a nest may have to be rewritten
 _MEANS = 6  # the most arguments that are compared in threes
 _ROUNDS = 3  # how often a negative term in an argument is taken out that comes from its short form
 _TERMS = 8  # the most terms beside a maximum or minimum that each argument takes in
@@ -121,7 +124,7 @@ def _flattened(kind: Kind, dims: list[Dim]) -> list[Dim]:
             stack += dim._parts[::-1]
             continue
         inner = arguments(dim)
-        if inner is not None and inner[0] is kind and len(found) + len(stack) + len(inner[1]) <= _ARGUMENTS:
+        if inner is not None and inner[0] is kind and len(found) + len(stack) + len(inner[1]) <= _SUMS:
             stack += inner[1][::-1]
         else:
             found[dim] = None
@@ -161,7 +164,7 @@ def undominated(kind: Kind, leaves: list[Dim]) -> list[Dim]:
         best = max(numbers) if kind is Max else min(numbers)
         leaves = [*[leaf for leaf in leaves if not isinstance(leaf, int)], best]
     leaves = sorted(leaves, key=dim_order)
-    if len(leaves) > _ARGUMENTS:
+    if len(leaves) > _SUMS:
         return _within_reach(kind, leaves)
     kept: list[Dim] = []
     for leaf in leaves:

@@ -78,6 +78,8 @@ def ceildiv(n: Dim, d: Dim) -> Dim:
     n, d = arithmetic.checked(n), arithmetic.checked(d)
     if isinstance(d, int) and d >= 1:
         return floordiv(arithmetic.add(n, d - 1), d)
+    if d == 0:
+        raise DivisionByZero(f"the divisor of ceildiv({n!r}, 0) is zero")
     return arithmetic.scale(floordiv(arithmetic.scale(n, -1), d), -1)
 
 
