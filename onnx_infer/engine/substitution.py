@@ -23,6 +23,7 @@ from symdim.algebra.expr import Extremum, FloorDiv
 from symdim.algebra.order import kind_number, order
 from symdim.algebra.origin import is_given
 from symdim.algebra.polynomials import divides, exact_quotient
+from symdim.algebra.texts.push_down import rounded_outside
 from symdim.algebra.texts.written import leaf_count
 
 if TYPE_CHECKING:
@@ -220,6 +221,7 @@ class Equations:
         try:
             for _ in range(_ROUNDS):
                 found = replaced(size, self._of, {})
+                found = replaced(found, self._quotients(found), {})
                 found = replaced(found, self._multiples(found), {})
                 if found is size or is_unreadable(found):
                     break
@@ -242,6 +244,18 @@ class Equations:
     def has_multiples(self, size: Dim) -> bool:
         """Whether an equation replaces a multiple of a part of a size."""
         return bool(self._times and self._multiples(size))
+
+    def _quotients(self, size: Dim) -> dict[Expr, Dim]:
+        """The maxima of quotients, `max(N//2, M//2)`, of which an equation replaces the dividend `max(N, M)`."""
+        found: dict[Expr, Dim] = {}
+        for node in postorder(size) if self._of and isinstance(size, Expr) else ():
+            quotient = rounded_outside(node) if isinstance(node, Extremum) else None
+            if quotient is not None:
+                n, d = quotient.operands
+                new = replaced(n, self._of, {})
+                if new is not n:
+                    found[node] = new // d
+        return found
 
     def _multiples(self, size: Dim) -> dict[Expr, Dim]:
         """The sums in a size that have multiples of a part which an equation replaces, with the replacements."""

@@ -99,10 +99,15 @@ def _at(monomial: Expr, k: int, terms: Terms, const: int) -> Iterator[Form]:
             yield k, Operation("//", (n, d)), rest
             if k < 0:
                 yield -k, Operation("//", (subtract(d - 1, n), d)), rest
-    if isinstance(monomial, Extremum):
-        taken = {u: c for u, c in others.items() if c % k == 0 and _cancels(monomial, u, c // k)}
-        if not taken:
-            return
+    if not isinstance(monomial, Extremum):
+        return
+    nested = [part for whole in monomial._parts if (inner := arguments(whole)) is not None for part in inner[1]]
+    tried: list[Terms] = [{}]
+    for parts in (list(monomial._parts), [*monomial._parts, *nested]):
+        taken = {u: c for u, c in others.items() if c % k == 0 and _cancels(parts, u, c // k)}
+        if taken in tried:
+            continue
+        tried.append(taken)
         inside, rest = _parted(others, const, taken, k, joins=False)
         operator: Operator = "max" if isinstance(monomial, Max) else "min"
         parts = [add(part, inside) for part in monomial._parts]
@@ -200,10 +205,6 @@ def _is_narrow(terms: Terms, width: int) -> bool:
     return lo is not None and hi is not None and hi - lo < width
 
 
-def _cancels(monomial: Extremum, u: Expr, k: int) -> bool:
-    """Whether the maximum or minimum, or one in it, has an argument with the term `-k*u`."""
-    parts = [*monomial._parts]
-    for part in monomial._parts:
-        inner = arguments(part)
-        parts += inner[1] if inner is not None else ()
+def _cancels(parts: list[Dim], u: Expr, k: int) -> bool:
+    """Whether one of some arguments has the term `-k*u`."""
     return any(terms_of(part)[0].get(u) == -k for part in parts)
