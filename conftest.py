@@ -8,6 +8,7 @@ PAGES = {
     "docs/onnx_ir.md": "onnx_ir",
     "integration_tests/test_jax.py": "jax",
     "integration_tests/test_page.py": "selenium",
+    "integration_tests/test_pyright.py": "pyright",
     "integration_tests/test_site.py": "mkdocs",
     "integration_tests/test_sympy.py": "sympy",
 }

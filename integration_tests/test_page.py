@@ -297,3 +297,85 @@ def test_every_text_stands_out_from_its_ground(open_page: Any, scheme: str) -> N
     contrasts = page.ask(CONTRASTS)
     assert len(contrasts) > 100
     assert [(round(ratio, 2), text) for ratio, text in contrasts if ratio < 4.5] == []
+
+
+def boxes(page: Page) -> list[list[str]]:
+    """The operator, name and sizes in each box of the neighbourhood, in the order of the drawing."""
+    return page.ask("""return [...document.querySelectorAll(".neighbourhood .box")]
+        .map((box) => [...box.querySelectorAll("text")].map((text) => text.textContent));""")
+
+
+NEIGHBOURS = [
+    ["MaxPool", "pool1", "[1, 64, 16, 16]"],
+    ["constant", "kernel3", "[64, 64, 3, 3]"],
+    ["Conv", "conv2", "[1, 64, 8, 8]"],
+    ["Shape", "image_shape", "[4]"],
+    ["Reshape", "flat", "[1, 64, 64]"],
+]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 900, 1400])
+def test_the_neighbourhood_of_a_value(open_page: Any, width: int, scheme: str) -> None:
+    page = open_page(infer(demo_model()))
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    page.size((width, 1000))
+    page.set(H=64, W=64)
+    page.ask("[...document.querySelectorAll('.canvas .row')].find((e) => e.innerText.includes('conv2')).click()")
+    drawn = boxes(page)
+    assert [box for box in drawn if box[1] in ("conv2", "pool1", "kernel3", "flat")] == [
+        box for box in NEIGHBOURS if box[1] != "image_shape"
+    ]
+    svg = "document.querySelector('.neighbourhood')"
+    inside = page.ask(f"""const {{ left, right }} = {svg}.getBoundingClientRect();
+        return [...{svg}.querySelectorAll("rect, text")].every((part) => {{
+          const place = part.getBoundingClientRect();
+          return place.left >= left - 1 && place.right <= right + 1; }});""")
+    assert inside
+    apart = page.ask(f"""const found = [...{svg}.querySelectorAll("rect")].map((rect) => rect.getBoundingClientRect());
+        return found.every((a, i) => found.every((b, j) => i === j || a.right <= b.left || b.right <= a.left
+          || a.bottom <= b.top || b.bottom <= a.top));""")
+    assert apart
+    fits = page.ask(f"""return [...{svg}.querySelectorAll(".box")].every((box) =>
+        [...box.querySelectorAll("text")].every((text) => text.getComputedTextLength()
+          <= box.querySelector("rect").getBoundingClientRect().width));""")
+    assert fits
+    assert page.ask("return document.documentElement.scrollWidth") <= width
+    before = page.ask(f"return {svg}.outerHTML")
+    page.ask("document.querySelector('.canvas .row').click()")
+    page.ask("[...document.querySelectorAll('.canvas .row')].find((e) => e.innerText.includes('conv2')).click()")
+    assert page.ask(f"return {svg}.outerHTML") == before
+
+
+def test_the_neighbourhood_follows_sizes_and_keys(open_page: Any) -> None:
+    page = open_page(infer(demo_model()))
+    page.ask("[...document.querySelectorAll('.canvas .row')].find((e) => e.innerText.includes('conv2')).click()")
+    page.set(H=64, W=64)
+    assert ["Conv", "conv2", "[1, 64, 8, 8]"] in boxes(page)
+    reached = page.all(".neighbourhood .box[role=button]")
+    labels = [box.get_attribute("aria-label") for box in reached]
+    assert "MaxPool pool1 [1, 64, 16, 16]" in labels
+    assert page.all(".neighbourhood")[0].get_attribute("aria-label") == "The neighbourhood of conv2"
+    page.ask(
+        "[...document.querySelectorAll('.neighbourhood .box')].find((e) => e.textContent.includes('pool1')).focus()"
+    )
+    page.driver.switch_to.active_element.send_keys(Keys.ENTER)
+    assert page.texts("#details h2") == ["pool1"]
+
+
+UNKNOWN = """g (float[A] u, float[N, 4] x, float[5, 2] w) => (z, k, p) {
+    s = Made (u)  z = Neg (s)  n = NonZero (x)  k = Transpose (n)  p = MatMul (x, w) }"""
+
+
+def test_unknown_memory_is_never_zero_and_messages_keep_their_lines(open_page: Any) -> None:
+    page = open_page(infer(parsed("g (float[A] u) => (z) { s = Made (u)  z = Neg (s) }")))
+    assert page.texts(".tiles dd")[0] == "\u2013without 2 values of unknown size"
+    page = open_page(infer(parsed("g (float[N, 4] x) => (k) { n = NonZero (x)  k = Transpose (n) }")))
+    page.set(N=100)
+    assert page.texts(".tiles dd")[0].startswith("\u2264\u2009")
+    assert page.texts(".tiles dd")[0].endswith("an upper bound")
+    assert page.texts(".canvas .number")[2] == "\u2264\u20096.4\u2009kB"
+    page = open_page(infer(parsed(UNKNOWN)))
+    (message,) = [e for e in page.all("#messages .message.error > span") if "MatMul" in e.text]
+    assert message.text.splitlines()[1].strip() == "inputs: A: f32[N, 4], B: f32[5, 2]"

@@ -105,7 +105,7 @@ _MODULE_OF = {name: module for module, names in _MODULES.items() for name in nam
 def needed() -> str | None:
     """What is to be installed before any name of this package can be used; None where all is there."""
     is_complete = all(map(_find_spec, ("onnx", "numpy")))
-    return None if is_complete else "onnx_infer needs onnx: pip install 'onnx-symdim[onnx]'"
+    return None if is_complete else "onnx_infer needs onnx 1.16 or newer: pip install 'onnx>=1.16'"
 
 
 def __getattr__(name: str) -> object:

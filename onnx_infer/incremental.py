@@ -21,6 +21,7 @@ from onnx_infer.protobuf.growing import GrowingModel, renamed
 from onnx_infer.protobuf.nodes import Literal, read_node
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.result import InferenceResult
+from onnx_infer.values.tensor import SymTensor, Value
 from onnx_infer.values.text import text
 from symdim.algebra.named_tuple import NamedTuple
 
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from onnx_infer.model.graph import Node
     from onnx_infer.results.guards import Guard
     from onnx_infer.types.merge import ShapeMergePolicy
-    from onnx_infer.values.tensor import Value
 
 
 class StepOptions(TypedDict, total=False):
@@ -150,7 +150,7 @@ class Incremental:
     def initializer(self, tensor: onnx.TensorProto | onnx.SparseTensorProto) -> None:
         """Add a constant. The message is kept and not copied; its elements are read only where they decide a size.
 
-        Raises ArgumentError if there is a value of this name that is no input.
+        Raises ArgumentError if there is a value of this name that is not an input.
         """
         is_sparse = isinstance(tensor, onnx.SparseTensorProto)
         name, model = text(tensor.values.name if is_sparse else tensor.name), self._model
@@ -171,8 +171,8 @@ class Incremental:
         attributes: Mapping[str, Any] | None = None,
         domain: str = "",
         name: str = "",
-    ) -> list[Value | None]:
-        """Add a node, and infer the types of its outputs; None for an output without a name.
+    ) -> list[Value]:
+        """Add a node, and infer the types of its outputs. Nothing is known of an output without a name.
 
         An attribute is a plain value, a TensorProto, or a GraphProto. A NodeProto may be given in place of all; it is
         kept and must not change. What is wrong with the node is told in `diagnostics`, and `check` raises it.
@@ -199,7 +199,7 @@ class Incremental:
             self._model.values[found.name] = False
             return [record.model.header(found.handle)]
         self._model.values.update([(name, False) for name in found[3] if name])
-        return [scope[name] if name else None for name in found[3]]
+        return [scope[name] if name else SymTensor(None) for name in found[3]]
 
     def rename(self, names: Mapping[str, str]) -> None:
         """Give values other names, wherever they are read. The nodes are visited again at the next call.
@@ -297,10 +297,10 @@ class Incremental:
         inputs, values = self._model.inputs, self._model.values
         for name in reads:
             if name and name not in values and name not in inputs:
-                raise ArgumentError(f"node '{_label(node)}' input '{name}' is not defined yet")
+                raise ArgumentError(f"node '{_label(node)}': input '{name}' is not defined yet")
         for i, name in enumerate(gives):
             if name and (name in values or name in inputs or name in gives[:i]):
-                raise ArgumentError(f"node '{_label(node)}' output '{name}' is already defined")
+                raise ArgumentError(f"node '{_label(node)}': output '{name}' is already defined")
 
     def _walked(self) -> Record:
         """The record of the first walk over the model so far."""

@@ -62,7 +62,7 @@ def infer_node_outputs(
     types = {text(n): kind for n, kind in input_types.items()}
     engine = _walk(node, types, constants, opsets, ir_version)
     if engine.scope.operators[domain, name] is None and any(d.severity == "warning" for d in engine.diagnostics):
-        raise OpUsageError(f"no rule for {domain or 'ai.onnx'}::{name}")
+        raise OpUsageError(f"unsupported operator {domain or 'ai.onnx'}::{name}")
     wires = {output: type_bytes(engine.scope[output]) for output in texts(node.output) if output}
     return {output: onnx.TypeProto.FromString(wire) for output, wire in wires.items() if wire}
 
@@ -192,7 +192,7 @@ class NodeByNode:
         if record.unknown_operators:
             for node in record.model.graph.nodes():
                 if title_of(node) in record.unknown_operators:
-                    raise OpUsageError(f"no rule for {title_of(node)}")
+                    raise OpUsageError(f"unsupported operator {title_of(node)}")
         record.scope.touch(record.model.graph.literals)
         return record
 

@@ -62,6 +62,8 @@ class ParseError(SymdimError):
         self.message = message
 
     def __str__(self) -> str:
+        if not self.text.strip():
+            return f"{printable(self.message)} (the text is empty)"
         start = max(0, self.position - _CONTEXT)
         stop = self.position + _CONTEXT
         before = "..." if start else ""
@@ -163,7 +165,7 @@ def _edits(a: str, b: str, most: int) -> int:
 
 
 def refuse_text(given: object, what: str) -> None:
-    """Raise `TypeError` for one text in place of several: Python would take it character by character.
+    """Raise `TypeError` for what is no sequence, and for one text: Python would take it character by character.
 
     >>> refuse_text("seq", "names")
     Traceback (most recent call last):
@@ -172,6 +174,29 @@ def refuse_text(given: object, what: str) -> None:
     """
     if isinstance(given, str):
         raise TypeError(f"{what} are a sequence, not the text {given!r:.60}: write [{given!r:.60}]")
+    if given is not None and not hasattr(given, "__iter__"):
+        raise TypeError(f"{what} are a sequence, not {named(given)}")
+
+
+def demand_text(given: object, what: str, cure: str = "") -> None:
+    """Raise `TypeError` for what is no text.
+
+    >>> demand_text(3, "a size to be read")
+    Traceback (most recent call last):
+    ...
+    TypeError: a size to be read is a text, not the int 3
+    """
+    if not isinstance(given, str):
+        raise TypeError(f"{what} is a text, not {named(given)}{cure}")
+
+
+def named(given: object) -> str:
+    """A value with its type, for messages.
+
+    >>> named(3), named(None)
+    ('the int 3', 'None')
+    """
+    return "None" if given is None else f"the {type(given).__name__} {given!r:.60}"
 
 
 def _listed(names: tuple[str, ...]) -> str:

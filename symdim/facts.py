@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from symdim.algebra.constructors.arithmetic import checked
 from symdim.algebra.dims import variables_of
 from symdim.algebra.order import dim_order
-from symdim.errors import refuse_text
+from symdim.errors import ParseError, demand_text, named, refuse_text
 from symdim.prover.budget import Budget, OutOfBudget
 from symdim.prover.hypotheses import problem_of
 from symdim.relations.relation import Relation
@@ -164,17 +164,49 @@ class Facts:
         return self._contradiction
 
 
+def demand_facts(given: object) -> None:
+    """Raise `TypeError` for what are no facts.
+
+    >>> demand_facts(["H >= 4"])
+    Traceback (most recent call last):
+    ...
+    TypeError: facts are Facts, not the list ['H >= 4']: write Facts([...])
+    """
+    if given is not None and not isinstance(given, Facts):
+        raise TypeError(f"facts are Facts, not {named(given)}: write Facts([...])")
+
+
 def relations_of(
     text: str, names: Collection[str] | Mapping[str, Var] = (), *, scope: NameSpace | None = None
 ) -> list[Relation]:
-    """The relations that a text states, such as `"1 <= x < y"`. Raises `ValueError` if it has no sign of one."""
+    """The relations that a text states, such as `"1 <= x < y"`. Raises `ValueError` if it has no sign of one.
+
+    >>> relations_of("1 <= x + * 2 < y")
+    Traceback (most recent call last):
+    ...
+    symdim.errors.ParseError: expected an operand before "*" at position 9
+        1 <= x + * 2 < y
+                 ^
+    """
     from symdim.parsing import parse
 
-    pieces = _SIGN.split(text)
-    if len(pieces) < 3:
-        raise ValueError(f"no relation (== != >= > <= <) in {text!r}")
-    sides = [parse(piece.strip(), names, scope=scope) for piece in pieces[::2]]
-    return [Relation.of(sides[i], sign, sides[i + 1]) for i, sign in enumerate(pieces[1::2])]
+    demand_text(text, "a relation", ", such as 'H >= 4', or a Relation")
+    signs = list(_SIGN.finditer(text))
+    if not signs:
+        cure = "; write == for equal sizes" if "=" in text else ""
+        raise ValueError(f"no relation (== != >= > <= <) in {text!r:.60}{cure}")
+    starts, stops = [0, *(sign.end() for sign in signs)], [*(sign.start() for sign in signs), len(text)]
+    sides = []
+    for i, (start, stop) in enumerate(zip(starts, stops, strict=True)):
+        side = text[start:stop].strip()
+        if not side:
+            where = f'after "{signs[i - 1][0]}"' if i else f'before "{signs[0][0]}"'
+            raise ParseError(text, stop, f"expected an operand {where}")
+        try:
+            sides.append(parse(side, names, scope=scope))
+        except ParseError as error:
+            raise ParseError(text, text.index(side, start) + error.position, error.message) from None
+    return [Relation.of(sides[i], sign[0], sides[i + 1]) for i, sign in enumerate(signs)]
 
 
 def with_origin(fact: Relation) -> str:

@@ -58,7 +58,7 @@ def guarantee_of(dim: Dim, available: Collection[str] = (), bounds: UpperBounds 
 
     >>> N = Var("N")
     >>> found = Var.fresh("found", at_most=N, origin="NonZero")
-    >>> print(*map(guarantee_of, [N // 2, 2 * found + 3, 10 - found, Var.fresh("u", origin="the data decide")]))
+    >>> print(*map(guarantee_of, [N // 2, 2 * found + 3, 10 - found, Var.fresh("u", origin="data-dependent")]))
     N//2 <=2*N + 3 <=10 ?
     """
     if is_exact(dim, available):

@@ -11,7 +11,7 @@ from symdim.algebra.evaluate import has_open_function
 from symdim.algebra.expr import Expr
 from symdim.algebra.texts.written import Written
 from symdim.algebra.variable import Var
-from symdim.errors import ParseError, refuse_text
+from symdim.errors import ParseError, demand_text, named, refuse_text
 from symdim.parser.functions import Meaning
 from symdim.parser.grammar import Reader
 from symdim.parser.lexemes import Dialect, Lexicon, is_name, is_number, is_word, lexicon
@@ -55,6 +55,7 @@ def parse(
     >>> parse("Min(seq len, 2*seq len)", {"seq len"})
     seq len
     """
+    demand_text(text, "what is parsed")
     return part_of(text, names, dialect, scope)
 
 
@@ -124,6 +125,7 @@ def read_dim_param(
     >>> read_dim_param("f(N + N)", {"N"}), read_dim_param("f(N + N)"), read_dim_param("floor(log(N))", {"N"})
     (f(2*N), f(N + N), floor(log(N)))
     """
+    demand_text(text, "a dim_param")
     variable = _variables(names, scope)
     declared = lexicon(frozenset(names), dialect)
     if text in names or (is_word(text, dialect) and _is_undeclared(text, declared, all_known=True)):
@@ -179,7 +181,7 @@ def _dim(size: int | Expr | None) -> int | Expr:
 
 
 def items_of(sizes: Iterable[T]) -> Iterable[T]:
-    """The sizes. Raises TypeError for one text, whose characters would be taken for sizes.
+    """The sizes. Raises TypeError for what is no sequence, and for a text, whose characters would be taken for sizes.
 
     >>> items_of("N, 3")
     Traceback (most recent call last):
@@ -187,6 +189,8 @@ def items_of(sizes: Iterable[T]) -> Iterable[T]:
     TypeError: sizes are a sequence, not the text 'N, 3': write ['N', '3'], or Shape.parse('[N, 3]')
     """
     if not isinstance(sizes, str):
+        if not hasattr(sizes, "__iter__"):
+            raise TypeError(f"sizes are a sequence, not {named(sizes)}: write [{sizes!r:.60}]")
         return sizes
     items = [item.strip() for item in sizes[:60].strip("[]() ").split(",")]
     cure = f"write {items}, or Shape.parse('[{', '.join(items)}]')"
@@ -199,6 +203,7 @@ def dims_of(text: str, names: Collection[str] | Mapping[str, Var] = ()) -> list[
     >>> dims_of("[N, max(N, 3), 4]")
     [N, max(N, 3), 4]
     """
+    demand_text(text, "what is parsed")
     start, stop = len(text) - len(text.lstrip()), len(text.rstrip())
     if text[start : start + 1] != "[" or text[stop - 1 : stop] != "]":
         raise ParseError(text, start, "a shape is written [...]")

@@ -21,9 +21,8 @@ from symdim.algebra.bounds import bounds_of
 from symdim.algebra.constructors.arithmetic import checked
 from symdim.algebra.constructors.floordiv import mod
 from symdim.algebra.named_tuple import NamedTuple
-from symdim.facts import Facts, with_origin
+from symdim.facts import Facts, demand_facts, with_origin
 from symdim.prover.budget import Budget, OutOfBudget
-from symdim.prover.halves import HALVES, halved
 from symdim.prover.hypotheses import INTERVALS, problem_of
 from symdim.prover.search import decided
 from symdim.relations.relation import Relation
@@ -103,6 +102,7 @@ def example(
     {y: 4, x: 12}
     """
     dims = tuple(map(checked, dims))
+    demand_facts(facts)
     known = [] if facts is None else facts.relevant(*dims)
     answer = _searched(known, dims, Budget(budget, within))
     return answer if isinstance(answer, dict) and _consistent(facts, known) else None
@@ -122,11 +122,10 @@ def explain(
     ('T == P + 2',)
     """
     a, b = checked(a), checked(b)
+    demand_facts(facts)
     wanted = Relation.of(a, relation, b).normal()
     if _evident(wanted):
         return Proof(True, laws=(INTERVALS,))
-    if _evident(wanted._replace(left=halved(wanted.left, budget))):
-        return Proof(True, laws=(HALVES,))
     goal = wanted.negated().normal()
     known = [] if facts is None else facts.relevant(a, b)
     for assumed in (known, []) if known else (known,):

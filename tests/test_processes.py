@@ -127,7 +127,7 @@ def python(*arguments: str, **environment: str) -> str:
 def errors() -> Iterator[BaseException]:
     """One of each public error."""
     arguments = {
-        "ParseError": ("N +", 3, "an operand is missing"),
+        "ParseError": ("N +", 3, "unexpected end: expected an operand"),
         "UnboundFunction": ("f(16)", "f"),
         "UnboundName": (("N", "M"),),
         "UnknownSymbol": ("assume", ["Q"], ["N", "H"]),

@@ -1,9 +1,9 @@
-"""What is told at the end: each wrong declared shape once, an error under an assumption with its assumption, the
+"""What is reported at the end: each wrong declared shape once, an error under an assumption with its assumption, the
 initializers that a caller may override, and constants that cannot be read.
 
 The tool that wrote a wrong size computed others from it, and wrote these, too. So values with the same two sizes have
-one cause, and so has a value that is computed from one with a wrong declared shape. The first is told, with the number
-of the others.
+one cause, and so has a value that is computed from one with a wrong declared shape. The first is reported, with the
+number of the others.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class _Cause:
         self.alike: set[str] = set()
         self.behind: set[str] = set()
 
-    def told(self) -> WrongShape:
+    def reported(self) -> WrongShape:
         """The first warning, with the numbers of further values."""
         alike, behind = len(self.alike - {self.first.node}), len(self.behind - self.alike)
         counts = [f"{alike} more {'value' if alike == 1 else 'values'}"] if alike else []
@@ -41,7 +41,7 @@ class _Cause:
 
 
 class _Causes:
-    """The causes of wrong declared shapes, by what is told of the sizes."""
+    """The causes of wrong declared shapes, by what is reported of the sizes."""
 
     def __init__(self) -> None:
         self.by_text: dict[str, _Cause] = {}
@@ -70,8 +70,8 @@ class _Causes:
                     self._of[name] = before
 
 
-def told_once(record: Record) -> list[Diagnostic]:
-    """The diagnostics of a walk, in which each cause of wrong declared shapes is told once."""
+def reported_once(record: Record) -> list[Diagnostic]:
+    """The diagnostics of a walk, in which each cause of wrong declared shapes is reported once."""
     wrong: dict[str, list[WrongShape]] = {}
     for found in record.diagnostics:
         if isinstance(found, WrongShape):
@@ -82,8 +82,8 @@ def told_once(record: Record) -> list[Diagnostic]:
     causes.enter_graph(record, wrong)
     for found in (found for rest in wrong.values() for found in rest):  # those in bodies
         causes.enter(found, None)
-    told = {id(cause.first): cause.told() for cause in causes.by_text.values()}
-    return [told.get(id(d), d) for d in record.diagnostics if not isinstance(d, WrongShape) or id(d) in told]
+    reported = {id(cause.first): cause.reported() for cause in causes.by_text.values()}
+    return [reported.get(id(d), d) for d in record.diagnostics if not isinstance(d, WrongShape) or id(d) in reported]
 
 
 def blamed(
@@ -101,14 +101,14 @@ def blamed(
     parts = list(given.parts())
     alone = [(text, errors(walked(part))) for text, part in parts] if len(parts) > 1 else [(parts[0][0], new)]
 
-    def told(diagnostic: Diagnostic) -> Diagnostic:
+    def reported(diagnostic: Diagnostic) -> Diagnostic:
         key = diagnostic.operator, diagnostic.node
         if diagnostic.severity != "error" or key not in new:
             return diagnostic
         texts = [text for text, broken in alone if key in broken] or [text for text, _ in parts]
         return diagnostic._replace(message=f"{diagnostic.message} (under the assumption {'; '.join(texts)})")
 
-    return list(map(told, diagnostics))
+    return list(map(reported, diagnostics))
 
 
 def name_overridable(record: Record) -> None:

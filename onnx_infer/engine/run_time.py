@@ -176,14 +176,14 @@ class RunTimeValues:
         elements = [v for v in elements_of(size) if terms_of(size)[0].get(v) in (1, -1)]
         solved = next((v for v in elements if v not in elements_of(size - terms_of(size)[0][v] * v)), None)
         if solved is None:
-            self._tell(name, size)
+            self._report(name, size)
             return
         self._solved[solved] = solved + terms_of(size)[0][solved] * (name - size)
         pending, self._open = self._open, []
         for other, known in pending:
-            self._tell(other, self._in_sizes(known))
+            self._report(other, self._in_sizes(known))
 
-    def _tell(self, name: Var, size: Dim) -> None:
+    def _report(self, name: Var, size: Dim) -> None:
         """State what a size equals if no element is left in it. Otherwise keep it for later."""
         if elements_of(size):
             self._open.append((name, size))

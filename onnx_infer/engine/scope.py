@@ -156,14 +156,14 @@ def sort_nodes(
     """
     nodes = list(graph.nodes())
     reads = [dict.fromkeys(filter(None, [*node[2], *captured(view, node)])) for node in nodes]
-    givers = {name: i for i, node in enumerate(nodes) for name in node[3] if name and name not in scope.constants}
-    order, stuck = _ordered([[givers[name] for name in names if name in givers] for names in reads])
+    producers = {name: i for i, node in enumerate(nodes) for name in node[3] if name and name not in scope.constants}
+    order, stuck = _ordered([[producers[name] for name in names if name in producers] for names in reads])
     if stuck:
         labels = ", ".join([label_of(nodes[i]) for i in stuck[:5]])
         complain(f"nodes on or behind a cycle are not inferred: {labels}")
     for i in (*order, *stuck):
         for name in reads[i]:
-            if name not in givers and not scope.knows(name):
+            if name not in producers and not scope.knows(name):
                 complain(f"input '{name}' of node '{label_of(nodes[i])}' is produced by no node")
                 scope[name] = SymTensor(None, None)
     for i in stuck:

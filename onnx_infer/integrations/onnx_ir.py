@@ -10,7 +10,7 @@
     >>> onnx_ir.infer_shapes(model).graph.outputs[0].shape
     Shape([1, SymbolicDim('2*H*N')])
 
-Needs the package onnx-ir: `pip install 'onnx-symdim[ir]'`.
+Needs the package onnx-ir: `pip install onnx-ir`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 try:
     import onnx_ir as ir
 except ImportError as error:
-    raise ImportError("onnx_infer.integrations.onnx_ir needs onnx-ir: pip install 'onnx-symdim[ir]'") from error
+    raise ImportError("onnx_infer.integrations.onnx_ir needs onnx-ir: pip install onnx-ir") from error
 
 from onnx_infer import result
 from onnx_infer.diagnostics import check, log

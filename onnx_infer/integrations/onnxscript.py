@@ -9,13 +9,14 @@ with onnxscript.installed():  # here a GraphBuilder, and the optimizer, infer ea
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import onnx
 import onnx_ir as ir
 
-from onnx_infer.errors import OnnxInferError
+from onnx_infer.errors import OnnxInferError, ShapeInferenceError
 from onnx_infer.inference import Options
 from onnx_infer.integrations.onnx_ir import SymbolicShapeInferencePass
 from onnx_infer.integrations.onnx_ir_folding import FoldKnownValuesPass
@@ -52,6 +53,11 @@ def optimize(model: Model, **options: Unpack[Options]) -> Model:
 
 
 # -- in place of onnx's inference of nodes ----------------------------------------------------------------------------
+
+
+class ShapeInferenceWarning(UserWarning):
+    """A node cannot run with the types of its operands; nothing is known of its outputs."""
+
 
 _ERROR = "pkg.onnxscript.shape_inference_error"
 """The metadata of a node for which onnxscript's builder keeps the error of inference."""
@@ -125,8 +131,10 @@ def _around(former: Callable[..., Any], method: Callable[..., Any]) -> Callable[
 
 
 def _update(inference: NodeInference, node: ir.Node) -> None:
-    """Write the types of a node's outputs. An error is kept in its metadata, as onnxscript's builder does."""
+    """Write the types of a node's outputs. An error is kept in its metadata, as by onnxscript, and warned of."""
     try:
         inference.update(node)
     except OnnxInferError as error:
         node.metadata_props[_ERROR] = str(error)
+        if isinstance(error, ShapeInferenceError):
+            warnings.warn(f"shape inference: {error}", ShapeInferenceWarning, stacklevel=2)

@@ -62,7 +62,7 @@ sys.meta_path.insert(0, _Lazily)
 try:
     import onnx_ir as ir
 except ImportError as error:
-    raise ImportError("onnx_infer.integrations.symbolic_dim needs onnx-ir: pip install 'onnx-symdim[ir]'") from error
+    raise ImportError("onnx_infer.integrations.symbolic_dim needs onnx-ir: pip install onnx-ir") from error
 finally:
     sys.meta_path.remove(_Lazily)
 

@@ -192,7 +192,7 @@ class _Reading:
                 other = chained[0]
                 raise InputValueError(
                     f"{self._where[name]}: {name!r} is {size}, and {other!r} is itself {self.of[other]}; "
-                    f"write what stands for {other!r} in its place"
+                    f"replace {other!r} in it by that size"
                 )
 
     def texts(self) -> dict[str, int | str]:

@@ -93,7 +93,7 @@ def of_torch(text: str, signature: str, inputs: Iterable[tuple[str, Sequence[Siz
     contract, left = stated(ranges, symbols)
     if not left:
         return contract, []
-    return contract, [f"which sizes of the inputs these are cannot be told: {'; '.join(map(str, left))}"]
+    return contract, [f"which sizes of the inputs these are cannot be determined: {'; '.join(map(str, left))}"]
 
 
 def _in_order(inputs: Sequence[str], of_program: Sequence[str]) -> bool:

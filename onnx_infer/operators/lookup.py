@@ -106,7 +106,7 @@ def cure_of_missing(domain: str, op_type: str, version: int, functions: Collecti
     >>> cure_of_missing("com.microsoft", "FusedMatmul", 1)
     'do you mean FusedMatMul?'
     >>> cure_of_missing("com.acme", "Interleave", 1)
-    'register one with onnx_infer.rules.op'
+    'add a rule with @onnx_infer.rules.op or --import MODULE (docs/plugins.md)'
     """
     domain = normal_domain(domain)
     since = _first_version(domain, op_type, version)
@@ -120,7 +120,7 @@ def cure_of_missing(domain: str, op_type: str, version: int, functions: Collecti
     if len(op_type) > 2 and (meant := nearest(op_type, (name for d, name in sorted(known) if d == domain))):
         return f"do you mean {meant}?"
     why = f"the model does not import {domain}; " if version == NEWEST else ""
-    return f"{why}register one with onnx_infer.rules.op"
+    return f"{why}add a rule with @onnx_infer.rules.op or --import MODULE (docs/plugins.md)"
 
 
 def _first_version(domain: str, op_type: str, version: int) -> int | None:

@@ -242,7 +242,7 @@ def _schemas(rule: Rule) -> Iterator[Schema]:
 def _fault(p: Declared, derived: Schema, inputs: str | None) -> str:
     """What is wrong with a parameter of an operator without a schema; empty if nothing is."""
     if p.want in _PLAIN and inputs is None and any(f.name == p.name for f in derived.inputs):
-        return f"is an input, and {p.want} is not a form of a tensor: {_CURE}; an attribute stands after *"
+        return f"is an input, and {p.want} is not a form of a tensor: {_CURE}; an attribute comes after *"
     return ""
 
 

@@ -92,7 +92,7 @@ def _equal_parts(size: Dim, count: int, uneven: bool) -> list[Dim]:
 def _require_few_open_parts(count: int) -> None:
     """Refuse to name the sizes of so many parts: each would be a size of its own, with an origin and a bound."""
     if count > MOST_OPEN_PARTS:
-        why = f"a run decides the sizes of {count:,} parts; of more than {MOST_OPEN_PARTS:,} only types are inferred"
+        why = f"{count:,} parts have data-dependent sizes; of more than {MOST_OPEN_PARTS:,} only types are inferred"
         warn(why)
         raise Unknown(why)
 

@@ -260,7 +260,7 @@ class _Walk:
         behind = [self._of_type[x] for x in node[2] if x in self._of_type and not is_typed(self._types[x])]
         if behind:
             return min(behind, key=lambda reason: _ORDER.index(reason.kind))
-        if note.startswith("no rule for "):
+        if note.startswith("unsupported operator "):
             return Reason("no rule", note, label, (operator,))
         asked = self._asked(node)
         if asked is not None and asked.kind not in ("value", "data"):

@@ -31,11 +31,28 @@ MAX_RANK = 1 << 10
 
 
 class Value:
-    """The base class of everything that a name in a graph can stand for. `wire` keeps its type as protobuf bytes."""
+    """The base class of everything that a name in a graph can stand for. `wire` keeps its type as protobuf bytes.
+
+    Every value has `dtype` and `shape`; both are None unless it is a tensor.
+    """
 
     __slots__ = ("__weakref__", "wire")
     wire: bytes | None
+    dtype: int | None = None
+    shape: Shape | None = None
     data: tuple[Any, ...] | None = ()
+
+    @property
+    def rank(self) -> int:
+        """The number of axes. The engine calls a rule only if it is known. Raises `UnknownRank` otherwise."""
+        return len(self.dims)
+
+    @property
+    def dims(self) -> Shape:
+        """The shape, whose rank must be known. Raises `UnknownRank` otherwise, and for what is no tensor."""
+        if self.shape is None:
+            raise UnknownRank(self)
+        return self.shape
 
     def spelled(self, write: Callable[[object], str]) -> str:
         """The text of the type, in which `write` makes the texts of sizes and elements."""
@@ -106,20 +123,6 @@ class SymTensor(Value):
             found = publish(key, found)
         assert isinstance(found, SymTensor)
         return found
-
-    @property
-    def rank(self) -> int:
-        """The number of axes. The engine calls a rule only if it is known. Raises `UnknownRank` otherwise."""
-        if self.shape is None:
-            raise UnknownRank(self)
-        return len(self.shape)
-
-    @property
-    def dims(self) -> Shape:
-        """The shape, whose rank must be known. Raises `UnknownRank` otherwise."""
-        if self.shape is None:
-            raise UnknownRank(self)
-        return self.shape
 
     @property
     def size(self) -> Dim:

@@ -143,6 +143,7 @@ def evaluate(root: Expr, bindings: Mapping[Any, Any]) -> Dim:
 
     Raises `UnboundFunction` if all have one, but a function has no value for numbers.
     """
+    _demand_mapping(bindings, "evaluate(H=4) or evaluate({'H': 4})")
     values: dict[Expr, int] = {}
     for node in postorder(root):
         if node._terms is not None:
@@ -175,6 +176,12 @@ def evaluate(root: Expr, bindings: Mapping[Any, Any]) -> Dim:
             value = applied_to_numbers(node.function, parts, bindings.get(node.function))
         values[node] = value if -HUGE < value < HUGE else in_limits(value)  # type: ignore[assignment]
     return values[root]
+
+
+def _demand_mapping(given: object, example: str) -> None:
+    """Raise `TypeError` for what maps no names."""
+    if not hasattr(given, "get"):
+        raise TypeError(f"sizes are given by name, as in {example}, not as {given!r:.60}")
 
 
 def applied_to_numbers(function: Function, parts: Sequence[int], given: Callable[..., int] | None = None) -> int:
@@ -247,6 +254,7 @@ def substitute(root: Expr, mapping: Mapping[Any, Any]) -> Dim:
 
     In place of a function another one may be given, or what computes its values for numbers.
     """
+    _demand_mapping(mapping, "substitute(H=4) or substitute({'H': 4})")
     values = mapping.rebuilt if isinstance(mapping, Substitution) else {}
     if root not in values:
         for node in postorder(root):

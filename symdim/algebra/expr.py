@@ -260,12 +260,12 @@ class Expr(Symbolic):
         """The value for the given sizes. Raises `UnboundName` with all names that have none."""
         return canonical.to_int(self, {**(bindings or {}), **sizes} if sizes else bindings or {})
 
-    def substitute(self, mapping: Mapping[Any, Dim | Function | Callable[..., int]]) -> Dim:
-        """The expression with dimensions in place of variables, all at once (so a swap works).
+    def substitute(self, by: Mapping[Any, Dim | Function | Callable[..., int]] | None = None, /, **sizes: Dim) -> Dim:
+        """The expression with dimensions in place of variables, by name too, all at once (so a swap works).
 
         Raises `BoundsError` for a dimension that is provably outside the bounds of its variable.
         """
-        return canonical.substitute(self, mapping)
+        return canonical.substitute(self, {**(by or {}), **sizes} if sizes or by is None else by)
 
     def max(self, *others: Dim) -> Dim:
         """The greatest of this size and others: `symdim.maximum`.

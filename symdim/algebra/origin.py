@@ -61,7 +61,7 @@ class Declared(NamedTuple):
     """A name that only a declared type has. What decides its size is not known.
 
     >>> str(Declared("N"))
-    'name appears only in this value's declared shape'
+    "name appears only in this value's declared shape"
     """
 
     name: str

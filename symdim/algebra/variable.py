@@ -9,7 +9,7 @@ from os import getpid, urandom
 
 from symdim.algebra.expr import Expr, as_dim
 from symdim.algebra.interning import mixed, shared_lock, text_fingerprint
-from symdim.errors import BoundsError, SymdimError
+from symdim.errors import BoundsError, SymdimError, demand_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Scope:
 
 
 class Var(Expr):
-    """A variable: an unknown integer between its bounds `lo` and `hi`, which are inclusive; None is no bound.
+    """A variable: an unknown integer between its bounds `lo` and `hi`, which are inclusive; None means unbounded.
 
     `Var(name)` is the variable of that name in the default scope, with the bounds 1 and None; `min` and `max` give
     others. Bounds belong to a variable as its name does: `Var(name, 0)` is always another variable, and texts mean the
@@ -181,6 +181,7 @@ def symbols(names: str, min: int | None = None, max: int | None = None) -> tuple
     >>> B is Var("B"), symbols("H, W", max=640)[1].bounds()
     (True, (1, 640))
     """
+    demand_text(names, "the names of symbols", ", such as 'B S'")
     return tuple([Var(name, min, max) for name in names.replace(",", " ").split()])
 
 

@@ -218,7 +218,7 @@ class Reader:
             made = self.values[-1]
             is_size = not isinstance(made, Application) or made.function.is_size
             if not is_size and not self._is_operand_of_floats(place):
-                self._refuse(place, "a float is not a size, and stands only in functions of floats, such as floor[f32]")
+                self._refuse(place, "a float is not a size; it may only be in functions of floats, such as floor[f32]")
         elif lexeme == "," and (not self.calls or self.calls[-1][0] is None):
             self._refuse(place, "a comma outside of a function's arguments")
         return lexeme == ","

@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from symdim import prove
-from symdim.algebra.constructors.arithmetic import add, multiply, product, subtract, sum_of
+from symdim.algebra.constructors.arithmetic import add, checked, multiply, product, subtract, sum_of
 from symdim.algebra.constructors.extrema import maximum, minimum
 from symdim.algebra.constructors.floordiv import floordiv, mod
 from symdim.algebra.dims import variables_of
@@ -26,7 +26,7 @@ from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.order import order
 from symdim.algebra.polynomials import divides, exact_quotient, powers_of, terms_of
 from symdim.errors import DivisionByZero
-from symdim.facts import Facts
+from symdim.facts import Facts, demand_facts
 from symdim.prover.budget import Budget, OutOfBudget
 from symdim.prover.elimination import solved
 from symdim.prover.hypotheses import Refuted, problem_of
@@ -51,8 +51,8 @@ class _Grounds(NamedTuple):
     example: dict[Var, int] | None
 
 
-def simplify(dim: Dim, facts: Facts) -> Dim:
-    """A dimension that equals `dim` whenever the facts hold; shorter than `dim` if the search finds one.
+def simplify(dim: Dim, facts: Facts | None = None) -> Dim:
+    """A dimension that equals `dim` whenever the facts, if any, hold; shorter than `dim` if the search finds one.
 
     All proofs together take at most 20,000 steps, about half a second, with the expressions that they build. Where that
     does not suffice, parts stay as they are. The result is `dim` itself if the facts
@@ -64,6 +64,9 @@ def simplify(dim: Dim, facts: Facts) -> Dim:
     >>> simplify(H // 8 * 8, facts), simplify(maximum(N, 4), facts), simplify(T - P, facts), simplify(T, facts)
     (H, N, S, T)
     """
+    dim = checked(dim)
+    demand_facts(facts)
+    facts = Facts() if facts is None else facts
     if isinstance(dim, int) or facts.contradiction() is not None:
         return dim
     budget = Budget(_BUDGET)

@@ -47,7 +47,8 @@ class Reasoning:
     or None (unknown). An assumption that cannot hold together with the others raises Contradiction, whose `chain` has
     them with their origins, and changes nothing. So what is assumed never contradicts itself, as far as that is found.
 
-    Sizes and relations may be texts; their names are variables of `scope`, by default `Var(name)`.
+    Sizes and relations may be texts; their names are variables of `scope`, by default `Var(name)`. A relation is a text
+    such as `"H >= 4"`, a Relation, or two sizes with a sign between them: `prove(H, ">=", 4)`.
 
     >>> from symdim import Reasoning
     >>> reasoning = Reasoning(["T == P + S", "H % 8 == 0"])
@@ -81,13 +82,13 @@ class Reasoning:
     def __repr__(self) -> str:
         return f"Reasoning([{', '.join(repr(with_origin(relation)) for relation in self)}])"
 
-    def assume(self, relation: str | Relation, *, origin: Hashable = None) -> None:
+    def assume(self, *relation: str | Relation | Dim, origin: Hashable = None) -> None:
         """Assume a relation, or a chain of them as a text: `"1 <= x < y"`.
 
         Raises Contradiction if it cannot hold together with the others. Then nothing is assumed.
         """
         facts = self._facts.copied()
-        new = self._relations(relation)
+        new = self._relations("assume", relation)
         for part in new:
             facts.assume(part, origin=origin)
         impossible = facts.about(*[side for part in new for side in (part.left, part.right)]).contradiction()
@@ -110,15 +111,18 @@ class Reasoning:
         dim = self._solved(self._size(dim))
         return simplify(dim, self._facts.about(dim))
 
-    def prove(self, relation: str | Relation) -> bool | None:
+    def prove(self, *relation: str | Relation | Dim) -> bool | None:
         """Whether a relation, or each of a chain, holds in all cases that the assumptions allow."""
-        return self.explain(relation).answer
+        return self._proof("prove", relation).answer
 
-    def explain(self, relation: str | Relation) -> Proof:
+    def explain(self, *relation: str | Relation | Dim) -> Proof:
         """The same answer with its grounds: the assumptions and laws used for True, values of variables for False."""
+        return self._proof("explain", relation)
+
+    def _proof(self, call: str, relation: tuple[str | Relation | Dim, ...]) -> Proof:
         proofs = [
             prove.explain(dim, SIGNS[kind], 0, self._facts.about(dim))
-            for kind, dim, _, _ in (part.normal() for part in self._relations(relation))
+            for kind, dim, _, _ in (part.normal() for part in self._relations(call, relation))
         ]
         refuted = next((proof for proof in proofs if proof.answer is False), None)
         if refuted is not None or None in [proof.answer for proof in proofs]:
@@ -139,8 +143,19 @@ class Reasoning:
     def _size(self, given: Dim | str) -> Dim:
         return parse(given, scope=self._scope) if isinstance(given, str) else checked(given)
 
-    def _relations(self, given: str | Relation) -> list[Relation]:
-        return [given] if isinstance(given, Relation) else relations_of(given, scope=self._scope)
+    def _relations(self, call: str, given: tuple[str | Relation | Dim, ...]) -> list[Relation]:
+        """The relations of a call; TypeError for what is none."""
+        if len(given) == 1:
+            if isinstance(given[0], Relation):
+                return [given[0]]
+            if isinstance(given[0], str):
+                return relations_of(given[0], scope=self._scope)
+        elif len(given) == 3:
+            left, sign, right = given
+            if isinstance(sign, str) and not isinstance(left, Relation) and not isinstance(right, Relation):
+                return [Relation.of(self._size(left), sign, self._size(right))]
+        cure = f"{call}('H >= 4') or {call}(H, '>=', 4)"
+        raise TypeError(f"a relation is a text, a Relation, or two sizes with a sign between them, as in {cure}")
 
     def _solved(self, dim: Dim) -> Dim:
         """The size without the variables for which the equations are solved; itself where they leave it no value."""

@@ -96,8 +96,8 @@ written over.
 
 ## Terminals
 
-`pip install 'onnx-symdim[cli]'` adds colours on a terminal (rich); `NO_COLOR` turns them off, `FORCE_COLOR` turns
-them on elsewhere. `COLUMNS` sets the width of lines.
+`pip install rich` adds colors on a terminal; `NO_COLOR` turns them off, `FORCE_COLOR` turns them on elsewhere.
+`COLUMNS` sets the width of lines.
 
 ## Exit codes
 

@@ -29,7 +29,7 @@ def path(tmp_path: Path) -> str:
 def test_what_pins_and_what_would_free_it(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([path, "--dynamic", "x:0=N"]) == MODEL_ERRORS
     assert capsys.readouterr().out.splitlines() == [
-        "freed: x:0 is N (was 1)",
+        "made dynamic: x axis 0 -> N (was 1)",
         "",
         "proposed changes (use --apply to make them):",
         "  Reshape 'a': operand 't': 1 at index 0 becomes 0",
@@ -44,7 +44,7 @@ def test_what_pins_and_what_would_free_it(path: str, capsys: pytest.CaptureFixtu
         "outputs:",
         "  y: f32[2, 3]",
         "",
-        "not free: 1 pin left",
+        "not yet dynamic: 1 pin left",
     ]
 
 
@@ -57,7 +57,7 @@ def test_a_model_that_becomes_free(path: str, tmp_path: Path, capsys: pytest.Cap
     out = str(tmp_path / "out.onnx")
     assert main([path, "--dynamic", "x:0=N", "--apply", "-o", out]) == OK
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-6:-3] == ["  y: f32[N, 6]", "", "done: N is free"]
+    assert lines[-6:-3] == ["  y: f32[N, 6]", "", "done: N is now dynamic"]
     assert lines[-2:] == ["", f"written: {out}"]
     assert max(map(len, lines[:-1])) < 80  # no terminal cuts them
     made = onnx.load(out)
@@ -79,8 +79,8 @@ def test_an_unfinished_model_is_written_only_if_asked(
     assert main([path, "--dynamic", "x:1=S", "--apply", "-o", str(out)]) == MODEL_ERRORS
     told = capsys.readouterr()
     assert "may come from the example input:\n  Pad 'y': pads 3" in told.out
-    assert "not free: 1 doubt left" in told.out
-    assert "--unfinished writes it as it is" in told.err
+    assert "not yet dynamic: 1 doubt left" in told.out
+    assert "use --unfinished to write it anyway" in told.err
     assert not out.exists()
     assert main([path, "--dynamic", "x:1=S", "--apply", "--unfinished", "-o", str(out)]) == MODEL_ERRORS
     assert onnx.load(out).graph.input[0].type.tensor_type.shape.dim[1].dim_param == "S"

@@ -309,7 +309,7 @@ def test_input_shapes_and_symbols_of_the_command(tmp_path: Path, capsys: pytest.
         (["--input-shape", "xx:1"], "--input-shape: 'xx' is not an input of the graph; do you mean 'x'?"),
         (["--input-shape", "x:1,3"], "--input-shape: 'x' has the rank 4 in the model"),
         (["--assume", "kk[0] == 1"], "--assume: 'kk' is not an input of the graph; do you mean 'k'?"),
-        (["--bind", "H=(("], "--bind: an operand is missing"),
+        (["--bind", "H=(("], "--bind: unexpected end: expected an operand"),
         (["--bind", "Q=4"], "--bind: the model has no symbol 'Q'"),
     ]:
         assert main([path, *given]) == USAGE

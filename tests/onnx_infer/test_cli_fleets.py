@@ -101,7 +101,7 @@ BROKEN, OPEN = GOOD.replace("[N, H] y", "[4] y").replace("[N, H] x", "[3] x"), G
         (GOOD, ("--quiet",), OK, ""),
         (GOOD, ("--quiet", "--fail-on", "unknown", "--fail-on", "guards"), OK, ""),
         (OPEN, ("--quiet",), OK, ""),
-        (OPEN, ("--quiet", "--fail-on", "guards"), MODEL_ERRORS, "guards: {model}: a run needs H == W"),
+        (OPEN, ("--quiet", "--fail-on", "guards"), MODEL_ERRORS, "guards: {model}: the model requires H == W"),
         (
             GOOD.replace("Add(x, y)", "NonZero(x)").replace("float[A, B]", "int64[A, B]"),
             ("--quiet", "--fail-on", "unknown"),
@@ -109,8 +109,8 @@ BROKEN, OPEN = GOOD.replace("[N, H] y", "[4] y").replace("[N, H] x", "[3] x"), G
             "unknown: {model}: 1 of",
         ),
         (BROKEN, ("--quiet",), MODEL_ERRORS, "errors: {model}: "),
-        (BROKEN, (), MODEL_ERRORS, "2 models: 1 errors, 1 ok\n  errors: {model}: "),
-        (BROKEN, ("--fail-on", "unknown"), MODEL_ERRORS, "2 models: 1 errors, 1 ok\n"),
+        (BROKEN, (), MODEL_ERRORS, "2 models: 1 with errors, 1 ok\n  errors: {model}: "),
+        (BROKEN, ("--fail-on", "unknown"), MODEL_ERRORS, "2 models: 1 with errors, 1 ok\n"),
     ],
 )
 @pytest.mark.parametrize("kept", [False, True])
@@ -163,7 +163,7 @@ def test_a_mended_model_is_run_again(folder: str, tmp_path: Path, capsys: pytest
     assert main([folder, "--json-lines", target]) == OK
     assert capsys.readouterr().out.splitlines()[-3] == "2 models: 2 ok"
     assert main([folder, "--json-lines", target]) == OK
-    assert f"none has changed since its line in {target} was written" in capsys.readouterr().out
+    assert f"results were taken from {target}: no model has changed" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

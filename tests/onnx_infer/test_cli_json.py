@@ -134,7 +134,7 @@ def test_sizes_can_be_read_and_inputs_have_no_node(tmp_path: Path, capsys: pytes
     assert values["u"]["node"]["operator"] == "com.acme::Mystery"
     assert values["r"]["reason"] == {
         "kind": "no rule",
-        "text": "no rule for com.acme::Mystery",
+        "text": "unsupported operator com.acme::Mystery",
         "node": "u",
         "names": ["com.acme::Mystery"],
     }

@@ -202,7 +202,7 @@ def test_an_error_is_told_in_two_lines_before_it_is_cut(
     g (float[batch, 64] x, float[48, 3] w) => (product) { product = MatMul (x, w) }"""
     path = tmp_path / "model.onnx"
     onnx.save(onnx.parser.parse_model(text), path)
-    monkeypatch.setenv("COLUMNS", "65")
+    monkeypatch.setenv("COLUMNS", "75")
     assert main([str(path)]) == MODEL_ERRORS
     first, second, *_ = capsys.readouterr().out.splitlines()
     assert (first, second) == ("error: MatMul (opset 13) 'product': inner sizes of the product differ:", "    64 != 48")

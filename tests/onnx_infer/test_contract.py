@@ -250,8 +250,8 @@ def test_sizes_and_names_of_symbols_are_put_into_it() -> None:
     assert not told(specialize(found, {"N": 4}))
     refusing = specialize(found, {"N": 1})
     assert [b.text for b in check(refusing, {"x": (1, 3), "w": (3, 4)}).broken] == [
-        "bounds of 'N': 1 >= 2 fails for 1 and 2 (declared)",
-        "assumed by the caller: 1 == 0 fails for 1 and 0 (declared)",
+        "bounds of 'N': 1 >= 2 is violated (1 < 2) (declared)",
+        "assumed by the caller: 1 == 0 is violated (1 != 0) (declared)",
     ]
     assert len(told(refusing)) == 2
     written = read(specialize(found, {"N": "2*n"}))
@@ -335,7 +335,7 @@ def test_ranges_that_cannot_be_placed_are_told(ranges: str, signature: str) -> N
     found = model(INPUTS, ranges, RANGES)
     found.graph.metadata_props.add(key=SIGNATURE, value=signature)
     (message,) = [d.message for d in onnx_infer.infer(found).diagnostics]
-    assert message.startswith(f"metadata {RANGES}: which sizes of the inputs these are cannot be told: ")
+    assert message.startswith(f"metadata {RANGES}: which sizes of the inputs these are cannot be determined: ")
     assert "s53 in 3.." in message
 
 

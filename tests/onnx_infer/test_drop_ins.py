@@ -68,7 +68,7 @@ def test_weights_are_linked_copied_or_the_call_is_refused(tmp_path: Path) -> Non
     onnx.save(model, source, save_as_external_data=True, size_threshold=0, location="w.bin")
     (tmp_path / "out").mkdir()
     target = tmp_path / "out" / "m.onnx"
-    with pytest.raises(ExternalDataError, match=r"w\.bin; copy_data=True copies them there"):
+    with pytest.raises(ExternalDataError, match=r"w\.bin; use copy_data=True to copy it there"):
         infer_shapes_path(source, target)
     assert not target.exists()
     infer_shapes_path(source, target, copy_data=True)

@@ -67,7 +67,7 @@ def test_arguments_of_a_wrong_kind_are_told() -> None:
     result = infer(models.cnn(1))
     with pytest.raises(ArgumentError, match="choose one of 'c', 'h', 'js'"):
         result.emit("pascal")  # type: ignore[arg-type]
-    with pytest.raises(ArgumentError, match="no identifier of C"):
+    with pytest.raises(ArgumentError, match="not a valid C identifier"):
         result.emit("c", name="my model")
     with pytest.raises(ArgumentError, match="only the tables of C can leave the names out"):
         result.emit("js", names=False)

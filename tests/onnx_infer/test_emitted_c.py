@@ -18,7 +18,7 @@ from tests.pages import blocks_of, text_of
 
 from . import models
 
-pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a compiler of C")
+pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="the system has no C compiler")
 
 STRICT = ["cc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 

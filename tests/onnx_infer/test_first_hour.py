@@ -50,7 +50,7 @@ def test_a_notebook_shows_a_table(result: onnx_infer.InferenceResult) -> None:
     html = result._repr_html_()
     assert "<tr><td>y</td><td>f32[N, 4]</td><td></td></tr>" in html
     assert "<td>z</td><td>i64[2, _d0]</td><td>NonZero &#x27;z&#x27;: the number of" in html
-    assert "Concat-13 &#x27;broken&#x27;" in html
+    assert "Concat (opset 13) &#x27;broken&#x27;" in html
     titles = re.findall("<details( open)?><summary>([^:]*)", html)
     order = ["errors", "symbols", "inputs", "outputs", "intermediate values that are not exact", "intermediate values"]
     assert titles == [(" open" if title != "intermediate values" else "", title) for title in order]

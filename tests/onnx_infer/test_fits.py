@@ -62,7 +62,9 @@ def test_without_an_upper_end() -> None:
     answer = result.fits(10**9)
     assert (answer.verdict, answer.sizes) == ("exceeded", {"N": 8, "M": 1 << 24})
     assert result.fits(10**9, {"M": (1, 10**6)}).verdict == "proved"
-    assert fits_text(answer, None).startswith("fits into 1000000000 bytes: exceeded at N = 8, M = 16777216\n  the peak")
+    assert fits_text(answer, None).startswith(
+        "does not fit: 1.61 GB needed at N = 8, M = 16777216 (limit 1 GB)\n  the peak"
+    )
 
 
 def test_what_is_not_known_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -118,7 +118,7 @@ def families_loaded_by(code: str) -> set[str]:
 @pytest.mark.parametrize("module", ["onnx", "numpy"])
 def test_onnx_infer_says_what_it_needs(module: str) -> None:
     code = f"import sys; sys.modules[{module!r}] = None; "
-    cure = "onnx_infer needs onnx: pip install 'onnx-symdim[onnx]'"
+    cure = "onnx_infer needs onnx 1.16 or newer: pip install 'onnx>=1.16'"
     call = "import onnx_infer.__main__; sys.exit(onnx_infer.__main__.main(['--demo']))"
     for what, said, status in (
         ("from onnx_infer import infer", f"ImportError: {cure}", 1),

@@ -127,11 +127,11 @@ def test_what_comes_after_the_first_node_counts_from_the_start() -> None:
 @pytest.mark.parametrize(
     ("node", "told"),
     [
-        (("Neg", ["nothing"], ["z"]), "reads 'nothing', which is not given yet"),
-        (("Neg", ["x"], ["y"]), "gives 'y', which is already defined"),
-        (("Neg", ["x"], ["x"]), "gives 'x', which is already defined"),
-        (("Split", ["x"], ["z", "z"]), "gives 'z', which is already defined"),
-        (("Constant", [], ["y"], {"value": helper.make_tensor("", TensorProto.FLOAT, [1], [7])}), "given already"),
+        (("Neg", ["nothing"], ["z"]), "input 'nothing' is not defined yet"),
+        (("Neg", ["x"], ["y"]), "output 'y' is already defined"),
+        (("Neg", ["x"], ["x"]), "output 'x' is already defined"),
+        (("Split", ["x"], ["z", "z"]), "output 'z' is already defined"),
+        (("Constant", [], ["y"], {"value": helper.make_tensor("", TensorProto.FLOAT, [1], [7])}), "already defined"),
     ],
     ids=str,
 )

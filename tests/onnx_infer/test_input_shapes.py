@@ -143,12 +143,12 @@ def test_what_is_said_of_a_bound_symbol_holds_of_its_expression() -> None:
         ({"input_shapes": {"x": [4, 3, 2, 2], "z": [5, 2]}}, InputValueError, "'N' is 5 here, and 4 by "),
         ({"input_shapes": {"z": ["N", 7]}}, InputValueError, r"has 2\*M there, which is 2\*M, and not 7"),
         ({"input_shapes": {"z": ["N", "K"]}}, InputValueError, r"has 2\*M there, and not K; bind the symbols"),
-        ({"input_shapes": {"x": [1, 3, 4.5, 4]}}, ArgumentError, "4.5 is no size"),
+        ({"input_shapes": {"x": [1, 3, 4.5, 4]}}, ArgumentError, "4.5 is not a valid size"),
         ({"input_shapes": {"x": [1, 3, -2, 4]}}, ArgumentError, "-2 is negative"),
-        ({"input_shapes": {"x": "1,3,4,4"}}, ArgumentError, "is no list of sizes"),
+        ({"input_shapes": {"x": "1,3,4,4"}}, ArgumentError, "is not a list of sizes"),
         ({"bind": {"Q": 3}}, UnknownSymbol, "bind: the model has no symbol 'Q'"),
         ({"bind": {"N": "M", "M": 2}}, InputValueError, "'N' is M, and 'M' is itself 2"),
-        ({"bind": {"N": "(("}}, ArgumentError, "bind: 'N': an operand is missing"),
+        ({"bind": {"N": "(("}}, ArgumentError, "bind: 'N': unexpected end: expected an operand"),
     ],
 )
 def test_errors_name_both_sides(options: dict[str, Any], error: type[Exception], message: str) -> None:

@@ -70,7 +70,7 @@ def test_what_shares_storage_needs_less() -> None:
 
 def test_why_the_next_size_does_not_fit() -> None:
     result = of("g (float[N, 8] x, float[40, 8] w) => (y) { y = Add(x, w) }")
-    assert result.largest_size(10**9).next.endswith("N in (40, 1) fails for 41 and 40")
+    assert result.largest_size(10**9).next.endswith("N in (40, 1) is violated (41 and 40)")
     result = of(MODELS["grows"])
     assert result.largest_size(1000).next == "N = 7 needs 1120 bytes at Relu 'y'"
 
@@ -128,8 +128,8 @@ def test_a_size_that_makes_a_divisor_0_does_not_fit() -> None:
         s = Shape(x) m = Sub(s, five) q = Div(sixty, m) y = ConstantOfShape(q) }"""
     found = of(text, N=(5, 200)).largest_size(30)
     assert (found.size, found.at_most, found.grows) == (None, -1, False)
-    assert largest_text(found, None) == "N: no size fits into 30 bytes"
+    assert largest_text(found, None) == "N: no size fits within 30 B"
     assert of(text, N=(5, 6)).largest_size(10**6).size == 6
     falling = of(text, N=(6, 200)).largest_size(10**6)
     assert (falling.size, falling.grows) == (200, False)
-    assert "it is not proved that every smaller size fits" in largest_text(falling, None)
+    assert "smaller N may not all fit" in largest_text(falling, None)

@@ -111,7 +111,7 @@ def test_it_is_written_so_that_it_loads_or_not_at_all(
         assert runs(out)
     else:
         assert main(call) == USAGE
-        assert "; --copy-data copies them there" in capsys.readouterr().err
+        assert "; use --copy-data to copy it there" in capsys.readouterr().err
         assert tree(tmp_path) == before
     for _ in range(2):  # the second time the copy is there
         if name in NEVER_COPIED:
@@ -134,7 +134,7 @@ def test_every_option_that_writes_a_model(
     call = [str(source), "-o", str(out), *options]
     assert main(call) == USAGE
     said = capsys.readouterr().err
-    assert f"{source.parent / 'w'}, a link to {tmp_path / 'blobs' / 'def'}; --copy-data copies them there" in said
+    assert f"{source.parent / 'w'}, a link to {tmp_path / 'blobs' / 'def'}; use --copy-data to copy it there" in said
     assert not out.exists()
     assert main([*call, "--copy-data"]) == OK
     assert runs(out)
@@ -144,7 +144,7 @@ def test_every_option_that_writes_a_model(
 
 def test_in_python(tmp_path: Path) -> None:
     source, out = made("a cache", tmp_path), tmp_path / BESIDE
-    with pytest.raises(ExternalDataError, match=r"a link to .*def; copy_data=True copies them there"):
+    with pytest.raises(ExternalDataError, match=r"a link to .*def; use copy_data=True to copy it there"):
         onnx_infer.infer_shapes_path(source, out)
     assert not out.exists()
     onnx_infer.infer_shapes_path(source, out, copy_data=True)

@@ -211,7 +211,7 @@ def test_what_was_not_looked_at_is_no_verdict(weighted: Path, capsys: pytest.Cap
         "what only onnx's checker knows: with weights in files it needs the path of the model",
     )
     assert main([str(weighted), "--lint", "--rename", "N=M"]) == 1
-    assert capsys.readouterr().out.startswith("not looked at: what only onnx's checker knows: ")
+    assert capsys.readouterr().out.startswith("not checked: what only onnx's checker knows: ")
 
 
 def test_the_command(weighted: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -268,7 +268,7 @@ try:
 except ImportError as error:
     print(error)
 """
-    assert "pip install 'onnx-symdim[ir]'" in python(program)
+    assert "pip install onnx-ir" in python(program)
 
 
 NESTED = """g (float[M, 2] x, int64 n, bool on) => (y) {

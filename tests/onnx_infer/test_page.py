@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 from html.parser import HTMLParser
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +78,7 @@ def test_values_and_nodes_are_those_of_the_result(make: Any) -> None:
 def test_what_is_unknown_has_its_reason_and_its_node() -> None:
     result = infer(parsed("g (float[N, 4] x) => (y, z) { y = NonZero (x)  z = Made (y) }"))
     data = data_of(result)
-    verdicts = {name: (verdict, reason) for name, _, _, _, verdict, reason, _ in data["values"]}
+    verdicts = {name: (verdict, reason) for name, _, _, _, verdict, reason, *_ in data["values"]}
     assert verdicts["x"] == ("exact", -1)
     assert [verdicts[name][0] for name in "yz"] == ["data-dependent", "unknown"]
     assert data["reasons"][verdicts["y"][1]] == {"text": "NonZero 'y': the number of non-zero elements", "node": "y"}
@@ -184,3 +187,50 @@ def test_the_page_goes_to_standard_output(capfdbinary: pytest.CaptureFixture[byt
     assert b"inputs:" in err
     with pytest.raises(SystemExit):
         main(["--demo", "--html", "-", "-o", "-"])
+
+
+def test_bytes_that_only_the_data_decide_have_an_upper_bound() -> None:
+    data = data_of(infer(parsed("g (float[N, 4] x) => (k, z) { n = NonZero (x)  k = Transpose (n)  z = Made (n) }")))
+    most = {name: data["dims"][bound] if bound >= 0 else None for name, *_, bound in data["values"]}
+    assert most == {"x": None, "n": "64*N", "k": "64*N", "z": None}
+    assert data["not_counted"] == 1
+
+
+def test_messages_keep_their_lines() -> None:
+    data = data_of(infer(parsed("g (float[N, 4] x, float[5, 2] w) => (p) { p = MatMul (x, w) }")))
+    (text,) = [message["text"] for message in data["messages"]]
+    assert text.splitlines()[1] == "  inputs: A: f32[N, 4], B: f32[5, 2]"
+    assert "\\n" not in text
+
+
+ROWS = """
+import { Model } from "ASSETS/model.js";
+import { rowsAround } from "ASSETS/neighbourhood.js";
+const model = new Model(DATA, { guards: [] });
+const shown = (value) => rowsAround(value).map(({ values, more }) => [values.map(({ name }) => name), more]);
+console.log(JSON.stringify(model.values.map((value) => [value.name, shown(value)])));
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="the system has no Node.js")
+def test_a_neighbourhood_is_two_steps_each_way(tmp_path: Path) -> None:
+    text = (
+        "g (float[N] x) => (z) { a = Neg (x)  b = Add (a, x)  c = Exp (b)  d = Add (c, a)  e = Abs (d)  z = Sqrt (e) }"
+    )
+    data = json.dumps({**data_of(infer(parsed(text))), "guards": []})
+    assets = Path(str(files("onnx_infer.tools.page").joinpath("assets"))).as_uri()
+    (tmp_path / "rows.mjs").write_text(ROWS.replace("ASSETS", assets).replace("DATA", data))
+    done = subprocess.run(["node", str(tmp_path / "rows.mjs")], capture_output=True, text=True, check=True)
+    rows = dict(json.loads(done.stdout))
+    assert rows["b"] == [[["a", "x"], 0], [["b"], 0], [["c"], 0], [["d"], 0]]
+    assert rows["d"] == [[["b", "x"], 0], [["c", "a"], 0], [["d"], 0], [["e"], 0], [["z"], 0]]
+    assert rows["x"] == [[["x"], 0], [["a", "b"], 0], [["d", "c"], 0]]
+    many = "  ".join(f"y{i} = Neg (x)" for i in range(5))
+    data = json.dumps({**data_of(infer(parsed(f"g (float[N] x) => (y0) {{ {many} }}"))), "guards": []})
+    (tmp_path / "rows.mjs").write_text(ROWS.replace("ASSETS", assets).replace("DATA", data))
+    done = subprocess.run(["node", str(tmp_path / "rows.mjs")], capture_output=True, text=True, check=True)
+    assert dict(json.loads(done.stdout))["x"] == [[["x"], 0], [["y0", "y1", "y2"], 2]]
+
+
+def test_the_drawing_is_short() -> None:
+    assert len(asset("neighbourhood.js").splitlines()) <= 250

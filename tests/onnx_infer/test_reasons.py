@@ -81,7 +81,7 @@ REASONS = [
 def test_what_is_unknown_names_what_decides_it(graph, kind, node, names):
     found = reason(graph)
     assert (found.kind, found.node, found.names) == (kind, node, names), found
-    for name in (*names, node):
+    for name in names if kind == "no rule" else (*names, node):
         assert name in found.text
 
 
@@ -144,7 +144,9 @@ def test_nothing_of_an_empty_sequence_is_unknown() -> None:
 
 
 def test_a_size_that_is_declared_without_a_number_at_a_node_without_a_rule() -> None:
-    assert reason("g (float[N] x) => (float[?] y) { y = com.acme.Foo (x) }").text == "no rule for com.acme::Foo"
+    assert (
+        reason("g (float[N] x) => (float[?] y) { y = com.acme.Foo (x) }").text == "unsupported operator com.acme::Foo"
+    )
 
 
 LONG = [f"a_rather_long_name_of_a_size_{i}" for i in range(60)]

@@ -142,7 +142,7 @@ def test_every_refusal_names_operator_and_operands() -> None:
     for verdict in verdicts(1, 400):
         if verdict.ours is not None:
             case = verdict.case
-            assert f"{case.name}-{case.version}" in verdict.ours
+            assert f"{case.name} (opset {case.version})" in verdict.ours
             given = [v for v in case.inputs if v is not None]
             assert not given or "inputs: " in verdict.ours
 

@@ -172,7 +172,7 @@ def rule(
 
 WRONG_RULES = {
     "an int for a tensor": ("com.acme::Widen", "X: int", "'X' is an input, and int is not a form of a tensor"),
-    "a name before *": ("com.acme::Widen", "X: SymTensor, axis: int", "an attribute stands after *"),
+    "a name before *": ("com.acme::Widen", "X: SymTensor, axis: int", "an attribute comes after *"),
     "an int of the schema": ("Relu", "X: int", "int is not a form of a tensor: write SymTensor"),
     "a wrong name": ("Concat", "inputs, axes: int", "do you mean 'axis'?"),
     "a tensor for an attribute": (

@@ -114,7 +114,7 @@ def test_values_can_be_pickled_and_substituted(value: Value) -> None:
     [
         (Sequence(SymTensor(F32)), 1, "not declared as a tensor"),
         (SymTensor(dt.INT64, (2,)), [1, [2]], "neither a number nor a list"),
-        (SymTensor(dt.INT64, (2,)), [1, 2, 3], "has not the declared shape"),
+        (SymTensor(dt.INT64, (2,)), [1, 2, 3], "does not match the declared"),
         (SymTensor(dt.UINT8, ()), 256, "is not an element of u8"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Sizes that the data decide: their bounds, and what elements of inputs decide. `runs/upper_bounds.txt` runs them."""
+"""Data-dependent sizes: their bounds, and what elements of inputs decide. `runs/upper_bounds.txt` runs them."""
 
 from __future__ import annotations
 

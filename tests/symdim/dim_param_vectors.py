@@ -29,7 +29,7 @@ KINDS = {
         "outside of floor()",
         "exponent",
         "need not be an integer",
-        "a float is no size",
+        "a float is not a size",
         "is a quotient",
         "no finite value",
         "beyond all floats",

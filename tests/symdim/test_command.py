@@ -33,7 +33,7 @@ def test_an_expression(arguments: list[str], printed: str, capsys: pytest.Captur
     "arguments, message",
     [
         (["N + * 2"], 'expected an operand before "*" at position 4\n    N + * 2\n        ^\n'),
-        ([""], "unexpected end: expected an operand at position 0\n    \n    ^\n"),
+        ([""], "unexpected end: expected an operand (the text is empty)\n"),
         (["N//(M - 3)", "--bind", "M=3"], "N//(M - 3): the divisor of N//(M - 3) is zero\n"),
     ],
 )

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 def aten(first: SymTensor, arguments: Values, operator: str) -> list[Value]:
     """The results of a function, by its name."""
     if operator not in _FUNCTIONS:
-        warn(f"no rule for the function {operator} of ATen")
-        raise Unknown(f"no rule for the function {operator} of ATen")
+        warn(f"unsupported operator {operator} of ATen")
+        raise Unknown(f"unsupported operator {operator} of ATen")
     return [*_FUNCTIONS[operator](first, [*arguments, *[None] * 6])]
 
 

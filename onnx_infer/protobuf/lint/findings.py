@@ -117,8 +117,8 @@ RULES = {
 
 
 NOTHING_FOUND = (
-    f"onnx's checker {onnx.__version__} accepts the model, and no rule finds what onnxruntime refuses; not looked at: "
-    "sizes and element types, which inference checks, operators of other domains, and what kernels demand, such as "
+    f"no problems found: onnx's checker {onnx.__version__} accepts the model, as do all rules; not checked: "
+    "sizes and element types, which inference checks, operators of other domains, and what kernels require, such as "
     "values of attributes"
 )
 """What an empty list of findings says, if nothing is unseen."""

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from onnx_infer.tools.cli.texts import (
-    binding,
+    bindings,
     byte_count,
     freed_axis,
     identifier,
@@ -49,12 +49,12 @@ examples:
   onnx-infer models/ --jobs 4 --quiet --fail-on unknown
 
 exit codes:
-  0    all is well
-  1    a model has errors, which are shown, or was not inferred; --lint,
-       --check or --fail-on finds something; --diff does not say equal; or it is
-       not known to fit into the memory of --fits or --max-memory
-  2    the call is wrong, a file cannot be read or written, or the file is no
-       model
+  0    no problems
+  1    a model has errors or was not inferred; --lint, --check or --fail-on
+       finds something; --diff does not report equal; or the model is not known
+       to fit within --fits or --max-memory
+  2    the call is wrong, a file cannot be read or written, or the file is not
+       a model
   130  interrupted
 """
 
@@ -101,7 +101,7 @@ def command_parser() -> argparse.ArgumentParser:
     source = parser.add_mutually_exclusive_group()
     source.add_argument(
         "models", nargs="*", default=[], metavar="FILE",
-        help="an .onnx file; its external data are not read. A folder or several files: all models, in workers",
+        help="an .onnx file; external data is not read. A folder or several files: all models, in worker processes",
     )  # fmt: skip
     source.add_argument("--demo", action="store_true", help="run on a built-in demo model")
     _add_inference(parser.add_argument_group("inference"))
@@ -117,25 +117,25 @@ def command_parser() -> argparse.ArgumentParser:
 def _add_dynamic(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--dynamic", metavar="INPUT:AXIS=SYMBOL", type=freed_axis, action="append", default=[],
-        help="free a size of an input, and say what pins it; *:0=batch frees all inputs of one size there; repeatable",
+        help="make an axis of an input dynamic; *:0=batch: of all inputs with the same size there; repeatable",
     )  # fmt: skip
-    group.add_argument("--apply", action="store_true", help="make the changes that are certain")
+    group.add_argument("--apply", action="store_true", help="make the proposed changes")
     group.add_argument(
-        "--unfinished", action="store_true", help="make the changes and write the model, though it is not free"
+        "--unfinished", action="store_true", help="make the changes and write the model even if sizes are still fixed"
     )
 
 
 def _add_fleets(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        "--json-lines", metavar="OUT", help="a line for each model in this file; unchanged models are not run again"
+        "--json-lines",
+        metavar="OUT",
+        help="write a line for each model to this file; unchanged models are not run again",
     )
+    group.add_argument("--force", action="store_true", help="with --json-lines: run unchanged models again")
+    group.add_argument("--jobs", metavar="N", type=positive, help="number of worker processes; default: 1")
+    group.add_argument("--timeout", metavar="SECONDS", type=positive, help="time limit for one model; default: 300")
     group.add_argument(
-        "--force", action="store_true", help="with --json-lines: also models that have not changed since their line"
-    )
-    group.add_argument("--jobs", metavar="N", type=positive, help="the number of worker processes; the default is 1")
-    group.add_argument("--timeout", metavar="SECONDS", type=positive, help="the time for one model; the default is 300")
-    group.add_argument(
-        "--max-worker-memory", metavar="BYTES", type=byte_count, help="the memory of a worker, such as 2GB"
+        "--max-worker-memory", metavar="BYTES", type=byte_count, help="memory limit of a worker, e.g. 2GB"
     )
 
 
@@ -146,18 +146,18 @@ def _add_inference(group: argparse._ArgumentGroup) -> None:
             dest=dest or name.strip("-").replace("-", "_"),
         )  # fmt: skip
 
-    repeatable("--bind", "NAME=SIZE", "fix a symbol, N=4, or write it as an expression, H=32*h", binding)
+    repeatable("--bind", "NAME=SIZE,...", "replace symbols by numbers, N=4,M=8, or by expressions, H=32*h", bindings)
     repeatable(
         "--input-shape", "INPUT:SIZES", "the shape of an input: x:1,3,224,224; ? is what the model has", input_shape
     )
-    repeatable("--rename", "OLD=NEW", "give a symbol another name, before all else", renaming)
-    repeatable("--bounds", "NAME=LO..HI", "limit a symbol", interval)
-    repeatable("--value", "INPUT=VALUE", "the elements of an input: sr=16000, axes=[0, 1]", input_value, "values")
+    repeatable("--rename", "OLD=NEW", "rename a symbol, before anything else", renaming)
+    repeatable("--bounds", "NAME=LO..HI", "range of a symbol", interval)
+    repeatable("--value", "INPUT=VALUE", "elements of an input: sr=16000, axes=[0, 1]", input_value, "values")
     repeatable("--assume", "RELATION", "assume a relation between symbols, e.g. 'H %% 32 == 0'")
-    repeatable("--import", "MODULE", "import a module with rules first, also from this folder", dest="modules")
-    group.add_argument(
-        "--bidirectional", action="store_true", help="infer the shapes of inputs from what uses them, too"
+    repeatable(
+        "--import", "MODULE", "import a module with rules first; it may be in the current folder", dest="modules"
     )
+    group.add_argument("--bidirectional", action="store_true", help="also infer the shapes of inputs from their uses")
     group.add_argument("--assume-declared", action="store_true", help="trust the shapes declared in the model")
     group.add_argument(
         "--initializers",
@@ -168,13 +168,15 @@ def _add_inference(group: argparse._ArgumentGroup) -> None:
         "--broadcast", choices=("onnx", "strict"),
         help="strict: treat two symbols that are broadcast together as equal; default: onnx",
     )  # fmt: skip
-    group.add_argument("--policy", choices=POLICIES, help="inferred against declared types; the default is refine")
+    group.add_argument(
+        "--policy", choices=POLICIES, help="how declared types are merged with inferred ones; default: refine"
+    )
 
 
 def _add_output(group: argparse._ArgumentGroup) -> None:
     target = group.add_mutually_exclusive_group()
-    target.add_argument("-o", "--output", metavar="FILE", help="write the model with what was inferred")
-    target.add_argument("--in-place", action="store_true", help="write it into the file that was read")
+    target.add_argument("-o", "--output", metavar="FILE", help="write the model with the inferred types")
+    target.add_argument("--in-place", action="store_true", help="write the model to the file that was read")
     group.add_argument("--fold", action="store_true", help="write a smaller model that computes the same")
     group.add_argument(
         "--keep-guards",
@@ -183,51 +185,54 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--copy-data", action="store_true", help="copy external data beside the model that is written")
     group.add_argument(
-        "--contract", action="store_true", help="with -o: bounds, guards and upper bounds as metadata of the graph"
+        "--contract", action="store_true", help="with -o: store bounds, guards and upper bounds in the graph's metadata"
     )
     group.add_argument(
         "--check", action="store_true",
-        help="judge sizes, by --bind and --input-shape, and elements, by --value, by the contract in the file, without"
-        " inference; with --fold and -o: run both files in onnxruntime at a few sizes, and compare their outputs",
+        help="check sizes (--bind, --input-shape) and elements (--value) against the contract stored in the file; with"
+        " --fold and -o: run both files in onnxruntime at a few sizes, and compare their outputs",
     )  # fmt: skip
     group.add_argument(
         "--fail-on", choices=("unknown", "guards"), action="append", default=[],
-        help="exit with 1 if a value is not exact, or if a run needs a condition; repeatable",
+        help="exit with 1 if a value is not exact, or if there are guards; repeatable",
     )  # fmt: skip
     group.add_argument(
         "--format", choices=("text", "github"), help="github: each error as an annotation of GitHub Actions"
     )
-    group.add_argument("--quiet", action="store_true", help="print nothing if all is well, and else only what is not")
-    group.add_argument("--explain", metavar="VALUE", help="where the type of this value comes from")
-    group.add_argument("--json", action="store_true", help="JSON instead of a text")
-    group.add_argument("--all", action="store_true", help="every value, however many there are")
-    group.add_argument("--full", action="store_true", help="whole lines, however wide the terminal is")
+    group.add_argument("--quiet", action="store_true", help="print only problems")
+    group.add_argument("--explain", metavar="VALUE", help="show where the type of this value comes from")
+    group.add_argument("--json", action="store_true", help="print JSON")
+    group.add_argument("--all", action="store_true", help="print all values")
+    group.add_argument("--full", action="store_true", help="do not shorten lines to the width of the terminal")
 
 
 def _add_planning(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--costs", action="store_true", help="parameters and multiply-adds, by layer and by node")
-    group.add_argument("--memory", action="store_true", help="the peak of memory, its node, and the memory by layer")
+    group.add_argument("--memory", action="store_true", help="peak memory, its node, and memory by layer")
     group.add_argument(
-        "--max-memory", metavar="BYTES", type=byte_count, help="the largest size of the open symbol within 8GB, 512MiB"
+        "--max-memory",
+        metavar="BYTES",
+        type=byte_count,
+        help="the largest size of the remaining symbol that fits, e.g. 8GB, 512MiB",
     )
-    group.add_argument("--diff", metavar="OTHER", help="what differs in another export of the model")
+    group.add_argument("--diff", metavar="OTHER", help="compare with another export of the model")
 
 
 def _add_arena(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--arena", action="store_true", help="a place for each value in one block, for all sizes")
+    group.add_argument("--arena", action="store_true", help="an offset for each value in one buffer, for all sizes")
     group.add_argument(
         "--align", metavar="BYTES", type=positive, help="alignment of buffer offsets in bytes; default: 64"
     )
-    group.add_argument("--order", choices=("file", "least"), help="least: an order of the nodes that needs less memory")
+    group.add_argument("--order", choices=("file", "least"), help="execution order; least: one that needs less memory")
     group.add_argument(
         "--caller-owned", choices=("none", "inputs", "outputs", "inputs,outputs"),
-        help="what the caller owns, outside of the block; the default is inputs",
+        help="what the caller allocates, outside the arena; default: inputs",
     )  # fmt: skip
     group.add_argument(
         "--at", metavar="NAME=SIZE,...", type=sizes, action="append", default=[],
         help="sizes to optimize the plan for and to report; repeatable; default: several magnitudes",
     )  # fmt: skip
-    group.add_argument("--annotate-arena", action="store_true", help="with -o: the plan as metadata of the values")
+    group.add_argument("--annotate-arena", action="store_true", help="with -o: store the plan in the values' metadata")
     group.add_argument(
         "--fits",
         metavar="BYTES",
@@ -240,17 +245,15 @@ def _add_other_forms(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--html", metavar="FILE", help="write an interactive HTML report")
     group.add_argument(
         "--emit", choices=FILE_KINDS,
-        help="print code that computes all sizes instead: a file of C, its header (h), or a module of JavaScript",
+        help="print code that computes all sizes: a C file, its header (h), or a JavaScript module",
     )  # fmt: skip
-    group.add_argument(
-        "--name", type=identifier, help="with --emit: what all names in C begin with; the default is the file's name"
-    )
+    group.add_argument("--name", type=identifier, help="with --emit: prefix of all C names; default: the file's name")
     group.add_argument(
         "--no-names",
         action="store_true",
-        help="with --emit: leave names of values and texts of guards out of C's tables",
+        help="with --emit: omit names of values and texts of guards from the C tables",
     )
     group.add_argument(
-        "--lint", action="store_true", help="what onnx's checker or onnxruntime refuses when it loads a model"
+        "--lint", action="store_true", help="report what onnx's checker or onnxruntime rejects when loading the model"
     )
-    group.add_argument("--dialect", choices=DIALECTS, help="the form in which sizes and guards are printed")
+    group.add_argument("--dialect", choices=DIALECTS, help="syntax in which sizes and guards are printed")

@@ -181,7 +181,7 @@ def _lint(model: ModelProto, options: Namespace) -> int:
         fields = [{**f._asdict(), "problem": f.problem, "cure": f.cure} for f in found]
         text = json.dumps({**head_json(), "findings": fields, "unseen": found.unseen}, indent=1)
     else:
-        lines = [*map(str, found), *(f"not looked at: {what}" for what in found.unseen)]
+        lines = [*map(str, found), *(f"not checked: {what}" for what in found.unseen)]
         text = "\n".join(lines) or NOTHING_FOUND
     return _end(text, options, None, not (found or found.unseen))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import ArgumentError
 from onnx_infer.tools.cli.arguments import WrongCall
+from onnx_infer.tools.planning.costs import layer_of
 from onnx_infer.tools.report.layout import limited, text_of
 from onnx_infer.tools.report.plain_data import head_json, plain
 from onnx_infer.tools.report.table import guard_section
@@ -16,11 +17,12 @@ from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from onnx import ModelProto
 
     from onnx_infer.result import InferenceResult
+    from onnx_infer.tools.transforms.dynamic.pinned import Change, Pin
     from onnx_infer.tools.transforms.dynamic.remaining import Doubt
 
 
@@ -86,9 +88,9 @@ def report(made: Dynamic, options: Namespace, limit: int | None, width: int | No
     sections = [[f"made dynamic: {sizes}"]]
     if made.changes:
         heading = "changed:" if made.applied else f"proposed changes ({_how(options)}):"
-        sections.append([heading, *limited([f"  {change}" for change in made.changes], limit)])
+        sections.append([heading, *limited(alike(made.changes), limit)])
     if made.pins:
-        pins = [f"  {pin}" for pin in made.pins]
+        pins = alike(made.pins)
         sections.append(["needs manual changes (still fixed to the exported size):", *limited(pins, limit)])
     if made.doubts:
         heading = "check these numbers: they may come from the example input:"
@@ -121,6 +123,28 @@ def _unfinished(made: Dynamic) -> str:
 def is_done(made: Dynamic) -> bool:
     """Whether the model is free: nothing is left, and all changes are made."""
     return made.is_free and (made.applied or not made.changes)
+
+
+def alike(found: Sequence[Change | Pin]) -> list[str]:
+    """A line for each change or pin, one for those that differ only in the numbers in their names.
+
+    >>> from onnx_infer.tools.transforms.dynamic.pinned import Pin
+    >>> for line in alike([Pin("Expand", f"/layers.{i}/Expand", "the size 1", "a new export") for i in range(4)]):
+    ...     print(line)
+      Expand '/layers.0/Expand': the size 1; a new export (the same in 4 layers)
+    """
+    groups: dict[str, list[Change | Pin]] = {}
+    for each in found:
+        key = re.sub("'[^']*'", lambda name: re.sub(r"\d+", "#", name[0]), str(each))
+        groups.setdefault(key, []).append(each)
+    return [f"  {same[0]}{_how_often(same)}" for same in groups.values()]
+
+
+def _how_often(same: Sequence[Change | Pin]) -> str:
+    if len(same) == 1:
+        return ""
+    layers = {layer_of(each.node) for each in same} - {""}
+    return f" (the same in {len(layers)} layers)" if len(layers) == len(same) else f" (the same at {len(same)} nodes)"
 
 
 def grouped(doubts: Iterable[Doubt]) -> list[str]:

@@ -6,8 +6,8 @@ from __future__ import annotations
 def annotation(path: str, title: str, message: str) -> str:
     """The line of a log that GitHub shows as an error of a file.
 
-    >>> annotation("models/a,b.onnx", "MatMul-13 'y'", "inner sizes differ: 64 != 48\\n  100% sure")
-    "::error file=models/a%2Cb.onnx,title=MatMul-13 'y'::inner sizes differ: 64 != 48%0A  100%25 sure"
+    >>> annotation("models/a,b.onnx", "MatMul (opset 13) 'y'", "inner sizes differ: 64 != 48\\n  100% sure")
+    "::error file=models/a%2Cb.onnx,title=MatMul (opset 13) 'y'::inner sizes differ: 64 != 48%0A  100%25 sure"
     """
     return f"::error file={_property(path)},title={_property(title)}::{_escaped(message)}"
 

@@ -64,7 +64,7 @@ def plan(result: InferenceResult, options: Namespace, limit: int | None, width: 
     if arena is not None:
         texts.append(arena.text(limit, width))
     if again := errors_again(Rows(result)):
-        texts.append(text_of([[*again, "  the numbers above are those of a run that fails"]], width))
+        texts.append(text_of([[*again, "  the model fails at the sizes of the numbers above"]], width))
     return "\n\n".join(texts), fails
 
 
@@ -101,6 +101,8 @@ def arena_plan(result: InferenceResult, options: Namespace) -> ArenaPlan:
             order=options.order or "file",
             at=options.at or None,
         )
+    except UnboundName as error:
+        raise WrongCall(f"--at: {str(error).removeprefix('arena: at: ')}") from None
     except (OnnxInferError, SymdimError, TypeError) as error:
         raise WrongCall(f"--arena: {str(error).removeprefix('arena: ')}") from None
 

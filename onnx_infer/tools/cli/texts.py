@@ -61,6 +61,16 @@ def binding(text: str) -> tuple[str, int | str]:
     return name, int(size) if size.isdecimal() else size.strip()
 
 
+def bindings(text: str) -> list[tuple[str, int | str]]:
+    """The names and sizes of `batch=8,seq=128`. A comma in parentheses, or before no `=`, belongs to a name or size.
+
+    >>> bindings("batch=8,H=min(W, 6)"), bindings("a,b=3")
+    ([('batch', 8), ('H', 'min(W, 6)')], [('a,b', 3)])
+    """
+    parts = _parts(text)
+    return [binding(part) for part in parts] if all("=" in part for part in parts) else [binding(text)]
+
+
 def input_shape(text: str) -> tuple[str, list[int | str | None]]:
     """The name and sizes of `x:1,3,H,W`; a name may contain `:`. None, for `?`, is what the model has.
 

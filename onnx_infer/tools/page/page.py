@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from onnx_infer.tools.arena.plan import ArenaPlan
     from onnx_infer.tools.emission.content import Content, Symbol
 
-MODULES = ("format", "model", "curve", "arena", "symbols", "rows", "details", "page")
+MODULES = ("format", "model", "curve", "arena", "symbols", "rows", "neighbourhood", "details", "page")
 """The modules of the script, each after those that it imports."""
 
 _MODULE_WORDS = re.compile(r'^(import .*? from ".*";\n|export (?=const|class|function))', re.MULTILINE)
@@ -89,10 +89,11 @@ def page_data(result: Inferred, content: Content, sizes: Mapping[str, int]) -> d
     """
     tables = _Tables(result, content)
     nodes = tables.nodes()
-    values = [tables.value(row) for row in tables.rows.of.values()]
+    memory = MemoryPlan(result, upper=True, inline=False)
+    bounds = {name: memory.sizes[name] for name in memory.bounded if name in memory.sizes}
+    values = [tables.value(row, bounds.get(row.name)) for row in tables.rows.of.values()]
     counts = tables.rows.counts
     arena = tables.arena(arena_plan(result, Options(effort=0)))
-    memory = MemoryPlan(result, inline=False)
     values += [tables.block(name, size) for name, size in memory.sizes.items() if name not in tables.places]
     symbols = content.symbols
     places = {symbol.variable: place for place, symbol in enumerate(symbols)}
@@ -112,6 +113,7 @@ def page_data(result: Inferred, content: Content, sizes: Mapping[str, int]) -> d
         "outputs": [tables.places[name] for name in result.outputs if name in tables.places],
         "born": [[tables.places[name] for name in step.born] for step in memory.steps],
         "dead": [[tables.places[name] for name in step.dead] for step in memory.steps],
+        "not_counted": len(memory.unknown),
         "arena": arena,
         "guards": [
             {
@@ -122,8 +124,7 @@ def page_data(result: Inferred, content: Content, sizes: Mapping[str, int]) -> d
         ],
         "laws": [printable(str(law)) for law in tables.rows.laws],
         "messages": [
-            {"severity": found.severity, "text": printable(str(found)), "node": found.node}
-            for found in result.diagnostics
+            {"severity": found.severity, "text": _lines(str(found)), "node": found.node} for found in result.diagnostics
         ],
     }
 
@@ -138,18 +139,30 @@ class _Tables:
         self.told: list[dict[str, str]] = []
         self._reason_places: dict[object, int] = {}
 
-    def value(self, row: Row) -> list[object]:
-        """A value: name, type or element type, sizes, bytes, verdict, reason, elements. -1: no size, or no reason."""
+    def value(self, row: Row, most: Dim | None) -> list[object]:
+        """A value: name, type or element type, sizes, bytes, verdict, reason, elements, and the `most` bytes.
+
+        -1: no size, or no reason.
+        """
         value, reason = row.value, self._reason(row.reason)
         known = isinstance(value, SymTensor) and value.shape is not None and UNKNOWN_SIZE not in value.shape
-        axes = [self._content.place(dim) for dim in value.shape or ()] if known else None  # type: ignore[attr-defined]
-        kind = dt.text(value.dtype) if known else _shortened(str(value))  # type: ignore[attr-defined]
-        return [row.name, kind, axes, self._place(byte_size(value)), row.verdict, reason, _elements(value)]
+        axes = [self._content.place(dim) for dim in value.shape or ()] if known else None
+        kind = dt.text(value.dtype) if known else _shortened(str(value))
+        return [
+            row.name,
+            kind,
+            axes,
+            self._place(byte_size(value)),
+            row.verdict,
+            reason,
+            _elements(value),
+            self._place(most),
+        ]
 
     def block(self, name: str, size: Dim) -> list[object]:
         """The memory that the bodies of a node need, as a value."""
         self.places[name] = len(self.places)
-        return [name, "bodies", None, self._place(size), "exact", -1, ""]
+        return [name, "bodies", None, self._place(size), "exact", -1, "", -1]
 
     def arena(self, plan: ArenaPlan) -> dict[str, Any]:
         """The storages of an arena, and an order in which each comes after those below it."""
@@ -192,6 +205,11 @@ def _elements(value: Value) -> str:
     if not isinstance(value, SymTensor) or value.data is None:
         return ""
     return _shortened(printable(", ".join("?" if x is None else str(x) for x in value.data)))
+
+
+def _lines(text: str) -> str:
+    """The text of a message, whose lines stay lines."""
+    return "\n".join(map(printable, text.split("\n")))
 
 
 def _shortened(text: str) -> str:

@@ -108,8 +108,9 @@ def multiply_adds(
 
 
 def _shape(value: Value | None) -> Shape | None:
-    known = isinstance(value, SymTensor) and value.shape is not None
-    return tuple(map(without_computed, value.shape)) if known else None  # type: ignore[union-attr]
+    if not isinstance(value, SymTensor) or value.shape is None:
+        return None
+    return tuple(map(without_computed, value.shape))
 
 
 def parameters(value: Value) -> Dim:

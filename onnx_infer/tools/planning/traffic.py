@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from onnx_infer.ops.loop import ENDLESS
 from onnx_infer.results.inferred import checked_sizes
 from onnx_infer.tools.planning.costs import costs
-from onnx_infer.tools.planning.live import ByteCounter
+from onnx_infer.tools.planning.memory import ByteCounter
 from onnx_infer.tools.planning.scheduled import MOST_STEPS, Schedule
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Sequence, SymTensor
@@ -163,8 +163,9 @@ class _Counter:
 
 
 def _size(value: Value | None, axis: int) -> Dim | None:
-    known = isinstance(value, SymTensor) and value.shape is not None and -len(value.shape) <= axis < len(value.shape)
-    return value.shape[axis] if known else None  # type: ignore[union-attr]
+    if not isinstance(value, SymTensor) or value.shape is None:
+        return None
+    return value.shape[axis] if -len(value.shape) <= axis < len(value.shape) else None
 
 
 def _limit(value: Value | None) -> Dim | None:

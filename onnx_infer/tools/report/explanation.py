@@ -10,8 +10,11 @@ from onnx_infer.results.exactness import is_exact, lacks_elements, variables
 from onnx_infer.results.reasons import Reasons
 from onnx_infer.tools.report.layout import WIDTH, beside, wrapped
 from onnx_infer.values.text import printable, text
+from symdim import Expr
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.results.guards import Guard
     from onnx_infer.results.inferred import Inferred
@@ -24,7 +27,8 @@ if TYPE_CHECKING:
 class Step(NamedTuple):
     """A value, the node that gives it (None: an input or initializer), and the messages about that node.
 
-    `fresh`: the variables in its sizes that are not symbols of the inputs.
+    `fresh`: the variables in its sizes that are not symbols of the inputs. `computed`: the sizes that none of its
+    operands has, so that its node computes them.
     """
 
     value: str
@@ -34,10 +38,14 @@ class Step(NamedTuple):
     guards: list[Guard]
     errors: list[Diagnostic]
     reason: Reason | None
+    computed: Sequence[Expr] = ()
 
 
 def steps(result: Inferred, name: str) -> list[Step]:
-    """The steps from a value back to the origins of its sizes.
+    """The steps from a value back to the origins of its sizes: to the causes of what is not exact, or to the inputs.
+
+    Of an exact value, these are the nodes that compute its sizes, and the inputs with the symbols in them; if its node
+    has an error, also those of its operands. Nodes that only pass the sizes on are left out.
 
     Raises KeyError for a name that the main graph does not have.
     """
@@ -49,9 +57,8 @@ def steps(result: Inferred, name: str) -> list[Step]:
     errors: dict[str, list[Diagnostic]] = {}
     for error in result.diagnostics:
         errors.setdefault(error.node, []).append(error)
-    found, seen, queue = [], {name}, deque([name])
-    while queue:
-        current = queue.popleft()
+
+    def step(current: str, computed: Sequence[Expr] = ()) -> Step:
         value, node = types[current], reasons.producer(current)
         fresh = [v for v in variables(value) if v not in reasons.inputs]
         operands = [] if node is None else [x for x in dict.fromkeys(node[2]) if x in types]
@@ -59,12 +66,57 @@ def steps(result: Inferred, name: str) -> list[Step]:
         said = [guard for label in labels for guard in guards.get(label, ())]
         wrong = [error for label in labels for error in errors.get(label, ())]
         reason = None if is_exact(value, reasons.inputs) else reasons.of(current)
-        found.append(Step(current, fresh, node, operands, said, wrong, reason))
-        if reason is not None or current != name:
-            before = [x for x in operands if x not in seen and _is_open(types[x], reason, reasons)]
-            seen.update(before)
-            queue.extend(before)
+        return Step(current, fresh, node, operands, said, wrong, reason, computed)
+
+    if is_exact(types[name], reasons.inputs):
+        first = step(name)
+        origins = _origins(result, [name, *(first.operands if first.errors else ())])
+        inner = sorted(origins.items(), key=lambda origin: not origin[1])  # the inputs come last
+        return [
+            first._replace(computed=origins.get(name, ())),
+            *(step(*origin) for origin in inner if origin[0] != name),
+        ]
+    found, seen, queue = [], {name}, deque([name])
+    while queue:
+        found.append(last := step(queue.popleft()))
+        before = [x for x in last.operands if x not in seen and _is_open(types[x], last.reason, reasons)]
+        seen.update(before)
+        queue.extend(before)
     return found
+
+
+def _origins(result: Inferred, names: Sequence[str]) -> dict[str, list[Expr]]:
+    """The values back from some at whose nodes their sizes begin, each with these sizes; inputs have none.
+
+    A size is followed through the operands that have it, among their sizes or elements. Where none has it, its node
+    computes it, and its variables are followed.
+    """
+    types = result.types
+    found: dict[str, list[Expr]] = {}
+    queue = deque((name, size) for name in names for size in _sizes_of(types[name]))
+    seen = set(queue)
+    while queue:
+        current, size = queue.popleft()
+        node = result._index.producer(current)
+        operands = [] if node is None else [x for x in dict.fromkeys(node[2]) if x in types]
+        having = next((x for x in operands if size in _sizes_of(types[x])), None)
+        if having is not None:
+            following = [(having, size)]
+        else:
+            inside = set(size.variables())
+            following = [(x, s) for x in operands for s in _sizes_of(types[x]) if not inside.isdisjoint(s.variables())]
+            begun = found.setdefault(current, [])
+            begun += [size] if node is not None else []
+        new = [pair for pair in dict.fromkeys(following) if pair not in seen]
+        seen.update(new)
+        queue.extend(new)
+    return found
+
+
+def _sizes_of(value: Value) -> list[Expr]:
+    """The expressions among the sizes and elements of a tensor."""
+    found = (*(value.shape or ()), *(value.data or ()))
+    return list(dict.fromkeys(size for size in found if isinstance(size, Expr)))
 
 
 def _is_open(operand: Value, reason: Reason | None, reasons: Reasons) -> bool:
@@ -96,6 +148,8 @@ def _lines(result: Inferred, step: Step, width: int | None, write: Write) -> lis
     if step.node is None:
         lines.append("  given: a graph input or an initializer")
         return lines
+    if step.computed and step.operands:
+        lines.append(f"  computes {', '.join(map(write, step.computed))}")
     lines.append(f"  {_node_text(step.node)}")
     lines += [line for operand in step.operands for line in typed(operand, 4)]
     lines += [f"  {guard.kind}: {guard.condition.spelled(write)} ({guard.law})" for guard in step.guards]

@@ -77,6 +77,7 @@ def _step_json(result: Inferred, step: Step) -> dict[str, Any]:
         "guards": [guard_json(guard) for guard in step.guards],
         "diagnostics": [diagnostic_json(found) for found in step.errors],
         "reason": _reason_json(step.reason),
+        "computed": [plain(size) for size in step.computed],
     }
 
 

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.tools.planning.costs import Layer, NodeCost, costs, layers
 from onnx_infer.tools.planning.fits import not_known
-from onnx_infer.tools.planning.live import Step
-from onnx_infer.tools.planning.memory import MemoryPlan
+from onnx_infer.tools.planning.memory import MemoryPlan, Step
 from onnx_infer.tools.planning.planner import byte_size
 from onnx_infer.tools.planning.traffic import traffic
 from onnx_infer.tools.report.layout import cut_names, limited, more, text_of
+from onnx_infer.tools.report.numbers import bytes_text, count_text, readable_bytes, share
 from onnx_infer.tools.report.plain_data import plain
 from onnx_infer.values.text import printable
 from symdim import Expr, total
 from symdim.algebra.dims import variables_of
 from symdim.algebra.evaluate import has_open_function
+from symdim.algebra.texts.printing import shortened
 from symdim.guarantee import UpperBounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from onnx_infer.model.graph import Node
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.tools.arena.largest import LargestSize
     from onnx_infer.tools.planning.fits import Fits
-    from onnx_infer.values.tensor import Dim
+    from onnx_infer.values.tensor import Dim, Value
 
-_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 _TOP_NODES = 10
+COUNTED = "products in matrix products, convolutions, attention and recurrent layers, and nothing else"
+_LONGEST = 200
+"""The most characters of a shape."""
 _SAMPLE = 64
 """The size of every symbol where nodes and values are sorted, the largest first."""
 
@@ -39,6 +44,7 @@ class Plans:
     def __init__(self, result: Inferred) -> None:
         self.costs, self.memory = costs(result), MemoryPlan(result, upper=True)
         self.traffic = traffic(result)
+        self.shapes = [_shapes_of(result, node) for node in result._index.nodes]
         self.layers = layers(result, self.costs, self.memory)
         self.inputs = _bytes(result, result.inputs)
         self.constants = _bytes(result, result._record.model.graph.constants)
@@ -56,48 +62,65 @@ class Plans:
     def costs_text(self, limit: int | None, width: int | None) -> str:
         """Parameters and multiply-adds: in all, by layer, and of the most expensive nodes (without a limit of all)."""
         found = self.costs
-        head = [f"parameters: {found.parameters}", f"multiply-adds: {found.multiply_adds}"]
+        head = [f"parameters: {count_text(found.parameters)}", f"multiply-adds: {count_text(found.multiply_adds)}"]
+        head.append(f"  counted: {COUNTED}")
         if found.unknown:
             head += ["  not known:", *limited([f"    {n.operator} '{n.node}'" for n in found.unknown], limit)]
         moved = self.traffic
-        head += [f"bytes read: {moved.read}", f"bytes written: {moved.written}"]
+        head += [f"bytes read: {bytes_text(moved.read)}", f"bytes written: {bytes_text(moved.written)}"]
         if moved.unknown:
             head += ["  not known:", *limited([f"    {n.operator} '{n.node}'" for n in moved.unknown], limit)]
         in_numbers = not variables_of([moved.read, moved.written, found.multiply_adds])
         if in_numbers:
             ratio = moved.multiply_adds_per_byte()
             head.append(f"multiply-adds per byte: {'no bytes' if ratio is None else format(ratio, '.3g')}")
-        rows = [(x.name or "(no layer)", x.nodes, x.parameters, x.multiply_adds) for x in self.layers]
-        nodes = list(zip(found.nodes, moved.nodes, strict=True))
-        if limit is not None:
-            counted = [pair for pair in nodes if pair[0].multiply_adds not in (0, None)]
-            nodes = sorted(counted, key=lambda pair: -_sample(pair[0].multiply_adds))[:_TOP_NODES]
-        heading: tuple[str, ...] = ("node", "operator", "parameters", "multiply-adds")
-        each: list[tuple[object, ...]] = [(n.node, n.operator, n.parameters, _known(n.multiply_adds)) for n, _ in nodes]
-        if in_numbers:
-            heading = (*heading, "bytes moved")
-            each = [(*row, _known(m.moved)) for row, (_, m) in zip(each, nodes, strict=True)]
-        tables = [
-            Table(("layer", "nodes", "parameters", "multiply-adds"), rows if len(rows) > 1 else [], limit),
-            Table(heading, each, None),
-        ]
+        tables = [self._costs_of_layers(limit), self._costs_of_nodes(limit, in_numbers)]
         return text_of([head, *(table.lines(width) for table in tables)], width)
+
+    def _costs_of_layers(self, limit: int | None) -> Table:
+        total_ = self.costs.multiply_adds
+        rows = [
+            (x.name or "(no layer)", x.nodes, count_text(x.parameters), *_with_share(x.multiply_adds, total_))
+            for x in self.layers
+        ]
+        heading = ("layer", "nodes", "parameters", *_with_share_heading(total_))
+        return Table(heading, rows if len(rows) > 1 else [], limit)
+
+    def _costs_of_nodes(self, limit: int | None, in_numbers: bool) -> Table:
+        """The nodes with their costs and the shapes of their operands and outputs; the last row is the total."""
+        costs_, moved = self.costs, self.traffic
+        numbers = list(range(len(costs_.nodes)))
+        if limit is not None:
+            counted = [i for i in numbers if costs_.nodes[i].multiply_adds not in (0, None)]
+            numbers = sorted(counted, key=lambda i: -_sample(costs_.nodes[i].multiply_adds))[:_TOP_NODES]
+        heading = ("node", "operator", "parameters", *_with_share_heading(costs_.multiply_adds))
+        rows: list[tuple[object, ...]] = []
+        for node, bytes_ in [(costs_.nodes[i], moved.nodes[i].moved) for i in numbers]:
+            counts = count_text(node.parameters), *_with_share(node.multiply_adds, costs_.multiply_adds)
+            rows.append((node.node, node.operator, *counts, *([bytes_text(bytes_)] if in_numbers else [])))
+        if rows:
+            counts = count_text(costs_.parameters), *_with_share(costs_.multiply_adds, costs_.multiply_adds)
+            last = [bytes_text(moved.read + moved.written)] if in_numbers else []
+            rows.append((f"total of {len(costs_.nodes)} nodes", "", *counts, *last))
+        heading += ("bytes moved",) if in_numbers else ()
+        return Table(heading, rows, None, [self.shapes[i] for i in numbers])
 
     def memory_text(self, limit: int | None, width: int | None) -> str:
         """The peak of the computed values with its nodes, the bytes of inputs and constants, and the layers."""
         exact = ", an upper bound" if self.memory.is_bound else ""
-        peaks = [f"  {size}   at {_place(step)}" for size, step in self.peaks()]
-        head = [f"peak activation memory in bytes{exact}{', the largest of' if len(peaks) > 1 else ''}:"]
-        rest = [f"inputs: {self.inputs}", f"constants: {self.constants}"]
+        unit = " in bytes" if self.memory.symbols else ""
+        peaks = [f"  {bytes_text(size)}   at {_place(step)}" for size, step in self.peaks()]
+        head = [f"peak activation memory{unit}{exact}{', the largest of' if len(peaks) > 1 else ''}:"]
+        rest = [f"inputs: {bytes_text(self.inputs)}", f"constants: {bytes_text(self.constants)}"]
         rest += self._sum()
         if self.memory.unknown:
             rest.append(f"not counted: {', '.join(limited(list(self.memory.unknown), limit))}")
         live = sorted(self.live(), key=lambda name: -_sample(self.memory.sizes[name]))
-        layers_ = [(x.name or "(no layer)", x.nodes, x.bytes, x.peak) for x in self.layers]
+        layers_ = [(x.name or "(no layer)", x.nodes, bytes_text(x.bytes), bytes_text(x.peak)) for x in self.layers]
         tables = [
             Table(
                 ("live at the peak", "bytes"),
-                [(name, self.memory.sizes[name]) for name in live],
+                [(name, bytes_text(self.memory.sizes[name])) for name in live],
                 None if limit is None else _TOP_NODES,
             ),
             Table(("layer", "nodes", "bytes of its values", "peak"), layers_ if len(layers_) > 1 else [], limit),
@@ -108,13 +131,13 @@ class Plans:
         """The sum of all memory with units, or what gives it."""
         parts = [self.memory.peak_at().bytes if not self.memory.symbols else None, self.inputs, self.constants]
         if all(isinstance(part, int) for part in parts):
-            peak, inputs, constants = (readable_bytes(part) for part in parts)  # type: ignore[arg-type]
+            peak, inputs, constants = map(bytes_text, parts)
             total_ = readable_bytes(sum(part for part in parts if isinstance(part, int)))
-            return [f"total: {total_} = {peak} computed at the peak + {inputs} inputs + {constants} constants"]
+            return [f"total: {total_} = {peak} activations + {inputs} inputs + {constants} constants"]
         symbols = sorted(
             {v.name for part in (*self.memory.symbols, self.inputs, self.constants) for v in variables_of([part])}
         )
-        return [f"total: symbolic; add {' '.join(f'--bind {quote(name)}=SIZE' for name in symbols)} to evaluate it"]
+        return [f"total: symbolic; add --bind {quote(','.join(f'{name}=SIZE' for name in symbols))} to evaluate it"]
 
     def live(self) -> tuple[str, ...]:
         """The values that are live at the peak, if no size has a symbol; otherwise none."""
@@ -152,18 +175,6 @@ class Plans:
         }
 
 
-def readable_bytes(count: int) -> str:
-    """A number of bytes in units of 1,000.
-
-    >>> readable_bytes(999), readable_bytes(1359192), readable_bytes(8 * 10**9)
-    ('999 B', '1.36 MB', '8 GB')
-    """
-    size, unit = float(count), 0
-    while size >= 1000 and unit < len(_UNITS) - 1:
-        size, unit = size / 1000, unit + 1
-    return f"{size:.3g} {_UNITS[unit]}"
-
-
 def _rows_json(rows: Iterable[Layer | NodeCost]) -> list[dict[str, Any]]:
     return [{field: plain(value) for field, value in row._asdict().items()} for row in rows]
 
@@ -177,7 +188,7 @@ def largest_text(found: LargestSize, width: int | None) -> str:
     lines = [
         f"largest {name} within {readable_bytes(found.limit)}: {found.size}",
         *([f"  not counted: {not_known(found.unknown)}"] if found.unknown else []),
-        f"  the peak is {found.peak.bytes} bytes at {_place(found.peak.step)}",
+        f"  the peak is {readable_bytes(found.peak.bytes)} ({found.peak.bytes} bytes) at {_place(found.peak.step)}",
         f"  {found.next}",
     ]
     if found.grows:
@@ -217,7 +228,7 @@ def fits_text(found: Fits, width: int | None) -> str:
     about = "" if found.peak.exact else "about "
     needed, limit = readable_bytes(found.peak.bytes), readable_bytes(found.limit)
     lines = [f"does not fit: {about}{needed} needed at {named} (limit {limit})"]
-    lines.append(f"  the peak is {about}{found.peak.bytes} bytes at {_place(found.peak.step)}")
+    lines.append(f"  the peak is {about}{needed} ({found.peak.bytes} bytes) at {_place(found.peak.step)}")
     return text_of([lines], width)
 
 
@@ -235,11 +246,15 @@ def fits_json(found: Fits) -> dict[str, Any]:
 
 
 class Table(NamedTuple):
-    """A table with aligned columns. Names in the first one are cut at the left; numbers and sizes are never cut."""
+    """A table with aligned columns. Names in the first one are cut at the left; numbers and sizes are never cut.
+
+    `notes`: a line below each of the first rows.
+    """
 
     heading: tuple[str, ...]
     rows: Sequence[tuple[object, ...]]
     limit: int | None
+    notes: Sequence[str] = ()
 
     def lines(self, width: int | None) -> list[str]:
         """The heading and the rows; nothing without rows. What is too wide for a row stands below its name."""
@@ -252,14 +267,15 @@ class Table(NamedTuple):
         fitting = [row for row in texts if self._fits(row, width)]
         filled = [max(map(len, column)) for column in zip(*fitting, strict=True)]
         lines = []
-        for row in texts:
+        for row, note in zip_longest(texts, ["", *self.notes[: len(shown)]], fillvalue=""):
             if row in fitting:
                 lines.append("  ".join(cell.ljust(size) for cell, size in zip(row, filled, strict=True)).rstrip())
             else:
                 lines += [
                     row[0],
-                    *(f"    {head}: {cell}" for head, cell in zip(self.heading[1:], row[1:], strict=True)),
+                    *(f"    {head}: {cell}" for head, cell in zip(self.heading[1:], row[1:], strict=True) if cell),
                 ]
+            lines += [f"    {note}"] if note else []
         return lines if len(shown) == len(self.rows) else [*lines, more(len(self.rows) - len(shown))]
 
     def _fits(self, row: list[str], width: int | None) -> bool:
@@ -294,5 +310,20 @@ def _step_json(step: Step | None) -> dict[str, str] | None:
     return {"operator": step.operator, "node": step.node} if step is not None and step.operator else None
 
 
-def _known(count: Dim | None) -> object:
-    return "not known" if count is None else count
+def _with_share(part: Dim | None, whole: Dim) -> tuple[str, ...]:
+    """A count, and its share of a whole that is a number."""
+    return (count_text(part), share(part, whole)) if isinstance(whole, int) else (count_text(part),)
+
+
+def _with_share_heading(whole: Dim) -> tuple[str, ...]:
+    return ("multiply-adds", "share") if isinstance(whole, int) else ("multiply-adds",)
+
+
+def _shape_text(value: Value) -> str:
+    return shortened(str(value if value.shape is None else list(value.shape)), _LONGEST, _LONGEST // 2)
+
+
+def _shapes_of(result: Inferred, node: Node) -> str:
+    """The shapes of what a node reads and gives: `[N, 3], [3, 4] -> [N, 4]`."""
+    ends = [[_shape_text(result.types[name]) for name in names if name in result.types] for names in (node[2], node[3])]
+    return " -> ".join(map(", ".join, ends))

@@ -110,7 +110,8 @@ class _Table:
         rest = []
         shown = [row for row in inexact if row.reason is None or row.reason.kind != "error"]
         if len(shown) < len(inexact):
-            rest.append(more(len(inexact) - len(shown), " that an error leaves unknown"))
+            behind = _count(len(inexact) - len(shown), "intermediate value")
+            rest.append(f"  {behind} that an error leaves unknown (use --all to list them)")
         if len(shown) > self.limit:
             rest.append(more(len(shown) - self.limit, " that are not exact"))
         if len(exact) > self.limit:
@@ -128,12 +129,19 @@ def errors_again(rows: Rows) -> list[str]:
     roots = rows.roots
     if not roots:
         return []
-    lines = [f"{_count(len(roots), 'error')}:"]
-    lines += [f"  {str(root.diagnostic).splitlines()[0]}" for root in roots[:_MOST_ENDS]]
+    lines = [f"{_count(rows.counts['errors'], 'error')}:"]
+    for root in roots[:_MOST_ENDS]:
+        behind = f" ({_count(len(root.behind), 'more error')} behind it)" if root.behind else ""
+        lines.append(f"  {str(root.diagnostic).splitlines()[0]}{_alike(root.alike)}{behind}")
     if len(roots) > _MOST_ENDS:
-        lines.append(f"  and {len(roots) - _MOST_ENDS} more, at the top")
+        lines.append(f"  and {rows.counts['errors'] - sum(map(_errors_of, roots[:_MOST_ENDS]))} more, at the top")
     value = next((name for root in roots if (name := rows.reasons.value_at(root.diagnostic))), None)
     return lines if value is None else [*lines, f"  next: --explain {quote(value)}"]
+
+
+def _errors_of(root: Root) -> int:
+    """The errors of a root: those alike, and those behind it."""
+    return root.alike + len(root.behind)
 
 
 def guard_section(

@@ -7,7 +7,7 @@ const MARGIN = { top: 18, right: 12, bottom: 18, left: 64 };
 /** About four round steps up to a number of bytes. */
 function ticks(most) {
   if (most <= 0) return [0];
-  const unit = 1024 ** Math.floor(Math.log(most) / Math.log(1024));
+  const unit = 1000 ** Math.floor(Math.log10(most) / 3);
   const rough = most / unit / 4;
   const scale = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 2.5, 5, 10].map((k) => k * scale).find((k) => k >= rough) * unit;

@@ -1,6 +1,7 @@
 // The explanation of one value: its type, its node and operands, guards, messages, and why something is unknown.
 
-import { bytesText, element, exactText, link } from "./format.js";
+import { element, exactText, link } from "./format.js";
+import { Neighbourhood } from "./neighbourhood.js";
 
 const MOST = 40;
 
@@ -8,20 +9,24 @@ export class Details {
   /** `go(value)` is called for a value that is clicked, `close()` by the button. */
   constructor(root, model, go, close) {
     Object.assign(this, { root, model, go, close, value: null });
+    this.neighbourhood = new Neighbourhood(model, go);
+    new ResizeObserver(() => this.fit()).observe(root);
   }
 
   show(value, evaluation) {
-    this.value = value;
+    Object.assign(this, { value, evaluation });
+    this.root.hidden = false;
     const { model } = this;
-    const bytes = evaluation.bytesOf(value);
+    const bytes = evaluation.exactBytesOf(value);
     const heading = element("h2", "", value.name);
     heading.title = value.name;
     const rest = [
       element("p", "code", model.typeText(value)),
       value.axes === null ? null : this.fact("at these sizes", evaluation.shapeText(value)),
-      bytes === null ? null : this.fact("bytes", `${bytesText(bytes)} (${exactText(evaluation.sizes[value.bytes])})`),
+      bytes === null ? null : this.fact("bytes", `${evaluation.bytesTextOf(value)} (${exactText(bytes)})`),
       value.elements ? this.fact("elements", value.elements) : null,
       this.reason(value),
+      this.drawing(value, evaluation),
       ...this.node(value, evaluation),
       this.list("Read by", value.readers.map((node) => [`${node.operator} ${node.label}`, node.outputs[0]])),
     ];
@@ -30,7 +35,18 @@ export class Details {
       heading,
       ...rest.filter(Boolean),
     );
-    this.root.hidden = false;
+  }
+
+  /** Draw the neighbourhood anew if the panel has another width. */
+  fit() {
+    if (this.value && this.width !== this.root.clientWidth) this.show(this.value, this.evaluation);
+  }
+
+  drawing(value, evaluation) {
+    const { paddingLeft, paddingRight } = getComputedStyle(this.root);
+    this.width = this.root.clientWidth;
+    const room = this.width - parseFloat(paddingLeft) - parseFloat(paddingRight);
+    return this.neighbourhood.draw(value, evaluation, Math.max(Math.floor(room), 240));
   }
 
   hide() {

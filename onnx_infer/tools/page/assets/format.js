@@ -1,30 +1,31 @@
 // Texts of numbers, and elements of the page. A text of a model always becomes a text node, never markup.
 
-const BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-const COUNT_UNITS = ["", "K", "M", "G", "T", "P", "E"];
+const PREFIXES = ["", "k", "M", "G", "T", "P", "E"];
 
-function scaled(value, base, units) {
+/** Three digits and a unit of 1,000, as the command writes them. */
+function scaled(value, unit) {
   let scale = 0;
   let rest = Math.abs(value);
-  while (rest >= base && scale < units.length - 1) {
-    rest /= base;
+  while ((scale ? Number(rest.toPrecision(3)) : rest) >= 1000 && scale < PREFIXES.length - 1) {
+    rest /= 1000;
     scale += 1;
   }
-  const digits = scale === 0 ? 0 : rest < 10 ? 2 : rest < 100 ? 1 : 0;
-  return `${value < 0 ? "\u2212" : ""}${rest.toFixed(digits)}${units[scale] ? `\u2009${units[scale]}` : ""}`;
+  const text = scale === 0 ? String(rest) : String(Number(rest.toPrecision(3)));
+  const suffix = PREFIXES[scale] + unit;
+  return `${value < 0 ? "\u2212" : ""}${text}${suffix ? `\u2009${suffix}` : ""}`;
 }
 
-/** A number of bytes, rounded: 1.50 MiB. A dash for what is not known. */
-export const bytesText = (value) => (value === null ? "\u2013" : scaled(value, 1024, BYTE_UNITS));
+/** A number of bytes, rounded: 1.5 MB. A dash for what is not known. */
+export const bytesText = (value) => (value === null ? "\u2013" : scaled(value, "B"));
 
 /** A count, rounded: 3.82 G. */
-export const countText = (value) => (value === null ? "\u2013" : scaled(Number(value), 1000, COUNT_UNITS));
+export const countText = (value) => (value === null ? "\u2013" : scaled(Number(value), ""));
 
 /** An exact integer with thin spaces between groups of three digits. */
 export const exactText = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, "\u2009");
 
 /** A text in which control characters, and what changes the direction of a text, are escapes. */
-const printable = (text) =>
+export const printable = (text) =>
   String(text).replace(/[\0-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g,
     (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
 

@@ -1,8 +1,10 @@
 // The model: its values, nodes and guards, and their numbers at sizes of the symbols.
 
+import { bytesText } from "./format.js";
+
 export class Value {
-  constructor(index, [name, type, axes, bytes, verdict, reason, elements]) {
-    Object.assign(this, { index, name, type, axes, bytes, verdict, reason, elements });
+  constructor(index, [name, type, axes, bytes, verdict, reason, elements, most]) {
+    Object.assign(this, { index, name, type, axes, bytes, verdict, reason, elements, most });
     this.giver = null;
     this.readers = [];
   }
@@ -65,10 +67,39 @@ class Evaluation {
     this.measureCosts();
   }
 
-  /** The bytes of a value as a number, or null. Numbers above 2**53 are rounded; they are only drawn. */
-  bytesOf(value) {
+  /** The exact bytes of a value, else an upper bound, as a BigInt; null if neither is known. */
+  exactBytesOf(value) {
     const size = value.bytes < 0 ? null : this.sizes[value.bytes];
+    return size ?? (value.most < 0 ? null : this.sizes[value.most]);
+  }
+
+  /** The same as a number. Numbers above 2**53 are rounded; they are only drawn. */
+  bytesOf(value) {
+    const size = this.exactBytesOf(value);
     return size === null ? null : Number(size);
+  }
+
+  /** Whether the bytes of a value are an upper bound. */
+  isBound(value) {
+    return value.most >= 0 && (value.bytes < 0 || this.sizes[value.bytes] === null);
+  }
+
+  /** The bytes of a value for a person. */
+  bytesTextOf(value) {
+    const bytes = this.bytesOf(value);
+    return `${bytes !== null && this.isBound(value) ? "\u2264\u2009" : ""}${bytesText(bytes)}`;
+  }
+
+  /** The peak for a person; a dash if nothing is known of it. */
+  get peakText() {
+    if (!this.peak && this.uncounted) return bytesText(null);
+    return `${this.bounded && !this.uncounted ? "\u2264\u2009" : ""}${bytesText(this.peak)}`;
+  }
+
+  /** What the peak leaves out, or where it is an upper bound; empty if it is exact. */
+  get peakNote() {
+    if (this.uncounted) return `without ${this.uncounted} ${this.uncounted === 1 ? "value" : "values"} of unknown size`;
+    return this.bounded ? "an upper bound" : "";
   }
 
   shapeText(value) {
@@ -80,12 +111,15 @@ class Evaluation {
   measureMemory() {
     const { born, dead } = this.model.data;
     this.live = new Float64Array(born.length);
-    this.uncounted = 0;
+    this.uncounted = this.model.data.not_counted;
+    this.bounded = 0;
     let live = 0;
     for (let step = 0; step < born.length; step += 1) {
       for (const place of born[step]) {
-        const bytes = this.bytesOf(this.model.values[place]);
+        const value = this.model.values[place];
+        const bytes = this.bytesOf(value);
         if (bytes === null) this.uncounted += 1;
+        else if (this.isBound(value)) this.bounded += 1;
         live += bytes ?? 0;
       }
       this.live[step] = live;

@@ -85,11 +85,11 @@ class Page {
   }
 
   drawTiles() {
-    const { peak, peakStep, adds, unknownAdds, parameters } = this.evaluation;
+    const { peak, peakText, peakNote, peakStep, adds, unknownAdds, parameters } = this.evaluation;
     const node = this.model.nodes[peakStep];
     const at = link(fromEnd(`at ${node?.label}`), () => this.goToNode(node));
     const tiles = [
-      ["Peak memory", bytesText(peak), peak && node ? at : null, `${exactText(peak)} bytes`],
+      ["Peak memory", peakText, element("span", "", peak && node ? at : null, peakNote), `${exactText(peak)} bytes`],
       ["Multiply-adds", countText(adds), unknownAdds ? `${unknownAdds} ${unknownAdds === 1 ? "node" : "nodes"} not known` : null, exactText(adds)],
       ["Parameters", countText(parameters), null, exactText(parameters)],
     ];
@@ -141,10 +141,10 @@ class Page {
 
   tell(step) {
     const node = this.model.nodes[step];
-    const left = this.evaluation?.uncounted;
+    const note = this.evaluation?.peakNote;
     byId("curve-note").textContent = node
       ? `${step + 1}. ${node.operator} ${node.label}: ${bytesText(this.evaluation.live[step])} live`
-      : `Bytes live at each node${left ? `, without ${left} of unknown size` : ", in the order of the nodes"}`;
+      : `Bytes live at each node${note ? `, ${note}` : ", in the order of the nodes"}`;
   }
 
   goToNode(node) {

@@ -1,6 +1,6 @@
 // The list of values. Only the rows in view exist, so a model of any length scrolls.
 
-import { bytesText, countText, element, fromEnd } from "./format.js";
+import { countText, element, fromEnd } from "./format.js";
 
 const SPARE = 12;
 
@@ -124,7 +124,7 @@ export class Rows {
       element("span", "name", fromEnd(value.name)),
       this.type(value),
       element("span", "sizes", this.evaluation.shapeText(value)),
-      element("span", "number", bytesText(this.evaluation.bytesOf(value))),
+      element("span", "number", this.evaluation.bytesTextOf(value)),
       element("span", "number", adds === undefined || adds === 0n ? "" : countText(adds)),
     ];
     const made = element("div", "row", ...cells);
