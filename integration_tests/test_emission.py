@@ -12,9 +12,8 @@ import pytest
 from onnx_infer import infer
 from onnx_infer.laws.statements import Kind
 from onnx_infer.results.guards import Guard, NodeName, violations
-from onnx_infer.tools.emission.arena_content import ArenaContent, demands_of
 from onnx_infer.tools.emission.code import source_of
-from onnx_infer.tools.emission.content import Content, GuardEntry, content_of
+from onnx_infer.tools.emission.content import ArenaContent, Content, GuardEntry, content_of, demands_of
 from symdim import DivisionByZero, Expr, Scope, Var, maximum, minimum, parse
 from symdim.algebra.dims import variables_of
 from symdim.dialects.languages import LanguageName

@@ -137,7 +137,8 @@ def run(request: Request, first: Record | None = None) -> Run:
         settle(record, passes.given.relations, met, wrong)
     if passes.given.bounds and (unknown := passes.given.bounds.keys() - record.symbols.known().keys()):
         raise UnknownSymbol("bounds", unknown, record.symbols.known())
-    passes = passes.assuming(record.declared.assumed)
+    if record.declared.assumed:
+        passes = passes.assuming(record.declared.assumed)
     report(record, passes, in_file)
     if request.policy == "strict" and (raised := next(filter(is_raised, record.diagnostics), None)):
         raise ShapeInferenceError(str(raised))
@@ -160,20 +161,24 @@ def report(record: Record, passes: Passes, in_file: InFile) -> None:
     if graph.defaults or any(value is None for _, value in graph.inputs):
         errors = input_errors(record.model, record.scope)
         record.diagnostics += [Diagnostic("error", "", "", message) for message in errors]
-    record.diagnostics += [Diagnostic("warning", "", "", message) for message in in_file.wrong]
-    if foreign := sorted(in_file.bounds.keys() - record.symbols.known().keys()):
-        unknown = f"metadata {KEY}: bounds of {', '.join(map(repr, foreign))}, which the model does not have"
-        record.diagnostics.append(Diagnostic("warning", "", "", unknown))
-    if told := record.scope.operators.outdated:
-        record.diagnostics.append(Diagnostic("warning", "", "", told))
+    warnings = [*in_file.wrong]
+    if in_file.bounds and (foreign := sorted(in_file.bounds.keys() - record.symbols.known().keys())):
+        warnings.append(f"metadata {KEY}: bounds of {', '.join(map(repr, foreign))}, which the model does not have")
+    if outdated := record.scope.operators.outdated:
+        warnings.append(outdated)
+    record.diagnostics += [Diagnostic("warning", "", "", message) for message in warnings]
     if record.diagnostics:
-        from onnx_infer.engine.messages import told_once  # few models need it
+        from onnx_infer.engine.messages import reported_once  # few models need it
 
-        record.diagnostics[:] = [d._replace(message=bounded(d.message)) for d in told_once(record)]
+        record.diagnostics[:] = [d._replace(message=bounded(d.message)) for d in reported_once(record)]
     if record.notes and record.model.graph.defaults:
         from onnx_infer.engine.messages import name_overridable  # few models need it
 
         name_overridable(record)
+    if record.notes and record.scope.unreadable:
+        from onnx_infer.engine.messages import name_unreadable  # few models need it
+
+        name_unreadable(record)
 
 
 def _named_axes(front: FrontEnd, record: Record, bound: Bound | None) -> dict[str, tuple[Size, ...]]:

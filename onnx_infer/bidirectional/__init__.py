@@ -2,7 +2,6 @@
 
     rounds.py          walks and constraints in turn, until nothing changes
     model_facts.py     the constraints of a whole model in a `symdim.Store`; the forms of nodes: `constraints/`
-    found_shapes.py    the results, in the form in which a model declares shapes
 
 The room uses `engine`, `constraints` and what is below them. Begin with `rounds.py`.
 """

@@ -1,7 +1,6 @@
 """Contracts in files: what holds of the sizes of a model, judged before a run and without inference.
 
     checking.py    `check`: arrays or shapes against a contract       sizes.py    the sizes of symbols, from shapes
-    elements.py    elements of arrays that are no integers
 
 `InferenceResult.apply(model, contract=True)` writes a contract. docs/contract.md describes its form. The room uses the
 front end in `protobuf` and the guards of `results`, and never the engine. Begin with `checking.py`.

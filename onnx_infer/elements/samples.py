@@ -11,6 +11,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.arithmetic import convert
+from onnx_infer.elements.progressions import consisting_of, element_of, of_progressions, slice_of
 from onnx_infer.laws.readable import is_unreadable
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import elements_of, unread
@@ -144,21 +145,11 @@ def common_element(tensors: Sequence[SymTensor]) -> Any:
     """
     if not tensors or all(x.data is not None for x in tensors):
         return None
-    first, *others = [_equal_element(x) if x.shape is not None else None for x in tensors]
+    first, *others = [equal_element(x) if x.shape is not None else None for x in tensors]
     return first if all(x is first or x == first for x in others) else None
 
 
-def cumulated_samples(tensor: SymTensor, count: Dim, exclusive: bool) -> tuple[Samples, ...]:
-    """Samples of the cumulative sums of `count` equal elements."""
-    element = _equal_element(tensor)
-    if isinstance(element, (bool, float)) or element is None:
-        return ()
-    ends = (0, (count - 1) * element) if exclusive else (element, count * element)
-    found = tuple([x for x in ends if convert(x, tensor.dtype) is not None])
-    return (found,) if found else ()
-
-
-def _equal_element(tensor: SymTensor) -> Any:
+def equal_element(tensor: SymTensor) -> Any:
     """The common value of all elements, or None."""
     if tensor.data is None:
         return tensor.fill
@@ -171,8 +162,8 @@ def moved(tensor: SymTensor, value: SymTensor) -> SymTensor:
     found = samples_of(tensor)
     if not found:
         return value
-    fill = _equal_element(tensor)
-    return _known(value, _cast(fill, tensor, value), [_cast(x, tensor, value) for x in found])
+    fill = equal_element(tensor)
+    return with_elements(value, _cast(fill, tensor, value), [_cast(x, tensor, value) for x in found])
 
 
 def _cast(x: Any, tensor: SymTensor, value: SymTensor) -> Any:
@@ -189,22 +180,31 @@ def _holds(dtype: int | None, other: int | None) -> bool:
     return low <= least <= most <= high
 
 
-def part_of(tensor: SymTensor, value: SymTensor) -> SymTensor:
-    """The value of a node that takes elements of a tensor: all of them if no size changes."""
+def part_of(tensor: SymTensor, value: SymTensor, start: Dim | None, step: Dim | None) -> SymTensor:
+    """The value of a Slice: all elements of a tensor if no size changes. `start` and `step` are those of a vector."""
+    fill = equal_element(tensor)
+    parts = None
+    if tensor.progressions and value.rank == 1 and start is not None and step is not None and value.data is None:
+        parts = slice_of(tensor, start, step, value.dims[0])
+    if parts is not None and value.shape == (1,):
+        fill = parts[0].start
+    elif parts is not None:
+        return consisting_of(parts, value.dtype, value.dims)
     if value.shape == tensor.shape:
         return moved(tensor, value)
-    fill = _equal_element(tensor)
-    return value if fill is None else _known(value, fill, ())
+    return value if fill is None else with_elements(value, fill, ())
 
 
 def taken(tensor: SymTensor, indices: SymTensor, value: SymTensor) -> SymTensor:
     """The value of a node that takes the elements of a tensor at some indices."""
-    fill = _equal_element(tensor)
+    fill = equal_element(tensor)
     if fill is None and tensor.samples and tensor.rank == 1 and indices.data is not None and len(indices.data) == 1:
         (index,), (size,) = indices.data, tensor.dims
         if isinstance(index, int) and isinstance(size, int) and -size <= index < size:
             fill = element_at(tensor, index % size)
-    return value if fill is None else _known(value, fill, ())
+        elif isinstance(index, (int, Expr)):
+            fill = element_of(tensor, index)
+    return value if fill is None else with_elements(value, fill, ())
 
 
 def of_function(function: Callable[..., Any], tensors: Sequence[Value], value: SymTensor) -> SymTensor:
@@ -220,12 +220,15 @@ def of_function(function: Callable[..., Any], tensors: Sequence[Value], value: S
     >>> of_function(logical_and, [SymTensor(9, (N,), fill=False), unknown], unknown).fill
     False
     """
-    equal = [_equal_element(x) if isinstance(x, SymTensor) and x.shape is not None else None for x in tensors]
+    equal = [equal_element(x) if isinstance(x, SymTensor) and x.shape is not None else None for x in tensors]
     if any(x is not None for x in equal):
         fill = convert(function(*equal), value.dtype)
         if fill is not None:
-            return _known(value, fill, ())
+            return with_elements(value, fill, ())
     if value.dtype in dt.FLOATS:
+        return value
+    value = _of_varying(function, tensors, equal, value)
+    if value.progressions:
         return value
     columns = _at_each_index(function, tensors, value)
     if columns:
@@ -240,7 +243,18 @@ def of_function(function: Callable[..., Any], tensors: Sequence[Value], value: S
     if not any(choice != (None,) for choice in choices):
         return value
     results = [convert(function(*chosen), value.dtype) for chosen in islice(product(*choices), _MOST_TRIED)]
-    return _known(value, None, results)
+    return with_elements(value, None, results)
+
+
+def _of_varying(
+    function: Callable[..., Any], tensors: Sequence[Value], equal: list[Any], value: SymTensor
+) -> SymTensor:
+    """The value with progressions, if one operand has some and the others have equal elements."""
+    varying = [x for x, element in zip(tensors, equal, strict=True) if element is None]
+    if len(varying) != 1 or not isinstance(varying[0], SymTensor) or not varying[0].progressions:
+        return value
+    parts = of_progressions(function, equal, varying[0])
+    return value if parts is None else consisting_of(parts, value.dtype, value.dims)
 
 
 def _at_each_index(function: Callable[..., Any], tensors: Sequence[Value], value: SymTensor) -> tuple[Samples, ...]:
@@ -266,7 +280,7 @@ def _varies_apart(tensor: SymTensor, others: list[SymTensor]) -> bool:
     return True
 
 
-def _known(value: SymTensor, fill: Any, samples: Iterable[Any]) -> SymTensor:
+def with_elements(value: SymTensor, fill: Any, samples: Iterable[Any]) -> SymTensor:
     """The value with its `fill` or `samples`; with its data if sizes decide all elements."""
     if not isinstance(fill, (int, float, Expr)) or is_unreadable(fill):
         fill = None
@@ -274,7 +288,8 @@ def _known(value: SymTensor, fill: Any, samples: Iterable[Any]) -> SymTensor:
         return SymTensor(value.dtype, value.shape, [fill] * prod(d for d in value.dims if isinstance(d, int)))
     found = () if fill is not None else _few(x for x in samples if not is_unreadable(x))
     known = fill is not None or found
-    return SymTensor(value.dtype, value.shape, None, fill, (found,) if found else ()) if known else value
+    parts = () if fill is not None else value.progressions
+    return SymTensor(value.dtype, value.shape, None, fill, (found,) if found else (), parts) if known else value
 
 
 def named_element(value: SymTensor, output: int) -> SymTensor:

@@ -5,12 +5,12 @@
     scope.py           the values of a graph, its order      apply.py           one rule applied to one node, recorded
     subgraph.py        graph attributes                      calls.py           calls of functions
     demands.py         which statements hold in every run, and which none fulfils
-    repeat.py          what a second walk knows from the start
+    repeat.py          what a second pass knows from the start
     declared.py        the types that a model declares       claims.py          the claims in them, and names from these
     fresh.py           fresh sizes and their equals          run_time.py        elements that only a run knows
     substitution.py    sizes of a record replaced by others: solved, shorter, with declared names
-    assumptions.py     assumptions of the caller             messages.py        what is told at the end
+    assumptions.py     assumptions of the caller             messages.py        what is reported at the end
     inner_graphs.py    the inner graphs after the walk       graph_index.py     what nodes read, give and run, by call
 
-The room uses `operators` and the rooms below it, but no protobuf. Begin with `passes.py`.
+The package uses `operators` and the packages below it, but no protobuf. Begin with `passes.py`.
 """

@@ -210,10 +210,10 @@ def _error_of_both(first: tuple[str, str] | None, second: tuple[str, str] | None
 
     An error for one of them only is left out: a run may have the other tensors.
     """
-    told = [x for x in (first, second) if x is not None]
-    if len(told) == 2 and all(severity == "error" for severity, _ in told):
+    reported = [x for x in (first, second) if x is not None]
+    if len(reported) == 2 and all(severity == "error" for severity, _ in reported):
         return first
-    return next((x for x in told if x[0] != "error"), None)
+    return next((x for x in reported if x[0] != "error"), None)
 
 
 def failed(unknown: tuple[Value, ...], severity: str, message: str) -> Outcome:
@@ -230,14 +230,14 @@ def replay(
     """Record the statements, notes and warnings of an outcome, with new names for its fresh sizes."""
     if outcome.error is not None:
         severity, message = outcome.error
-        told = about_node(severity, operator.schema, label_of(node), message, inputs, node[4].values)
-        record.diagnostics.append(Refusal(*told) if outcome.refused else told)
+        diagnostic = about_node(severity, operator.schema, label_of(node), message, inputs, node[4].values)
+        record.diagnostics.append(Refusal(*diagnostic) if outcome.refused else diagnostic)
     if outcome.note is not None:
         record.notes.update(dict.fromkeys(node[3], bounded(outcome.note)))
     new = None
     if outcome.fresh:
         of = record.sizes.run_time
-        new = of.of(node, operator, inputs) if scope is record.scope else of.inside(node)
+        new = of.of(node, operator, inputs, scope) if scope is record.scope else of.inside(node)
     return recorded(record, outcome, node, scope, new)
 
 
@@ -261,7 +261,7 @@ def recorded(record: Record, outcome: Outcome, node: Node, scope: Scope, run_tim
 
 
 def _state(record: Record, statement: Statement, node: Node, scope: Scope, teaches: bool) -> None:
-    """Record a statement of a node. One in the body of a Loop is about any turn, so it teaches nothing."""
+    """Record a statement of a node. One in the body of a Loop is about any iteration, so it teaches nothing."""
     if statement.relation == "undecided" and not scope.repeated:
         gap = statement.lhs - statement.rhs
         if isinstance(gap, Expr):

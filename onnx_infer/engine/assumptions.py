@@ -190,7 +190,7 @@ def assumptions_of(record: Record, relations: Iterable[str]) -> Assumptions:
 
 
 def settle(record: Record, relations: Sequence[str], met: Mapping[str, Var], wrong: str | None) -> None:
-    """Write sizes in the simplest form that the relations allow, or tell what is `wrong` with these.
+    """Write sizes in the simplest form that the relations allow, or report what is `wrong` with these.
 
     `met` are the symbols of an earlier pass. Raises ParseError for a text that is no relation, and UnknownSymbol for
     one about a symbol that the model does not have.

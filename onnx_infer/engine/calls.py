@@ -103,7 +103,7 @@ def find_function(record: Record, node: Node, scope: Scope) -> Function | None:
 
 
 def overloads_of(record: Record, node: Node) -> str | None:
-    """What is told of a node that calls an overload of a function which has others only; None for another node."""
+    """What is reported of a node that calls an overload of a function which has others only; None for another node."""
     domain, name, overload = normal_domain(node[1]), node[0], text(getattr(node[5], "overload", ""))
     others = sorted(o for d, n, o in record.calls.of_model if (d, n) == (domain, name))
     if not others:
@@ -171,10 +171,10 @@ def enter(record: Record, function: Function, node: Node, scope: Scope, attribut
     tables, formals, actuals = record.calls, [name for name, _ in function.body.inputs], node[2]
     wrong = _misuse(record, call, len(formals)) or lost_reference(node[4], scope.attributes)
     if wrong is not None:
-        _tell(record, node, wrong)
+        _report(record, node, wrong)
         return Outcome((NOTHING,) * len(node[3]))
     if call.key in tables.of_model and len(node[3]) < len(function.body.outputs):
-        _tell(record, node, _wrong_outputs(call))  # the results are clear; onnxruntime demands empty names
+        _report(record, node, _wrong_outputs(call))  # the results are clear; onnxruntime demands empty names
     values: dict[str, Any] = dict.fromkeys(formals)  # None for an absent input
     for formal, actual in zip(formals, actuals, strict=False):
         if actual:
@@ -223,7 +223,7 @@ def _wrong_outputs(call: Call) -> str:
     return f"{len(call.node[3])} outputs where function {call.function.name} has {len(call.function.body.outputs)}"
 
 
-def _tell(record: Record, node: Node, message: str) -> None:
+def _report(record: Record, node: Node, message: str) -> None:
     record.diagnostics.append(Diagnostic("error", title_of(node), label_of(node), message))
 
 

@@ -4,7 +4,7 @@ A declared name is not knowledge. It may become the name of a size without a nam
 an input without a name. The name must be free: no input has it, and no other size, unless it is proven equal.
 Everything else that a declared type says is a guard of the kind "declared": `_d0 == N`, declared of output 'a'. Names
 are given after the walk, outputs first, because only then all equalities of sizes are known. For the same reason a
-declared number of a data-dependent size, or of one with many names or a clamp, is used in the second walk, and only if
+declared number of a data-dependent size, or of one with many names or a clamp, is used in the second pass, and only if
 no node demands it: a second inference then finds in the file what the first one wrote, and makes the same statements.
 The same holds for a declared rank that selects one of two tensors.
 
@@ -12,7 +12,7 @@ If nothing is inferred about a value, not even its rank, its declared type is us
 of the kind "declared", too. A name in it that no input has stands for the size itself; the second time it is a guard.
 Nothing is used of a declared type that contradicts the inferred one (`messages.py`).
 
-Sizes that a body declares replace no inferred ones: it may not run, and no guard could tell its claims. Of a value
+Sizes that a body declares replace no inferred ones: it may not run, and no guard could report its claims. Of a value
 about which nothing is inferred there, the declared rank and numbers are used. What a declared rank says is a guard if
 the body runs wherever the model does.
 """
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FORCED_RANK = "the rank that the model forces on"
-"""The law of a statement that follows from a rank which an earlier walk has found, in place of a declared rank."""
+"""The law of a statement that follows from a rank which an earlier pass has found, in place of a declared rank."""
 
 
 def claimed_sizes(declared: Value, inferred: Value | None) -> Iterator[tuple[Dim, Dim | None]]:
@@ -49,12 +49,12 @@ def claimed_sizes(declared: Value, inferred: Value | None) -> Iterator[tuple[Dim
 
 
 def is_of_found_rank(statement: Statement) -> bool:
-    """Whether a statement follows from a rank that an earlier walk has found."""
+    """Whether a statement follows from a rank that an earlier pass has found."""
     return statement.law.startswith(FORCED_RANK)
 
 
 def is_claimable(size: Dim) -> bool:
-    """Whether a declared number of a size is a claim for the second walk: data decide the size, or it is long."""
+    """Whether a declared number of a size is a claim for the second pass: data decide the size, or it is long."""
     return is_fresh(size) or is_long(size)
 
 

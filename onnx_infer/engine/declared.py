@@ -1,6 +1,6 @@
 """The types that a model declares, merged into the inferred ones by the policy of the walk; `claims.py` has the law.
 
-The sizes that a body declares replace nothing that is inferred: the body may not run, so that no guard could tell it.
+The sizes that a body declares replace nothing that is inferred: the body may not run, so that no guard could report it.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from onnx_infer.engine.claims import FORCED_RANK, claimed_sizes, has_own_name, i
 from onnx_infer.engine.record import Claim
 from onnx_infer.laws.sizes import differ, is_fresh
 from onnx_infer.laws.statements import Kind, Statement, make_size
-from onnx_infer.model.size_texts import GENERATED
 from onnx_infer.types.merge import merge, selected, with_numbers_only, without_claims
-from onnx_infer.values.tensor import UNKNOWN_SIZE, OneOf, SymTensor, Value, substitute
+from onnx_infer.values.tensor import UNKNOWN_SIZE, OneOf, SymTensor, Value
 from symdim import Expr, Var
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import variables_of
@@ -66,7 +65,7 @@ def merged(record: Record, name: str, declared: Value, inferred: Value, node: No
     keeps: Keeps = "nothing" if record.nesting.depth and not trusted else "numbers" if uses_claims else "plain numbers"
     value, conflicts, claimed = _merged(declared, inferred, policy, trusted, keeps)
     if conflicts:
-        _tell(record, name, conflicts)
+        _report(record, name, conflicts)
         return opened(record, value)
     if not claimed:
         return opened(record, value)
@@ -76,7 +75,7 @@ def merged(record: Record, name: str, declared: Value, inferred: Value, node: No
     return opened(record, value if len(known) == len(claimed) else declared_only(record, name, value, node))
 
 
-def _tell(record: Record, name: str, conflicts: Iterable[Conflict]) -> None:
+def _report(record: Record, name: str, conflicts: Iterable[Conflict]) -> None:
     """Record what of the declared type of a value is wrong."""
     for text, of_types in conflicts:
         if of_types:
@@ -116,24 +115,21 @@ def _state_rank(record: Record, name: str, relation: RelationKind, lhs: Dim, rhs
 def declared_only(record: Record, name: str, declared: Value, node: Node) -> Value:
     """The declared type of a value about which nothing is inferred, not even its rank.
 
-    If it names a size of inputs, that is a guard, and so is a name that another size has already. A name that an
-    earlier inference gave to an unknown size stands for such a size again: so a second inference concludes what the
-    first one did. The size gets its name back. In a body no guard is stated, so only numbers count.
+    If it names a size of inputs, that is a guard, and so is a name that another size has already. In a body no guard is
+    stated, so only numbers count.
     """
     if record.nesting.depth and not record.setting.assumes_declared:
         return opened(record, with_numbers_only(declared))
     claimed = [size for size, _ in claimed_sizes(declared, None)]
-    made = {v: _reopened(record, v) for v in variables_of(claimed) if GENERATED.fullmatch(v.name) and has_own_name(v)}
-    record.declared.claims += [Claim(name, var, size, node) for var, size in made.items()]
     for place, size in enumerate(claimed):
         here = name, place
         if not has_own_name(size) or {
             record.declared.first_named.setdefault(v, here) for v in variables_of([size])
         } != {here}:
             _guard(record, name, size, node)
-        elif made.keys().isdisjoint(variables_of([size])):
+        else:
             record.declared.claims.append(Claim(name, size, None, node))
-    return opened(record, substitute(declared, made) if made else declared)
+    return opened(record, declared)
 
 
 def _guard(record: Record, name: str, declared: Dim, node: Node) -> None:
@@ -141,13 +137,6 @@ def _guard(record: Record, name: str, declared: Dim, node: Node) -> None:
     if isinstance(declared, Expr) and not trusts(record, name):
         law = f"declared of {'output' if name in record.model.graph.outputs else 'value'} '{name}'"
         record.statements.add(Statement("equal", _open(record, 0, None), declared, law, "declared"), node)
-
-
-def _reopened(record: Record, name: Var) -> Var:
-    """The size that an earlier inference has given this name."""
-    if name not in record.declared.reopened:
-        record.declared.reopened[name] = _open(record, name.lo or 0, name.hi)
-    return record.declared.reopened[name]
 
 
 def of_input(record: Record, name: str, declared: Value, given: Value) -> Value:
@@ -158,10 +147,10 @@ def of_input(record: Record, name: str, declared: Value, given: Value) -> Value:
     """
     declared = without_claims(declared, given, _kept("numbers" if record.setting.assumes_declared else "nothing"))
 
-    def told(conflict: Conflict) -> None:
+    def reported(conflict: Conflict) -> None:
         record.complain(f"input '{name}' of a body: {conflict.text}")
 
-    return opened(record, merge(declared, given, "refine", told))
+    return opened(record, merge(declared, given, "refine", reported))
 
 
 def opened(record: Record, value: Value) -> Value:
@@ -223,7 +212,7 @@ def _kept(keeps: Keeps, trusted: bool = False) -> Callable[[Dim, Dim], bool]:
     def kept(declared: Dim, inferred: Dim) -> bool:
         if is_number(declared):
             if keeps == "nothing":
-                return differ(declared, inferred)  # which is told
+                return differ(declared, inferred)  # which is reported
             return keeps == "numbers" or not is_claimable(inferred)
         return not is_fresh(inferred) or (trusted and not has_own_name(declared))
 

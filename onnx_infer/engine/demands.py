@@ -1,7 +1,7 @@
 """What nodes demand of sizes: which demands hold in every run, and which ones no run fulfils.
 
 A runtime may run a node against an assumed statement, with other sizes than inferred. So what later nodes demand of
-these sizes is not certain. It must not teach the second walk anything about symbols, and it does not show that a branch
+these sizes is not certain. It must not teach the second pass anything about symbols, and it does not show that a branch
 never runs. A value depends on an assumption if its node makes it, or reads a value that depends on one. Names inside of
 functions belong to another graph, and for values inside of subgraphs only the outermost node is compared. So there more
 values count than those that depend on an assumption.
@@ -54,7 +54,7 @@ _ALL_STEPS = 5000
 """Steps of the prover for all questions about a model."""
 
 _MOST_TOLD = 64
-"""The most contradictions of a model that are told."""
+"""The most contradictions of a model that are reported."""
 
 _SIZES = (1 << 20, 512, 256, 128, 64, 32, 16, 8, 4, 3, 2, 1)
 """The sizes that all symbols have at the points that are tried, as far as bounds allow it. Large ones meet most."""
@@ -92,12 +92,12 @@ def errors_of(record: Record, facts: Iterable[Relation] = ()) -> list[Diagnostic
     found = contradictions(record.statements.pairs, resolve, facts)
     if found and any(statement.kind == "assumed" for statement in record.statements.plain):
         found = contradictions(certain(record), resolve, facts)
-    told = []
+    errors = []
     for each in found:
         operator = record.scope.operators[each.node[1], each.node[0]]
         title = title_of(each.node) if operator is None else operator.schema.title
-        told.append(Diagnostic("error", title, label_of(each.node), str(each)))
-    return told
+        errors.append(Diagnostic("error", title, label_of(each.node), str(each)))
+    return errors
 
 
 def contradiction(stated: Iterable[Stated]) -> str | None:
@@ -132,12 +132,12 @@ def contradictions(
             all_found = (places for group in groups for places in _refuted_in(group, len(first), prover))
             found = list(islice(all_found, _MOST_TOLD))
         _refuted[key] = found
-    told = []
+    contradictions = []
     for *others, last in found:
         statement, node = first[conditions[last]]
         beside = tuple([(conditions[i], first[conditions[i]][1]) for i in others])
-        told.append(Contradiction(conditions[last], statement.law, node, beside))
-    return told
+        contradictions.append(Contradiction(conditions[last], statement.law, node, beside))
+    return contradictions
 
 
 def _groups(conditions: Sequence[Relation]) -> Iterator[dict[int, Relation]]:

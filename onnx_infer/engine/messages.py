@@ -1,9 +1,9 @@
-"""What is told at the end: each wrong declared shape once, an error under an assumption with its assumption, and the
-initializers that a caller may override.
+"""What is reported at the end: each wrong declared shape once, an error under an assumption with its assumption, the
+initializers that a caller may override, and constants that cannot be read.
 
 The tool that wrote a wrong size computed others from it, and wrote these, too. So values with the same two sizes have
-one cause, and so has a value that is computed from one with a wrong declared shape. The first is told, with the number
-of the others.
+one cause, and so has a value that is computed from one with a wrong declared shape. The first is reported, with the
+number of the others.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.diagnostics import Diagnostic, WrongShape
 from onnx_infer.engine.graph_index import GraphIndex
+from onnx_infer.model.attributes import why_unread
 from onnx_infer.model.given import Given
 from onnx_infer.values.propagated import is_small
 from onnx_infer.values.tensor import SymTensor
@@ -31,7 +32,7 @@ class _Cause:
         self.alike: set[str] = set()
         self.behind: set[str] = set()
 
-    def told(self) -> WrongShape:
+    def reported(self) -> WrongShape:
         """The first warning, with the numbers of further values."""
         alike, behind = len(self.alike - {self.first.node}), len(self.behind - self.alike)
         counts = [f"{alike} more {'value' if alike == 1 else 'values'}"] if alike else []
@@ -40,7 +41,7 @@ class _Cause:
 
 
 class _Causes:
-    """The causes of wrong declared shapes, by what is told of the sizes."""
+    """The causes of wrong declared shapes, by what is reported of the sizes."""
 
     def __init__(self) -> None:
         self.by_text: dict[str, _Cause] = {}
@@ -69,8 +70,8 @@ class _Causes:
                     self._of[name] = before
 
 
-def told_once(record: Record) -> list[Diagnostic]:
-    """The diagnostics of a walk, in which each cause of wrong declared shapes is told once."""
+def reported_once(record: Record) -> list[Diagnostic]:
+    """The diagnostics of a walk, in which each cause of wrong declared shapes is reported once."""
     wrong: dict[str, list[WrongShape]] = {}
     for found in record.diagnostics:
         if isinstance(found, WrongShape):
@@ -81,8 +82,8 @@ def told_once(record: Record) -> list[Diagnostic]:
     causes.enter_graph(record, wrong)
     for found in (found for rest in wrong.values() for found in rest):  # those in bodies
         causes.enter(found, None)
-    told = {id(cause.first): cause.told() for cause in causes.by_text.values()}
-    return [told.get(id(d), d) for d in record.diagnostics if not isinstance(d, WrongShape) or id(d) in told]
+    reported = {id(cause.first): cause.reported() for cause in causes.by_text.values()}
+    return [reported.get(id(d), d) for d in record.diagnostics if not isinstance(d, WrongShape) or id(d) in reported]
 
 
 def blamed(
@@ -100,14 +101,14 @@ def blamed(
     parts = list(given.parts())
     alone = [(text, errors(walked(part))) for text, part in parts] if len(parts) > 1 else [(parts[0][0], new)]
 
-    def told(diagnostic: Diagnostic) -> Diagnostic:
+    def reported(diagnostic: Diagnostic) -> Diagnostic:
         key = diagnostic.operator, diagnostic.node
         if diagnostic.severity != "error" or key not in new:
             return diagnostic
         texts = [text for text, broken in alone if key in broken] or [text for text, _ in parts]
         return diagnostic._replace(message=f"{diagnostic.message} (under the assumption {'; '.join(texts)})")
 
-    return list(map(told, diagnostics))
+    return list(map(reported, diagnostics))
 
 
 def name_overridable(record: Record) -> None:
@@ -117,15 +118,29 @@ def name_overridable(record: Record) -> None:
         return
     index = GraphIndex.of(record)
     for name, note in record.notes.items():
-        found = _behind(record, name, index)
+        found = _behind(record, name, index) & frozenset(graph.overridable)
         if found:
             texts = ", ".join(f"'{x}'" for x in graph.overridable if x in found)
             record.notes[name] = bounded(f'{note}; a caller may override {texts}, unless initializers="constant"')
 
 
+def name_unreadable(record: Record) -> None:
+    """Add to the note on an unknown value the constants whose elements would make it known, but cannot be read."""
+    index, unreadable = GraphIndex.of(record), record.scope.unreadable
+    for name, note in record.notes.items():
+        found = _behind(record, name, index)
+        texts = [unread_text(record, x) for x in sorted(unreadable) if x in found]
+        if texts:
+            record.notes[name] = bounded(f"{note}; {'; '.join(texts)}")
+
+
+def unread_text(record: Record, name: str) -> str:
+    """Why the elements of a constant of the main graph are not read."""
+    return f"the elements of '{name}' are not read: {why_unread(record.scope.constants[name])}"
+
+
 def _behind(record: Record, name: str, index: GraphIndex) -> set[str]:
-    """The overridable initializers whose elements a node reads, directly or through other nodes."""
-    overridable = frozenset(record.model.graph.overridable)
+    """The tensors with unknown elements that a node reads, directly or through other nodes."""
     pending, seen = [*node[2]] if (node := index.producer(name)) else [], set[str]()
     while pending:
         operand = pending.pop()
@@ -134,7 +149,7 @@ def _behind(record: Record, name: str, index: GraphIndex) -> set[str]:
         seen.add(operand)
         if node := index.producer(operand):
             pending += node[2]
-    return seen & overridable
+    return seen
 
 
 def _is_undecided(record: Record, name: str) -> bool:

@@ -100,6 +100,8 @@ class Passes(NamedTuple):
             names = start.shapes.names(self.front)
         names = [*names, *given.named, *given.elements]
         symbols_with = partial(Symbols, names, reserved, min_dim=self.min_dim, elements=given.elements)
+        if not given:
+            return symbols_with(bounds=start.bounds)
         narrow = Narrowed(given.intervals(), bound=given.bound)
         if given.relations:
             from onnx_infer.engine.assumptions import Assumptions, narrowed
@@ -132,16 +134,20 @@ def infer_forward(
         record = passes.forward(start)
     else:
         record = first or passes.forward(start, ends_early=True)
-    symbols, inputs = record.symbols, computed_inputs(record)
-    if record.statements.known_early is not None:
-        start = start.with_bounds(record.statements.known_early, record, symbols)
+    symbols, early = record.symbols, record.statements.known_early
+    if early is None and not record.says_more() and not start.stated:
+        return record
+    inputs = computed_inputs(record)
+    if early is not None:
+        start = start.with_bounds(early, record, symbols)
         record = passes.forward(start)
     if record.says_more() or start.stated:
         record, start = refined(passes, record, start, symbols, uses_claims=uses_claims)
         finish(passes, record, start, symbols)
         if not (passes.setting.mode.is_cautious or record.symbols.related):
             record.scope.update(inputs)  # sizes of inputs stay as the model writes them
-        name_declared(record, start)
+        if record.declared.claims:
+            record.declared.assumed += name_sizes(record)
     return record
 
 
@@ -183,10 +189,3 @@ def finish(passes: Passes, record: Record, start: Start, symbols: Symbols) -> No
         record.diagnostics += record.statements.contradictions
     if shorter := shorter_sizes(record):
         shorten(record, shorter)
-
-
-def name_declared(record: Record, start: Start) -> None:
-    """Give declared names to sizes that have none. What else declared types claim becomes statements."""
-    record.declared.claims[:0] = start.claims
-    if record.declared.claims:
-        record.declared.assumed += name_sizes(record)

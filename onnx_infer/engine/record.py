@@ -1,4 +1,4 @@
-"""What one pass over a model records: plain data, in small records by purpose. The functions of this room fill it.
+"""What one pass over a model records: plain data, in small records by purpose. The functions of this package fill it.
 
 Record            model, symbols and settings; values, notes and diagnostics; the records below; the way back
 Statements        what nodes demand of sizes
@@ -86,8 +86,12 @@ class Statements:
         self.contradictions: Sequence[Diagnostic] = ()  # the errors about demands that no run fulfils
         self.may_end = may_end  # whether the pass ends where the bounds implied so far decide a sign
         self.known_early: CertainBounds | None = None  # the bounds with which it has ended before its last node
-        self._implied = Bounds()  # the bounds that the first statements imply
-        self._read = 0  # the number of these statements
+        self._read = 0  # the number of the statements of which `_implied` are the bounds
+
+    @cached_property
+    def _implied(self) -> Bounds:
+        """The bounds that the first statements imply."""
+        return Bounds()
 
     @property
     def plain(self) -> list[Statement]:
@@ -116,11 +120,20 @@ class Sizes:
     def __init__(self, symbols: Symbols) -> None:
         self.created: list[Var] = []
         self.fresh = FreshSizes()  # what these sizes equal
-        self.run_time = RunTimeValues(symbols)
-        self.own = OwnSizes()
+        self._symbols = symbols
         self.unsolved: dict[str, Value] = {}  # the values whose fresh sizes were solved, as they were before
         self.choices: dict[tuple[Dim, Dim], None] = {}  # pairs of sizes of which broadcasting chose one
         self.last_choice: Node | None = None  # the node of the last one, if there were too many
+
+    @cached_property
+    def run_time(self) -> RunTimeValues:
+        """The elements that only a run knows, from which sizes are computed."""
+        return RunTimeValues(self._symbols)
+
+    @cached_property
+    def own(self) -> OwnSizes:
+        """The variables of this result only."""
+        return OwnSizes()
 
 
 class DeclaredTypes:
@@ -131,7 +144,6 @@ class DeclaredTypes:
         self.assumed: list[str] = []  # relations from assumed declared types
         self.unselected: list[str] = []  # values that are one of two tensors, though their declared rank selects one
         self.left_open: frozenset[tuple[str, int | None]] = frozenset()  # declared numbers and ranks that are not used
-        self.reopened: dict[Var, Var] = {}  # a name of an earlier inference -> the size that has it now
         self.first_named: dict[Var, tuple[str, int]] = {}  # a name -> the value about which nothing else is known
 
 
@@ -222,7 +234,11 @@ class Record:
         self.sizes = Sizes(symbols)
         self.declared = DeclaredTypes()
         self.nesting = Nesting()
-        self.calls = CallTables(model)
+
+    @cached_property
+    def calls(self) -> CallTables:
+        """What is known of the calls of functions."""
+        return CallTables(self.model)
 
     @cached_property
     def main_nodes(self) -> Sequence[Node]:
@@ -245,9 +261,9 @@ class Record:
         """Record an error that does not belong to a single node."""
         self.diagnostics.append(Diagnostic("error", "", "", message))
 
-    def warn_of(self, value: str, told: str) -> None:
-        """Record that the declared shape of a value contradicts the inferred one, as it is `told`."""
-        self.diagnostics.append(WrongShape("warning", "", value, f"value '{value}': {told}"))
+    def warn_of(self, value: str, reported: str) -> None:
+        """Record that the declared shape of a value contradicts the inferred one, as it is `reported`."""
+        self.diagnostics.append(WrongShape("warning", "", value, f"value '{value}': {reported}"))
 
     def says_more(self) -> bool:
         """Whether the pass has found more than values and diagnostics: statements, claims, or sizes that are solved."""
@@ -285,7 +301,7 @@ class Record:
         """The tables that only grow while the nodes of the main graph are visited, unless a name is given twice."""
         by_name = self.scope, self.notes, self.nesting.seen.graphs, self.calls.outcomes, self.nesting.views
         said = self.declared
-        declared = said.assumed, said.unselected, said.reopened, said.first_named
+        declared = said.assumed, said.unselected, said.first_named
         return (*by_name, *declared, self.sizes.choices, self.statements.undecided)
 
     def mark(self) -> Mark:

@@ -1,18 +1,18 @@
-"""What a walk knows before its first node, and what makes a second walk over the model worth its time.
+"""What a walk knows before its first node, and what makes a second pass over the model worth its time.
 
-The first walk ends early where a rule asks for the sign of a size and bounds that earlier nodes imply decide it. It
+The first pass ends early where a rule asks for the sign of a size and bounds that earlier nodes imply decide it. It
 starts again with these bounds, because everything after that node would be inferred in vain, and with longer sizes: a
 model with strided windows takes up to six times as long otherwise.
 
-A second walk starts with three things that a node of the first one could not know, because later nodes say them:
+A second pass starts with three things that a node of the first one could not know, because later nodes say them:
 
 - bounds of input sizes that statements imply, if they decide a sign that a rule asked for (`laws/bounds.py`);
 - shapes with sizes that later nodes force: a product demands that a size which only the data decide is 5. A branch may
   then have another size, and a vector of that size other elements. A second inference reads these shapes in the file;
 - what declared types say and no node forces: the number of a size that data decide or that is long, or the rank of one
-  of two tensors. Only the second walk uses it.
+  of two tensors. Only the second pass uses it.
 
-Only statements that hold in every run (`demands.py`) imply bounds, because all that the second walk states depends on
+Only statements that hold in every run (`demands.py`) imply bounds, because all that the second pass states depends on
 these.
 """
 
@@ -29,13 +29,12 @@ from onnx_infer.laws.readable import has_many_names
 from onnx_infer.operators.element_types import LARGEST_SIZE
 from onnx_infer.types.merge import is_of_inputs, size_pairs
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
-from symdim import Expr
 from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from onnx_infer.engine.record import Claim, Record
+    from onnx_infer.engine.record import Record
     from onnx_infer.engine.substitution import Shorter
     from onnx_infer.laws.statements import Statement
     from onnx_infer.model.given import Interval
@@ -82,25 +81,23 @@ class Start(NamedTuple):
     """What a walk knows before its first node.
 
     It `uses_claims`: declared numbers of sizes that data decide or that are long, and declared ranks that select one of
-    two tensors. `stated` are the statements of the first walk that imply the `bounds`, and `claims` what the declared
-    types say that the `shapes` replace. Both belong to the result, too.
+    two tensors. `stated` are the statements of the first pass that imply the `bounds`; they belong to the result, too.
     """
 
     shapes: Shapes = Shapes()
     bounds: Mapping[str, Interval] = MappingProxyType({})
     uses_claims: bool = False
     stated: tuple[tuple[Statement, Node], ...] = ()
-    claims: tuple[Claim, ...] = ()
 
     def with_bounds(self, bounds: CertainBounds, record: Record, first: Symbols) -> Start:
-        """This start of a walk, and the bounds that its record has given. `first` are the symbols of the first walk."""
+        """This start of a walk, and the bounds that its record has given. `first` are the symbols of the first pass."""
         symbols = {record.symbols.text(name): first.text(name) for name in self.bounds}
         stated = [(statement.substitute(symbols), node) for statement, node in bounds.stated]
         return self._replace(bounds={**self.bounds, **bounds.of}, stated=(*self.stated, *stated))
 
 
 def second_start(record: Record, start: Start, first: Symbols, uses_claims: bool) -> Start | None:
-    """What a second walk should know after one with this start; None if it would find nothing more.
+    """What a second pass should know after one with this start; None if it would find nothing more.
 
     It `uses_claims` only if the caller allows that.
     """
@@ -114,9 +111,8 @@ def second_start(record: Record, start: Start, first: Symbols, uses_claims: bool
     shapes = _forced(record, start.shapes, shorter)
     if bounds is None and not more and shapes == start.shapes:
         return None
-    claims = () if shapes == Shapes() else tuple(_replaced(record, shapes, shorter))
     start = start if bounds is None else start.with_bounds(bounds, record, first)
-    return start._replace(shapes=shapes, uses_claims=uses_claims, claims=claims)
+    return start._replace(shapes=shapes, uses_claims=uses_claims)
 
 
 def certain_bounds(record: Record) -> CertainBounds | None:
@@ -180,7 +176,7 @@ def _forced(record: Record, shapes: Shapes, shorter: Shorter) -> Shapes:
 
 
 def _contradicts(declared: Value | None, found: Value) -> bool:
-    """Whether a value has another number than its declared type. It keeps the declared one, so that this is told."""
+    """Whether a value has another number than its declared type. It keeps the declared one, and this is reported."""
     return any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in size_pairs(declared, found))
 
 
@@ -194,13 +190,3 @@ def _written(shape: Sequence[Dim]) -> tuple[Size, ...]:
             for size in shape
         ]
     )
-
-
-def _replaced(record: Record, shapes: Shapes, shorter: Shorter) -> Iterator[Claim]:
-    """The claims of a walk about sizes of inputs in the declared types that these shapes replace."""
-    resolve = record.sizes.fresh.resolve
-    for claim in record.declared.claims:
-        if claim.value in shapes.values and isinstance(claim.declared, Expr) and not has_own_name(claim.declared):
-            known = claim.substitute(shorter.sizes, resolve)
-            if isinstance(known.inferred, int) or (known.inferred is not None and is_of_inputs(known.inferred)):
-                yield known

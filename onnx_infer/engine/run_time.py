@@ -8,6 +8,7 @@ tensors of the main graph only. Inside a subgraph or a function a name stands fo
 in one keeps only its reason.
 
 A size that is no expression over elements, the number of non-zero elements, is the same for nodes of the same operands.
+It is also the sum of the elements of a mask as integers.
 """
 
 from __future__ import annotations
@@ -20,13 +21,15 @@ from onnx_infer.laws.statements import Statement, elements_of, make_size
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.propagated import is_told
 from onnx_infer.values.tensor import Dim, SymTensor, Value
-from symdim import Expr, Scope, Var
+from symdim import Expr, Var
+from symdim import Scope as NameSpace
 from symdim.algebra.origin import Computed, ValueOf
 from symdim.algebra.polynomials import terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from onnx_infer.engine.scope import Scope
     from onnx_infer.model.graph import Node
     from onnx_infer.model.symbols import Symbols
     from onnx_infer.operators.operator import Operator
@@ -34,8 +37,12 @@ if TYPE_CHECKING:
     NewSize = Callable[[Var, Dim | None, object], Var]
 
 
-_MAIN = Scope()
+_MAIN = NameSpace()
 """The name space of the elements of tensors of main graphs."""
+
+
+_KEEPING = ("Cast", "Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Transpose")
+"""Operators that keep the number of elements that are not 0, a Cast those of a mask."""
 
 
 class RunTimeValues:
@@ -49,6 +56,9 @@ class RunTimeValues:
         self._solved: dict[Var, Dim] = {}  # elements as expressions of sizes and of elements solved later
         self._open: list[tuple[Var, Dim]] = []  # sizes with elements that are not solved yet
         self._statements: list[Statement] = []
+        self._counts: dict[str, Var] = {}  # tensors -> the numbers of their elements that are not 0
+        self._sums: dict[str, Var] = {}  # masks -> the sums of their elements
+        self._producers: dict[str, Node] | None = None
 
     def copy(self) -> RunTimeValues:
         """A copy that changes by itself."""
@@ -59,6 +69,8 @@ class RunTimeValues:
         other._solved.update(self._solved)
         other._open += self._open
         other._statements += self._statements
+        other._counts.update(self._counts)
+        other._sums.update(self._sums)
         return other
 
     def new_statements(self) -> tuple[Statement, ...]:
@@ -89,7 +101,7 @@ class RunTimeValues:
             return self._symbols.inner_element(placeholder.name, origin)
         return self._new(placeholder, limit, origin)
 
-    def of(self, node: Node, operator: Operator, inputs: tuple[Value | None, ...]) -> NewSize:
+    def of(self, node: Node, operator: Operator, inputs: tuple[Value | None, ...], scope: Scope) -> NewSize:
         """The function that gives the variables of the elements and sizes of a node, for `trace.named`."""
 
         places = count()
@@ -104,9 +116,13 @@ class RunTimeValues:
                     what = f"output {origin.index}"
                     if what not in decided:
                         decided[what] = self._element(node[3][origin.index], 0)
+                        if operator.schema.name == "ReduceSum":
+                            self._sum_is(decided[what], node, scope)
                     return decided[what]
                 if place not in decided:
                     decided[place] = self._new(placeholder, limit, origin)
+                    if operator.schema.name == "NonZero":
+                        self._count_is(decided[place], node, scope)
                 return decided[place]
             size = self._read(origin.size, node, operator, inputs)
             if size is None:
@@ -126,20 +142,48 @@ class RunTimeValues:
 
         return variable
 
+    def _count_is(self, size: Var, node: Node, scope: Scope) -> None:
+        """A size is the number of non-zero elements of a tensor."""
+        tensor, _ = self._counted(node[2][0], scope)
+        self._counts[tensor] = size
+        if tensor in self._sums:
+            self._sizes[self._sums[tensor]] = size
+            self._relate(size, self._sums[tensor])
+
+    def _sum_is(self, element: Var, node: Node, scope: Scope) -> None:
+        """An element is the sum of all elements of a tensor. If these are those of a mask, it is a number of them."""
+        tensor, is_mask = self._counted(node[2][0], scope)
+        if is_mask:
+            self._sums[tensor] = element
+            if tensor in self._counts:
+                self._sizes[element] = self._counts[tensor]
+                self._relate(self._counts[tensor], element)
+
+    def _counted(self, name: str, scope: Scope) -> tuple[str, bool]:
+        """The tensor from which a tensor has its elements, in some order, and whether these are a mask's."""
+        if self._producers is None:
+            self._producers = {output: node for node in scope.model.graph.nodes() for output in node[3]}
+        while (node := self._producers.get(name)) is not None and node[0] in _KEEPING and not node[1]:
+            before = scope.get(node[2][0])
+            if node[0] == "Cast" and getattr(before, "dtype", None) != dt.BOOL:
+                break  # a float between -1 and 1 becomes 0
+            name = node[2][0]
+        return name, getattr(scope.get(name), "dtype", None) == dt.BOOL
+
     def _relate(self, name: Var, size: Dim) -> None:
         """State that a new size equals an expression of earlier ones, or solve it for an element that is new."""
         size = self._in_sizes(size)
         elements = [v for v in elements_of(size) if terms_of(size)[0].get(v) in (1, -1)]
         solved = next((v for v in elements if v not in elements_of(size - terms_of(size)[0][v] * v)), None)
         if solved is None:
-            self._tell(name, size)
+            self._report(name, size)
             return
         self._solved[solved] = solved + terms_of(size)[0][solved] * (name - size)
         pending, self._open = self._open, []
         for other, known in pending:
-            self._tell(other, self._in_sizes(known))
+            self._report(other, self._in_sizes(known))
 
-    def _tell(self, name: Var, size: Dim) -> None:
+    def _report(self, name: Var, size: Dim) -> None:
         """State what a size equals if no element is left in it. Otherwise keep it for later."""
         if elements_of(size):
             self._open.append((name, size))

@@ -29,10 +29,20 @@ class Scope(dict[str, "Value"]):
     `operators` are those of the graph's opset imports. In the body of a function an absent optional input is None, and
     `attributes` are those of the call. In the body of a Loop, at any depth, `repeated` is true: types declared there
     may hold only in the first iteration. `unread` are the names of constants, here and in graphs around, whose elements
-    may be read but were not.
+    may be read but were not. `unreadable` are those of this graph that a rule asked for in vain.
     """
 
-    __slots__ = ("attributes", "constants", "loaded", "model", "operators", "parent", "repeated", "unread")
+    __slots__ = (
+        "attributes",
+        "constants",
+        "loaded",
+        "model",
+        "operators",
+        "parent",
+        "repeated",
+        "unread",
+        "unreadable",
+    )
 
     def __init__(
         self,
@@ -47,6 +57,7 @@ class Scope(dict[str, "Value"]):
         self.attributes = attributes
         self.repeated = False
         self.loaded: dict[str, Value] = {}
+        self.unreadable: set[str] = set()
         self.unread: set[str] = set() if parent is None else parent.unread
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -100,6 +111,8 @@ class Scope(dict[str, "Value"]):
         value = self.loaded.get(name)
         if value is None:
             value = self.loaded[name] = self.model.load(self.constants[name])
+            if value.data is None and may_be_read(value):
+                self.unreadable.add(name)
         return value
 
     def with_elements(
@@ -114,7 +127,7 @@ class Scope(dict[str, "Value"]):
             value = values[i]
             if value is None or value.data is not None:
                 continue
-            if isinstance(value, SymTensor) and (value.fill is not None or value.samples):
+            if isinstance(value, SymTensor) and value.has_elements:
                 continue
             if self.holder(names[i]) is None:
                 reads = wants
@@ -143,14 +156,14 @@ def sort_nodes(
     """
     nodes = list(graph.nodes())
     reads = [dict.fromkeys(filter(None, [*node[2], *captured(view, node)])) for node in nodes]
-    givers = {name: i for i, node in enumerate(nodes) for name in node[3] if name and name not in scope.constants}
-    order, stuck = _ordered([[givers[name] for name in names if name in givers] for names in reads])
+    producers = {name: i for i, node in enumerate(nodes) for name in node[3] if name and name not in scope.constants}
+    order, stuck = _ordered([[producers[name] for name in names if name in producers] for names in reads])
     if stuck:
         labels = ", ".join([label_of(nodes[i]) for i in stuck[:5]])
         complain(f"nodes on or behind a cycle are not inferred: {labels}")
     for i in (*order, *stuck):
         for name in reads[i]:
-            if name not in givers and not scope.knows(name):
+            if name not in producers and not scope.knows(name):
                 complain(f"input '{name}' of node '{label_of(nodes[i])}' is produced by no node")
                 scope[name] = SymTensor(None, None)
     for i in stuck:

@@ -112,7 +112,7 @@ class Subgraph:
         return [scope[name] if scope.knows(name) else NOTHING for name in graph.outputs]
 
     def forget(self) -> None:
-        """Remove the diagnostics and the assumptions of the last walk, because no run comes to the graph."""
+        """Remove the diagnostics and the assumptions of the last pass, because no run comes to the graph."""
         assert self._start is not None
         assert self._end is not None
         del self._record.diagnostics[self._start.diagnostics : self._end.diagnostics]
@@ -127,12 +127,12 @@ class Subgraph:
         """
         record = self._record
         assert self._start is not None
-        told, start = record.diagnostics, self._start.diagnostics
+        diagnostics, start = record.diagnostics, self._start.diagnostics
         self.refusal = self.breach = None
-        refusals: list[Diagnostic] = [d for d in told[start:] if isinstance(d, Refusal)]
+        refusals: list[Diagnostic] = [d for d in diagnostics[start:] if isinstance(d, Refusal)]
         if not certain:
-            told[start:] = [Diagnostic(*d) if isinstance(d, Refusal) else d for d in told[start:]]
-        broken = [d for d in told[start:] if certain and d.severity == "error" and d.operator]
+            diagnostics[start:] = [Diagnostic(*d) if isinstance(d, Refusal) else d for d in diagnostics[start:]]
+        broken = [d for d in diagnostics[start:] if certain and d.severity == "error" and d.operator]
         if not (refusals or broken or record.statements.uncertain):
             return
         if not refusals and not broken and contradiction(record.statements.uncertain) is None:
@@ -168,7 +168,7 @@ class Subgraph:
         return record.nesting.depth == 0 or record.nesting.repeats.get(id(self.graph.handle), 0) < MAX_REPEATS
 
     def remembered(self) -> tuple[list[Value], frozenset[Var]]:
-        """The remembered state of an earlier walk over this graph, in the same node of the main graph."""
+        """The remembered state of an earlier pass over this graph, in the same node of the main graph."""
         return self._record.nesting.states.get(id(self.graph.handle), ([], frozenset()))
 
     def remember(self, state: list[Value], inside: frozenset[Var]) -> None:
@@ -208,7 +208,7 @@ class Subgraph:
         record.statements.put((), start)
 
     def demands(self, sizes: Mapping[Var, Dim], outside: list[Value]) -> list[Statement]:
-        """What the last walk demands of the values outside, in the iteration in which it has these sizes.
+        """What the last pass demands of the values outside, in the iteration in which it has these sizes.
 
         `sizes` are those of the inside. A statement about other sizes of the inside is left out: no caller knows them.
         """
@@ -223,7 +223,7 @@ class Subgraph:
         return found
 
     def certain_demands(self) -> list[Statement]:
-        """What each run of the last walk demands of the values outside, if it need not run itself."""
+        """What each run of the last pass demands of the values outside, if it need not run itself."""
         record = self._record
         stated = [pair for pair in self._stated if pair[0].kind == "required" and pair[0].relation != "undecided"]
         unsure = dependent_values(record, (*record.nesting.within, self.graph)) if stated else None
@@ -246,8 +246,8 @@ class Subgraph:
         return _variables(values)
 
 
-def _first_line(told: list[Diagnostic]) -> str | None:
-    return str(told[0]).partition("\n")[0] if told else None
+def _first_line(diagnostics: list[Diagnostic]) -> str | None:
+    return str(diagnostics[0]).partition("\n")[0] if diagnostics else None
 
 
 def _variables(values: Iterable[Value]) -> set[Var]:

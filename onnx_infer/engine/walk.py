@@ -18,8 +18,9 @@ from onnx_infer.engine.substitution import replace_solved
 from onnx_infer.model.graph import Attributes, label_of
 from onnx_infer.operators.schema import NEWEST
 from onnx_infer.types.join import NOTHING
+from onnx_infer.values.dtype import INTEGER_RANGE
 from onnx_infer.values.propagated import MAX_DATA, is_small
-from onnx_infer.values.tensor import Value
+from onnx_infer.values.tensor import SymTensor, Value
 from onnx_infer.values.text import bounded
 from symdim.algebra.caches import shared_cache
 
@@ -39,7 +40,7 @@ _MOST_CURES = 8  # unknown operators of a model for which a cure is searched, fo
 def walk(record: Record) -> Record:
     """Infer the main graph, then replace fresh sizes that turned out to equal known ones; the record is filled.
 
-    A cautious walk replaces no fresh size by what a later node demands of it.
+    A cautious pass replaces no fresh size by what a later node demands of it.
     """
     run_graph(record, record.model.graph, record.scope)
     if record.statements.known_early is None:
@@ -135,7 +136,7 @@ def _enter_inputs(record: Record, graph: Graph, scope: Scope) -> None:
     for name, value in graph.inputs:
         if name not in scope:
             scope[name] = NOTHING if value is None else opened(record, value)
-            if scope is record.scope:
+            if scope is record.scope and isinstance(value, SymTensor) and value.dtype in INTEGER_RANGE:
                 scope[name] = record.sizes.run_time.named(name, scope[name])
 
 
@@ -163,12 +164,12 @@ def _close(record: Record, frame: _Frame) -> None:
     """End the walk: report names that several nodes gave, and drop the outputs that nodes leave out."""
     left_out = frame.given.count("")
     if len(set(frame.given)) - (left_out > 0) < len(frame.given) - left_out:
-        givers: dict[str, list[str]] = {name: [] for name, n in Counter(frame.given).items() if name and n > 1}
+        producers: dict[str, list[str]] = {name: [] for name, n in Counter(frame.given).items() if name and n > 1}
         for node in frame.graph.nodes():
             for name in node[3]:
-                if name in givers:
-                    givers[name].append(label_of(node))
-        for name, labels in givers.items():
+                if name in producers:
+                    producers[name].append(label_of(node))
+        for name, labels in producers.items():
             first = ", ".join(labels[:5])
             record.complain(f"value '{name}' is given by {len(labels)} nodes, of which the last counts: {first}")
     frame.scope.pop("", None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from onnx import AttributeProto, TensorProto
@@ -79,6 +80,36 @@ def sparse_constant(proto: SparseTensorProto) -> Sparse:
     return Sparse(dt.read(proto.values.data_type), sizes(proto))
 
 
+def dense(proto: SparseTensorProto) -> SymTensor:
+    """The tensor that a sparse one stands for, with its elements if they are few and stored in the message."""
+    kind, shape = proto.values.data_type, sizes(proto)
+    count = None if shape is None else known_count(kind, shape)
+    values, places = constant(proto.values).data, constant(proto.indices).data
+    if shape is None or count is None or values is None or places is None or kind == dt.STRING:
+        return SymTensor(dt.read(kind), shape)
+    if len(proto.indices.dims) == 2 and len(places) == len(values) * len(shape):
+        rows = [places[i : i + len(shape)] for i in range(0, len(places), len(shape))]
+        places = tuple([sum(x * prod(shape[i + 1 :]) for i, x in enumerate(row)) for row in rows])
+    elements = [False if kind == dt.BOOL else 0.0 if kind in dt.FLOATS else 0] * count
+    if len(places) != len(values) or not all(0 <= place < count for place in places):
+        return SymTensor(kind, shape)
+    for place, value in zip(places, values, strict=True):
+        elements[place] = value
+    return SymTensor(kind, shape, elements)
+
+
+def why_unread(handle: object) -> str:
+    """Why the elements of a constant are not read."""
+    tensor = getattr(handle, "t", handle)
+    if not isinstance(tensor, TensorProto):
+        return "they are not in the model"
+    if tensor.data_location == _EXTERNAL:
+        file = next((text(entry.value) for entry in tensor.external_data if text(entry.key) == "location"), "")
+        return f"they are external data in '{file}', which onnx.load(path) reads"
+    stored, what = (tensor.raw_data, "bytes") if tensor.raw_data else (_in_field(tensor, tensor.data_type), "numbers")
+    return f"it stores {len(stored)} {what} for {prod(tensor.dims)} elements of {dt.text(tensor.data_type)}"
+
+
 def sizes(proto: TensorProto | SparseTensorProto) -> tuple[int, ...] | None:
     """The sizes of a constant; None if one is negative."""
     found = tuple(proto.dims[:])  # to iterate over protobuf's container costs several times as much as a slice
@@ -89,6 +120,8 @@ _EXTERNAL = TensorProto.EXTERNAL
 _STRUCT = {dt.INT64: "q", dt.INT32: "i", dt.FLOAT: "f", dt.DOUBLE: "d", dt.BOOL: "?", dt.INT8: "b", dt.UINT8: "B",
            dt.INT16: "h", dt.UINT16: "H", dt.UINT32: "I", dt.UINT64: "Q", dt.FLOAT16: "e",
            dt.BFLOAT16: "H"}  # fmt: skip
+_PACKED = {n: bits for n, bits in dt.BITS.items() if bits < 8 and n in dt.INTEGER_RANGE}
+"""Integers of which several are in a byte, the first one in its lowest bits."""
 _BYTES = {code: struct.calcsize(f"<{code}") for code in _STRUCT.values()}
 _TYPED_FIELD = {dt.INT64: "int64_data", dt.FLOAT: "float_data", dt.DOUBLE: "double_data", dt.UINT32: "uint64_data",
                 dt.UINT64: "uint64_data", dt.STRING: "string_data"}  # fmt: skip
@@ -130,6 +163,8 @@ def _elements(kind: int, stored: bytes | tuple[Any, ...], count: int) -> tuple[A
         return unpacked(kind, stored, count)
     if kind == dt.STRING:
         return strings(stored, count)
+    if kind in _PACKED:
+        return unpacked(kind, bytes([byte & 0xFF for byte in stored]), count)
     if len(stored) != count:
         return None
     if kind not in (dt.FLOAT16, dt.BFLOAT16):
@@ -154,7 +189,7 @@ def known_count(kind: int, shape: tuple[int, ...], long: bool = False) -> int | 
         most = MAX_VECTOR
     if count > most:
         return None
-    return count if kind in _STRUCT or kind == dt.STRING else None
+    return count if kind in _STRUCT or kind in _PACKED or kind == dt.STRING else None
 
 
 def strings(texts: Iterable[bytes], count: int) -> tuple[str, ...] | None:
@@ -164,7 +199,13 @@ def strings(texts: Iterable[bytes], count: int) -> tuple[str, ...] | None:
 
 
 def unpacked(kind: int, raw: bytes, count: int) -> tuple[Any, ...] | None:
-    """The numbers of a tensor from its `raw_data`; None if their number is not `count`."""
+    """The numbers of a tensor from its `raw_data`; None if their number is not `count`.
+
+    >>> unpacked(dt.NUMBERS["i4"], bytes([0x40, 0x0F]), 3)
+    (0, 4, -1)
+    """
+    if kind in _PACKED:
+        return _in_bytes(raw, count, _PACKED[kind], dt.INTEGER_RANGE[kind][0])
     code = _STRUCT.get(kind)
     if code is None or len(raw) != count * _BYTES[code]:
         return None
@@ -173,6 +214,14 @@ def unpacked(kind: int, raw: bytes, count: int) -> tuple[Any, ...] | None:
         raw, code = b"".join(b"\0\0" + raw[i : i + 2] for i in range(0, len(raw), 2)), "f"
     found = struct.unpack(f"<{count}{code}", raw)
     return _without_nan(found) if code in "efd" else found
+
+
+def _in_bytes(raw: bytes, count: int, bits: int, low: int) -> tuple[int, ...] | None:
+    """The integers in bytes, each of so many bits, from `low` on; None if their number is not `count`."""
+    if len(raw) != -(-count * bits // 8):
+        return None
+    numbers = [byte >> shift & (1 << bits) - 1 for byte in raw for shift in range(0, 8, bits)]
+    return tuple([(number - low) % (1 << bits) + low for number in numbers[:count]])
 
 
 def _without_nan(values: tuple[Any, ...]) -> tuple[Any, ...]:

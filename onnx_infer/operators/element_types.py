@@ -159,7 +159,8 @@ def result_value(result: Any, dtype: int | None) -> Value:
         if not 0 <= size <= LARGEST_SIZE if isinstance(size, int) else _is_unusable(size):
             return SymTensor(dtype, [_possible(x, shape) for x in shape])
     if isinstance(result, SymTensor):
-        return result if result.dtype == dtype else SymTensor(dtype, shape, result.data, result.fill, result.samples)
+        known = result.data, result.fill, result.samples, result.progressions
+        return result if result.dtype == dtype else SymTensor(dtype, shape, *known)
     return SymTensor(dtype, shape)
 
 

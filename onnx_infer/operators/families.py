@@ -15,8 +15,7 @@ ai.onnx creation RandomUniform RandomUniformLike Range
 ai.onnx elementwise Add And BitShift BitwiseAnd BitwiseOr BitwiseXor Div Equal Greater
 ai.onnx elementwise GreaterOrEqual Less LessOrEqual Max Mean Min Mod Mul Or PRelu Pow Sub Sum SwiGLU
 ai.onnx elementwise Where Xor
-ai.onnx indexing Gather GatherElements GatherND Scatter ScatterElements ScatterND Slice
-ai.onnx indexing TensorScatter
+ai.onnx indexing Gather GatherElements GatherND Scatter ScatterElements ScatterND TensorScatter
 ai.onnx joining CenterCropPad Concat Pad Split
 ai.onnx linear Det Einsum Gemm MatMul MatMulInteger QLinearMatMul
 ai.onnx loop Loop
@@ -36,6 +35,7 @@ ai.onnx sequence ConcatFromSequence Optional OptionalGetElement OptionalHasEleme
 ai.onnx sequence SequenceConstruct SequenceEmpty SequenceErase SequenceInsert SequenceLength
 ai.onnx sequence SplitToSequence
 ai.onnx signal DFT ImageDecoder STFT
+ai.onnx slicing Slice
 ai.onnx squeezing Squeeze Unsqueeze
 ai.onnx strings RegexFullMatch StringConcat StringNormalizer StringSplit TfIdfVectorizer
 ai.onnx training NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss

@@ -9,6 +9,7 @@ import numpy as np
 
 from onnx_infer.elements.arithmetic import SELECT, convert
 from onnx_infer.elements.lifting import SAME, Lifted
+from onnx_infer.elements.progressions import is_vector, repeated
 from onnx_infer.elements.ratio import Rounding
 from onnx_infer.elements.samples import moved, named_element, of_function
 from onnx_infer.errors import OpUsageError, Unknown
@@ -265,7 +266,11 @@ class Operator:
         if True not in known or (False in known and isinstance(data, Lifted) and data.is_strict):
             return value
         if data is SAME or self.rule.moves:
-            return moved(operands[0], value) if isinstance(operands[0], SymTensor) else value
+            if not isinstance(operands[0], SymTensor):
+                return value
+            same = self.rule.facets.same
+            keeps_order = data is SAME or same == "alike" or (same is not None and is_vector(operands[0]))
+            return moved(operands[0], repeated(operands[0], value) if keeps_order else value)
         assert isinstance(data, Lifted)
         return of_function(data.function, operands, value)
 

@@ -14,6 +14,7 @@ from onnx_infer.operators.registration import op
 from onnx_infer.types.branches import demand_side, of_branches, of_different_rank
 from onnx_infer.types.join import NOTHING, either, elements, sequence_of
 from onnx_infer.values import dtype as dt
+from onnx_infer.values.parts import CHUNK, Parts
 from onnx_infer.values.propagated import is_small
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, OneOf, Optional, Sequence, SymTensor, Value, plain
 from symdim import Expr
@@ -21,7 +22,7 @@ from symdim.algebra.polynomials import terms_of
 from symdim.relations.relation import Relation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from onnx_infer.elements.ratio import Element
     from onnx_infer.laws.statements import Statement
@@ -247,7 +248,8 @@ def sequence_map(input_sequence: Value, additional_inputs: Values, body: Graph, 
             one_by_one.append(mapped([item_at(x, i) for x in inputs]))
             broken.take(body)
             body.release(one_by_one[-1])
-    general = mapped([any_element(body, x) for x in inputs])
+    cut = {x.parts[:2]: body.size("the elements of the sequence differ") for x in sequences if x.parts is not None}
+    general = mapped([any_element(body, x, cut) for x in inputs])
     state_again(demands)
     if body.refusal is not None and runs is not True:
         never_runs("body", body, body.refusal, runs)
@@ -256,7 +258,7 @@ def sequence_map(input_sequence: Value, additional_inputs: Values, body: Graph, 
     if one_by_one:
         return [sequence_of(list(results)) for results in zip(*one_by_one, strict=True)]
     inside = body.locals(general, list(inputs))
-    return [Sequence(closed(x, inside), length) for x in general]
+    return [Sequence(closed(x, inside), length, parts=_parts(x, cut, inside)) for x in general]
 
 
 def item_at(value: Value, index: int) -> Value:
@@ -267,15 +269,26 @@ def item_at(value: Value, index: int) -> Value:
     return items[index] if index < len(items) else value.elem or NOTHING
 
 
-def any_element(body: Graph, value: Value) -> Value:
-    """Any element of a sequence. Sizes that differ between elements become sizes of the body."""
+def any_element(body: Graph, value: Value, cut: Mapping[tuple[Dim, Dim], Dim]) -> Value:
+    """Any element of a sequence. Sizes that differ between elements become sizes of the body, `cut` for chunks."""
     if not isinstance(value, Sequence):
         return value
-    elem = value.elem
+    elem = value.elem if value.parts is None else value.parts.each_of(cut[value.parts[:2]])
     if isinstance(elem, SymTensor) and elem.shape is not None:
         shape = [body.size("the elements of the sequence differ") if d is UNKNOWN_SIZE else d for d in elem.shape]
         return SymTensor(elem.dtype, shape)
     return NOTHING if elem is None else elem
+
+
+def _parts(value: Value, cut: Mapping[tuple[Dim, Dim], Dim], inside: frozenset[object]) -> Parts | None:
+    """How the result of a body depends on the chunk of one of the sequences, if it depends on nothing else inside."""
+    if isinstance(value, SymTensor) and value.shape is not None:
+        for (size, chunk), part in cut.items():
+            shape = [d.substitute({part: CHUNK}) if isinstance(d, Expr) else d for d in value.shape]
+            used = [v for d in shape if isinstance(d, Expr) for v in d.variables()]
+            if CHUNK in used and inside.isdisjoint(used):
+                return Parts(size, chunk, SymTensor(value.dtype, shape))
+    return None
 
 
 def closed(value: Value, inside: frozenset[object]) -> Value:

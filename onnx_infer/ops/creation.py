@@ -9,6 +9,7 @@ import numpy as np
 
 from onnx_infer.elements.arithmetic import ceil, convert, divide, subtract
 from onnx_infer.elements.conditions import decided
+from onnx_infer.elements.progressions import consisting_of
 from onnx_infer.elements.ratio import Ratio
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.lengths import demand_one_element, known_elements
@@ -18,6 +19,7 @@ from onnx_infer.laws.statements import conflicting, demand, element, fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.unary import same_shape_of_input
 from onnx_infer.values import dtype as dt
+from onnx_infer.values.progression import Progression
 from onnx_infer.values.propagated import MAX_DATA, MAX_VECTOR, is_small
 from onnx_infer.values.tensor import Sparse, SymTensor
 from symdim import Expr, ceildiv, maximum
@@ -136,15 +138,6 @@ def _is_exact(x: Any) -> bool:
     return isinstance(x, (int, Expr)) or (isinstance(x, float) and x.is_integer() and abs(x) < 2**20)
 
 
-def _ends(start: Any, delta: Any, length: Dim, dtype: int | None) -> tuple[tuple[Any, ...], ...]:
-    """The first and the last element of a range of integers, as samples."""
-    if isinstance(start, float) or isinstance(delta, float):
-        return ()
-    ends = [convert(x, dtype) for x in (start, start + (length - 1) * delta)]
-    found = tuple([x for x in ends if x is not None])
-    return (found,) if found else ()
-
-
 def _only_element(scalar: SymTensor) -> Any:
     """The element of a scalar, or of a tensor of one element; None if it is not known."""
     return decided(scalar.data[0]) if scalar.data is not None and len(scalar.data) == 1 else None
@@ -175,7 +168,9 @@ def range_(start: Elements, limit: Elements, delta: Elements, output_dtype: int 
     if not (_is_exact(first) and _is_exact(step)):
         return (length,)
     if not isinstance(length, int) or length > MAX_DATA:
-        return SymTensor(output_dtype, (length,), samples=_ends(first, step, length, output_dtype))
+        if isinstance(first, float) or isinstance(step, float):
+            return (length,)
+        return consisting_of([Progression(first, step, length)], output_dtype, (length,))
     return SymTensor(output_dtype, (length,), [convert(first + i * step, output_dtype) for i in range(length)])
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onnx_infer.elements.arithmetic import convert
+from onnx_infer.elements.progressions import consisting_of, joined
 from onnx_infer.elements.samples import common_element, joined_samples
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.lengths import common_number, demand_one_element, known_elements, number_of, of_length
@@ -73,6 +74,10 @@ def concat(inputs: AnyRanks, axis: int = 1) -> SymTensor | Shape:
     sizes, element, samples = joined_sizes(inputs, axis), common_element(inputs), joined_samples(inputs, axis)
     if element is not None:
         return SymTensor(None, sizes, fill=element)
+    dtype = inputs[0].dtype
+    parts = joined(inputs) if dtype in dt.INTEGER_RANGE and len(sizes) == 1 and isinstance(sizes[0], Expr) else None
+    if parts is not None:
+        return consisting_of(parts, dtype, sizes)
     return SymTensor(None, sizes, samples=samples) if samples else sizes
 
 
@@ -237,7 +242,7 @@ def _kept_elements(inputs: Values, outputs: Values, attributes: Attributes) -> L
 
 
 @op("Pad", total=True, same=_pads_nothing, demands=_kept_elements)
-def pad_by_paddings(data: AnyRank, paddings: Ints, mode: str) -> Shape:
+def pad_by_paddings(data: AnyRank, paddings: Ints, mode: str) -> SymTensor | Shape:
     """As Pad-2; the attribute has a different name (Pad-1)."""
     return pad(data, paddings, mode, None)
 
@@ -245,7 +250,7 @@ def pad_by_paddings(data: AnyRank, paddings: Ints, mode: str) -> Shape:
 @op("Pad", since=2, data=_pad_data, total=True, same=_pads_nothing, demands=_kept_elements)
 def pad(
     data: AnyRank, pads: Ints | Unknown, mode: str, axes: Ints | Unknown | None, constant_value: AnyRank | None = None
-) -> Shape:
+) -> SymTensor | Shape:
     """sizes, pads -> begin + sizes + end at `axes`, or at all axes; negative pads crop (Pad-2 to 25)."""
     demand_one_element(constant_value, "constant_value")
     demand(mode in MODES, f"mode is none of {', '.join(MODES)}", mode)
@@ -253,7 +258,14 @@ def pad(
         raise Unknown("the rank of data is not known")
     rank = data.rank if isinstance(pads, Unknown) or data.shape is not None else len(pads) // 2
     sizes = of_rank(data.shape, rank, "data")
-    return sizes_unless_broken(rank, lambda: _padded(sizes, pads, mode, axes))
+    padded = sizes_unless_broken(rank, lambda: _padded(sizes, pads, mode, axes))
+    ends = pads if isinstance(pads, tuple) and len(pads) == 2 and None not in pads else ()
+    if mode != "constant" or not data.progressions or rank != 1 or not ends or not all(at_least(x, 0) for x in ends):
+        return padded
+    fill = SymTensor(data.dtype, (1,), fill=0) if constant_value is None else constant_value
+    begin, end = [SymTensor(data.dtype, (size,), fill=common_element([fill])) for size in ends]
+    parts = joined([begin, data, end])
+    return padded if parts is None else consisting_of(parts, data.dtype, padded)
 
 
 def _center_data(input_data: Array, shape: Ints, axes: Ints | None, output_dtype: int) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,8 @@ import numpy as np
 
 from onnx_infer.elements import arithmetic
 from onnx_infer.elements.arithmetic import convert
+from onnx_infer.elements.progressions import consisting_of, cumulated, extremum, sum_of
+from onnx_infer.elements.ratio import Ratio
 from onnx_infer.elements.reductions import (
     largest,
     length,
@@ -20,7 +23,7 @@ from onnx_infer.elements.reductions import (
     total_of_magnitudes,
     total_of_squares,
 )
-from onnx_infer.elements.samples import cumulated_samples
+from onnx_infer.elements.samples import equal_element, with_elements
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.lengths import demand_one_element
 from onnx_infer.laws.limits import demand_at_least
@@ -175,8 +178,33 @@ _REDUCTIONS: dict[str, Callable[[list[Element], int | None], Element]] = {
     "ReduceL1": total_of_magnitudes, "ReduceL2": length, "ReduceSumSquare": total_of_squares,
 }  # fmt: skip
 
+_PROGRESSIONS: dict[str, Callable[[SymTensor], Dim | None]] = {
+    "ReduceSum": sum_of, "ReduceMax": partial(extremum, largest=True), "ReduceMin": partial(extremum, largest=False),
+}  # fmt: skip
+
+
+def _of_all(function: Callable[[SymTensor], Dim | None] | None) -> Callable[..., SymTensor | Shape]:
+    """The rule of a reduction, with the element that `function` makes of all elements of progressions."""
+    if function is None:
+        return reduce
+
+    def rule(
+        data: AnyRank, axes: Ints | Unknown | None, keepdims: int, noop_with_empty_axes: int = 0
+    ) -> SymTensor | Shape:
+        sizes = reduce(data, axes, keepdims, noop_with_empty_axes)
+        if not data.progressions or any(size != 1 for size in sizes) or data.shape == sizes:
+            return sizes
+        element = convert(function(data), data.dtype)
+        if isinstance(element, Ratio):
+            return SymTensor(data.dtype, sizes, (element,))
+        return with_elements(SymTensor(data.dtype, sizes), element, ())
+
+    rule.__doc__ = reduce.__doc__
+    return rule
+
+
 for _name, _function in _REDUCTIONS.items():
-    op(_name, data=_reduced(_function), total=_name in ("ReduceProd", "ReduceSum"))(reduce)
+    op(_name, data=_reduced(_function), total=_name in ("ReduceProd", "ReduceSum"))(_of_all(_PROGRESSIONS.get(_name)))
 op("ReduceLogSum", "ReduceLogSumExp")(reduce)
 
 
@@ -205,9 +233,9 @@ def cumulate(x: SymTensor, axis: int | Unknown) -> Shape:
 
 
 @op("CumSum", data=_cumulated(arithmetic.add, 0), total=True)
-def cumulated_sum(x: SymTensor, axis: int | Unknown, exclusive: int) -> SymTensor:
+def cumulated_sum(x: SymTensor, axis: int | Unknown, exclusive: int, reverse: int) -> SymTensor:
     """x's shape (CumSum-11, 14)."""
     sizes = cumulate(x, axis)
     if isinstance(axis, Unknown) or is_contradicted():
         return SymTensor(None, sizes)
-    return SymTensor(None, sizes, samples=cumulated_samples(x, sizes[axis], bool(exclusive)))
+    return consisting_of(cumulated(equal_element(x), sizes[axis], bool(exclusive), bool(reverse)), x.dtype, sizes)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onnx_infer.elements.arithmetic import convert
+from onnx_infer.elements.progressions import consisting_of
 from onnx_infer.errors import Unknown
 from onnx_infer.laws.lengths import demand_one_element, of_length
 from onnx_infer.laws.limits import demand_at_least, not_negative
@@ -14,6 +15,7 @@ from onnx_infer.laws.sizes import at_least, has_axis, of_rank, unify, unknown_sh
 from onnx_infer.laws.statements import demand, element, fresh, state
 from onnx_infer.operators.registration import op
 from onnx_infer.values import dtype as dt
+from onnx_infer.values.progression import Progression
 from onnx_infer.values.tensor import Dim, Shape, SymTensor
 from symdim import maximum, minimum, product, total
 
@@ -55,7 +57,8 @@ def nonzero(X: AnyRank) -> SymTensor | Shape:
         return X.rank, 0
     if filled is True:
         # all positions, row by row; with one axis these are 0, 1, ...
-        return SymTensor(dt.INT64, (X.rank, X.size), samples=((0, X.size - 1),) if X.rank == 1 else ())
+        sizes = X.rank, X.size
+        return consisting_of([Progression(0, 1, X.size)], dt.INT64, sizes) if X.rank == 1 else sizes
     if X.data is None:
         return X.rank, fresh("the number of non-zero elements", at_most=X.size)
     truth = _truth(X.data)

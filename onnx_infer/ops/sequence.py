@@ -15,6 +15,7 @@ from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal
 from onnx_infer.types.join import NOTHING, elements, join, of_elements, opened, sequence_of
 from onnx_infer.values import dtype as dt
+from onnx_infer.values.parts import CHUNK, Parts
 from onnx_infer.values.propagated import MAX_DATA
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, SymTensor
 from symdim import Expr, ceildiv, minimum, total
@@ -87,6 +88,9 @@ def sequence_at(input_sequence: Value, position: Dim | Unknown) -> Value:
     """The element at a position in [-n, n - 1] (SequenceAt-11)."""
     sequence = the_sequence(input_sequence)
     at = position_in(sequence, position)
+    if at is None and sequence.parts is not None and sequence.length is not None and not isinstance(position, Unknown):
+        place = position + sequence.length if at_least(-position, 1) else position
+        return opened(sequence.parts.at(place) if at_least(place, 0) or place is not position else sequence.elem)
     return opened(sequence.elem if at is None else elements(sequence)[at])
 
 
@@ -177,7 +181,7 @@ def chunks(whole: SymTensor, axis: int, chunk: Dim) -> Sequence:
         return Sequence(part(chunk), size // chunk)
     if isinstance(count, int) and count <= MAX_ITEMS:
         return sequence_of([part(minimum(chunk, size - i * chunk)) for i in range(count)])
-    return Sequence(part(UNKNOWN_SIZE), count)
+    return Sequence(part(UNKNOWN_SIZE), count, parts=Parts(size, chunk, part(CHUNK)))
 
 
 @op("ConcatFromSequence", dtype=dtype_of_elements)
@@ -199,6 +203,9 @@ def concat_from_sequence(input_sequence: Value, axis: int, new_axis: int) -> Val
         joined = unknown_length(sequence) if sequence.length is None else sequence.length
     elif sequence.items is not None:
         joined = total(x.dims[axis] for x in sequence.items if isinstance(x, SymTensor))
+    elif sequence.parts is not None and sequence.length is not None:
+        whole, last = sequence.parts.each_of(sequence.parts.chunk), sequence.parts.last(sequence.length)
+        joined = (sequence.length - 1) * whole.dims[axis] + last.dims[axis]
     elif sequence.length is None or sequence.elem.dims[axis] is UNKNOWN_SIZE:
         joined = unknown_length(sequence)
     else:

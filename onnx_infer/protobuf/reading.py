@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import onnx
 from onnx import AttributeProto, FunctionProto, SparseTensorProto, TensorProto, ValueInfoProto
 
-from onnx_infer.model.attributes import attribute_value, constant, sizes, stored_constant
+from onnx_infer.model.attributes import attribute_value, constant, dense, sizes, stored_constant
 from onnx_infer.model.graph import Function, Graph, Model, Node, normal_domain, with_names
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.known_schemas import find_schema, read_schema
@@ -195,7 +195,7 @@ def header(handle: TensorProto | SparseTensorProto | AttributeProto | SymTensor)
         return handle
     if isinstance(handle, AttributeProto):
         return constant(handle.t)
-    return _filled(handle)
+    return SymTensor(dt.read(handle.values.data_type), sizes(handle))
 
 
 def _count_of_sizes(dims: tuple[int, ...]) -> int | None:
@@ -210,13 +210,8 @@ def load(handle: TensorProto | SparseTensorProto | AttributeProto | SymTensor) -
     if isinstance(handle, SymTensor):
         return handle
     if isinstance(handle, SparseTensorProto):
-        return _filled(handle)
+        return dense(handle)
     return constant(handle.t if isinstance(handle, AttributeProto) else handle, long=True)
-
-
-def _filled(handle: SparseTensorProto) -> SymTensor:
-    """The tensor of a sparse initializer. It stands for all its elements: operators read it as a tensor."""
-    return SymTensor(dt.read(handle.values.data_type), sizes(handle))
 
 
 def schema_bodies(node: Node, version: int, inputs: list[Value | None]) -> Function | None:

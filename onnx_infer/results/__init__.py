@@ -2,10 +2,10 @@
 
     inferred.py           the result of a walk, as data      guarantees.py    how well the sizes are known
     guards.py             conditions that a run needs
-    derived_guards.py     guards, made of statements
+    derived_guards.py     guards, made of statements, and those of the file
     data_laws.py          laws that values of inputs decide  sources.py       where a symbol can be read
     reasons.py            why something is unknown           deciding.py      conditions that would make it known
-    contract.py           the contract for a file            file_guards.py   the guards of a file against these
+    contract.py           the contract for a file
     merged_branches.py    values whose types are not written  exactness.py    whether a type is exact
 
 The room uses `engine` and what is below it. Begin with `guards.py`.

@@ -11,8 +11,7 @@ from onnx_infer.engine.assumptions import Assumptions
 from onnx_infer.engine.declared import DECLARED_RANK
 from onnx_infer.model.contract import ELEMENT, Condition, Contract, Names, written
 from onnx_infer.model.graph import label_of, title_of
-from onnx_infer.results.derived_guards import key_of
-from onnx_infer.results.file_guards import follows, name_in_file
+from onnx_infer.results.derived_guards import follows, key_of, name_in_file
 from onnx_infer.results.guards import Guard, NodeName
 from onnx_infer.results.sources import element_of, without_computed
 from onnx_infer.types.join import variables_in

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from onnx_infer.engine.record import Record
     from onnx_infer.inference import Run
     from onnx_infer.model.graph import Node
-    from onnx_infer.results.file_guards import Judged
+    from onnx_infer.results.derived_guards import Judged
     from onnx_infer.results.guards import Guard
     from onnx_infer.results.sources import Sources
     from symdim import Expr
@@ -121,8 +121,10 @@ class Inferred:
     @cached_property
     def _judged(self) -> Judged:
         """The guards, and those of the contract in the file."""
-        from onnx_infer.results.derived_guards import guards_of  # few callers ask for guards
-        from onnx_infer.results.file_guards import judged
+        from onnx_infer.results.derived_guards import (
+            guards_of,  # few callers ask for guards
+            judged,
+        )
 
         return judged(self._run, guards_of(self._record))
 

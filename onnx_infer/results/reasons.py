@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from onnx_infer.engine.declared import NAMELESS
+from onnx_infer.engine.messages import unread_text
 from onnx_infer.model.graph import Node, label_of, title_of
 from onnx_infer.results.exactness import is_typed, lacks_elements, variables, varies
 from onnx_infer.results.inferred import Inferred, schedule
@@ -43,6 +44,7 @@ class Reason(NamedTuple):
     |------------|------------------------------------------------|-----------|------------------------------------|
     | error      | a node that has an error                       | that node |                                    |
     | undeclared | the rank or type that an input does not declare |          | the input                          |
+    |            | the elements of a constant that are not read   |           | the constant                       |
     | no rule    | an operator without a rule                     | its node  | the operator                       |
     | assumption | symbols: with these conditions it is known     | the node  | the conditions, all of them needed |
     | value      | the elements of inputs                         | the node  | the inputs                         |
@@ -188,6 +190,8 @@ class _Walk:
         self._plain: set[Value] = set()  # values of which nothing is unknown
         self._conditions: tuple[str, ...] | None = None  # conditions that settle the current node
         self._tried = 0
+        for name in self._record.scope.unreadable:
+            self._of_elements[name] = Reason("undeclared", unread_text(self._record, name), "", (name,))
         for name in result.inputs:
             value = self._types[name]
             if not is_typed(value):

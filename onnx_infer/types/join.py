@@ -122,7 +122,8 @@ def _join_sequences(a: Sequence, b: Sequence, size: Size) -> Sequence:
     items = None
     if isinstance(length, int) and length == a.length == b.length and (a.items or b.items):
         items = tuple([join(x, y, size) for x, y in zip(elements(a), elements(b), strict=True)])
-    return Sequence(_join_elems(a.elem, b.elem, size, a.length == 0, b.length == 0), length, items)
+    elem = _join_elems(a.elem, b.elem, size, a.length == 0, b.length == 0)
+    return Sequence(elem, length, items, a.parts if a.parts == b.parts else None)
 
 
 def elements(sequence: Sequence) -> tuple[Value, ...]:
@@ -237,12 +238,15 @@ def sizes(value: Value | None) -> Iterator[Dim]:
         elif isinstance(value, (SymTensor, Sparse)):
             yield from value.shape or ()
             if isinstance(value, SymTensor):
-                for x in (*(value.data or ()), value.fill, *chain(*value.samples)):
+                for x in (*(value.data or ()), value.fill, *chain(*value.samples, *value.progressions)):
                     yield from parts_of(x)
         elif isinstance(value, Sequence):
             if value.length is not None:
                 yield value.length
             pending += [value.elem, *(value.items or ())]
+            if value.parts is not None:
+                yield from value.parts[:2]
+                pending.append(value.parts.each_of(value.parts.chunk))
         elif isinstance(value, Optional):
             pending.append(value.elem)
         elif isinstance(value, Map):

@@ -158,7 +158,7 @@ def _merge_tensors(declared: Value, inferred: Value, policy: ShapeMergePolicy, c
     if policy == "skip" or dtype != inferred.dtype or inferred.shape is None:
         return SymTensor(dtype, shape)
     # what is known of elements does not depend on the size that is a number or has a name now
-    return SymTensor(dtype, shape, None, inferred.fill, inferred.samples)
+    return SymTensor(dtype, shape, None, inferred.fill, inferred.samples, inferred.progressions)
 
 
 def _merge_maps(declared: Map, inferred: Map, policy: ShapeMergePolicy, conflict: Told) -> Map:

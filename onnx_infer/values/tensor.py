@@ -12,6 +12,8 @@ import numpy as np
 
 from onnx_infer.errors import UnknownRank
 from onnx_infer.values import dtype as dt
+from onnx_infer.values.parts import Parts
+from onnx_infer.values.progression import Progression
 from onnx_infer.values.table import TABLE, interned, publish
 from onnx_infer.values.text import printable
 from symdim import Expr, Var, product
@@ -69,8 +71,9 @@ class SymTensor(Value):
     `dtype` is a number of `TensorProto.DataType` or None. `shape` is a tuple of dims (`int | Expr`), or None for an
     unknown rank or one above `MAX_RANK`. `data` are the elements in row-major order (`int | Expr | bool | float |
     Ratio`, None for an unknown element), or None if none is known. Only a shape of plain ints can have data. A tensor
-    without data may have `fill` and `samples`. `fill` is the value of all elements. `samples` are some elements that
-    occur in it unless it is empty: one tuple, or one tuple for each index of the last axis.
+    without data may have `fill`, `samples` and `progressions`. `fill` is the value of all elements. `samples` are some
+    elements that occur in it unless it is empty: one tuple, or one tuple for each index of the last axis.
+    `progressions` are all its elements (`elements/progressions.py`).
 
     >>> SymTensor(7, (2,), (3, 4))
     i64[2]={3, 4}
@@ -78,12 +81,13 @@ class SymTensor(Value):
     True
     """
 
-    __slots__ = ("data", "dtype", "fill", "samples", "shape")
+    __slots__ = ("data", "dtype", "fill", "progressions", "samples", "shape")
     dtype: int | None
     shape: Shape | None
     data: tuple[Any, ...] | None
     fill: Any
     samples: tuple[tuple[Any, ...], ...]
+    progressions: tuple[Progression, ...]
 
     def __new__(
         cls,
@@ -92,19 +96,20 @@ class SymTensor(Value):
         data: Iterable[Any] | None = None,
         fill: Any = None,
         samples: tuple[tuple[Any, ...], ...] = (),
+        progressions: tuple[Progression, ...] = (),
     ) -> SymTensor:
         if shape is not None:
             shape = tuple(shape)
         if data is not None:
             data = tuple(data)
         # 1 == 1.0 == True in Python: if the dtype is unknown, the classes of the elements are part of the key
-        key: tuple[Any, ...] = (dtype, shape, data)
-        if data and not dtype:
-            key += (tuple(map(type, data)),)
+        key: tuple[Any, ...] = (
+            (dtype, shape, data, tuple(map(type, data))) if data and not dtype else (dtype, shape, data)
+        )
         if fill is not None:
             key += (fill,)
-        if samples:
-            key += ("samples", samples)
+        if samples or progressions:
+            key += ("samples", samples, progressions)
         entry = TABLE.get(key)
         found: Any = None if entry is None else entry()
         if found is None:
@@ -114,6 +119,7 @@ class SymTensor(Value):
                 shape = tuple([d if type(d) is int else checked(d) for d in shape])  # NumPy's integers are ints, too
             found = object.__new__(cls)
             found.dtype, found.shape, found.data, found.fill, found.samples = dtype, shape, data, fill, samples
+            found.progressions = progressions
             found = publish(key, found)
         assert isinstance(found, SymTensor)
         return found
@@ -135,7 +141,7 @@ class SymTensor(Value):
     @property
     def has_elements(self) -> bool:
         """Whether some of its elements are known."""
-        return self.data is not None or self.fill is not None or bool(self.samples)
+        return self.data is not None or self.fill is not None or bool(self.samples or self.progressions)
 
     def without_data(self) -> SymTensor:
         """The same tensor without its elements."""
@@ -147,11 +153,14 @@ class SymTensor(Value):
         data = self.data and tuple([_replace(x, mapping) for x in self.data])
         fill = _replace(self.fill, mapping)
         samples = self.samples and tuple([tuple([_replace(x, mapping) for x in part]) for part in self.samples])
+        parts = self.progressions
+        parts = parts and tuple([Progression(*[_replace(x, mapping) for x in part]) for part in parts])
         same = shape == self.shape and data == self.data and fill is self.fill and samples == self.samples
-        return self if same else SymTensor(self.dtype, shape, data, fill, samples)
+        same = same and parts == self.progressions
+        return self if same else SymTensor(self.dtype, shape, data, fill, samples, parts)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return SymTensor, (self.dtype, self.shape, self.data, self.fill, self.samples)
+        return SymTensor, (self.dtype, self.shape, self.data, self.fill, self.samples, self.progressions)
 
     def spelled(self, write: Callable[[object], str]) -> str:
         dims = "..." if self.shape is None else ", ".join(map(write, self.shape))
@@ -168,33 +177,39 @@ class Sequence(Value):
     """A sequence of `length` elements (None: not known). `elem` is a type that covers every element.
 
     `items` are the elements one by one, if they are known and not all equal. Sizes that differ are `UNKNOWN_SIZE` in
-    `elem`. An empty sequence may have any `elem`.
+    `elem`; `parts` may tell them. An empty sequence may have any `elem`.
 
     >>> Sequence(SymTensor(1, (2, 3))), Sequence(SymTensor(1, (2,)), 4)
     (seq(f32[2, 3]), seq(f32[2]; 4))
     """
 
-    __slots__ = ("elem", "items", "length")
+    __slots__ = ("elem", "items", "length", "parts")
     elem: Value | None
     items: tuple[Value, ...] | None
     length: Dim | None
+    parts: Parts | None
 
     def __new__(
-        cls, elem: Value | None = None, length: Dim | None = None, items: tuple[Value, ...] | None = None
+        cls,
+        elem: Value | None = None,
+        length: Dim | None = None,
+        items: tuple[Value, ...] | None = None,
+        parts: Parts | None = None,
     ) -> Sequence:
         if items is not None:
             length = len(items)
             if all(x is items[0] for x in items):
                 items = None
-        return interned(cls, elem=elem, length=length, items=items)
+        return interned(cls, elem=elem, length=length, items=items, parts=parts)
 
     def substitute(self, mapping: Mapping[Any, Dim]) -> Value:
         """The sequence with variables replaced in its elements and its length."""
         items = self.items and tuple(substitute(x, mapping) for x in self.items)
-        return Sequence(self.elem and substitute(self.elem, mapping), _replace(self.length, mapping), items)
+        parts = self.parts and Parts(*[_replace(x, mapping) for x in self.parts])
+        return Sequence(self.elem and substitute(self.elem, mapping), _replace(self.length, mapping), items, parts)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Sequence, (self.elem, self.length, self.items)
+        return Sequence, (self.elem, self.length, self.items, self.parts)
 
     def spelled(self, write: Callable[[object], str]) -> str:
         if self.items is not None:
@@ -313,6 +328,7 @@ class OneOf(SymTensor):
 
     def __new__(cls, source: Any, first: SymTensor, second: SymTensor, joined: SymTensor) -> OneOf:
         shared = {"dtype": joined.dtype, "shape": joined.shape, "data": joined.data, "fill": None, "samples": ()}
+        shared["progressions"] = ()
         return interned(cls, source=source, choices=(first, second), joined=joined, **shared)
 
     def __reduce__(self) -> tuple[Any, ...]:

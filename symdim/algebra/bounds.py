@@ -1,7 +1,7 @@
 """The interval of an expression.
 
-The interval of a sum is that of its terms, met with two others: products are multiplied out from the least values of
-their factors (corners.py), and atoms that share a unit with the rest of the sum are replaced by what bounds them:
+The interval of a sum is that of its terms, met with others: quotients of one unit repeat (periods.py), products are
+multiplied out from the least factors (corners.py), and atoms that share a unit with the rest are replaced by bounds:
 
     division    (n - d + 1)/d <= floor(n/d) <= n/d, for d >= 1
     maximum     s + max(a, b) is s + a or s + b: it is at least the lesser of their lower bounds
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra import corners, pieces
+from symdim.algebra import corners, periods
 from symdim.algebra.application import Application
 from symdim.algebra.caches import remembered
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     Division = tuple[Expr, FloorDiv, Expr | None]  # a unit, the division in it, and the other factors
     Place = tuple[Expr, Extremum, Expr | None]  # a unit, the maximum or minimum in it, and the other factors
 
-_SUMS = 8  # the most sums, with arguments in place of extrema, that are bounded for one end of an interval
+_SUMS = 8  # the most sums, with arguments in place of extrema, bounded for one end of an interval
 _REPLACED = 12  # the most divisions that are replaced
 _TERMS = 32  # the most terms of a sum
 _DEPTH = 3  # how deep in an atom units are looked for
@@ -94,6 +94,8 @@ def _sum_bounds(terms: Terms, const: int) -> Interval:
     found = linear_bounds(terms, const)
     if not 2 <= len(terms) <= _TERMS or not (corners.is_correlated(terms) or any(unit._height for unit in terms)):
         return found
+    if (x := periods.only_unit(terms)) is not None:
+        found = meet(found, periods.ends(terms, const, x, bounds_of(x)))
     common = gcd(*terms.values())
     lo, minus_hi = [_least({unit: k // part for unit, k in terms.items()}, 0) for part in (common, -common)]
     return meet(
@@ -138,11 +140,6 @@ def _least(terms: Terms, const: int, sums: int = _SUMS) -> int | None:
     return known
 
 
-def _unscaled(end: int | None, scale: int) -> int | None:
-    """The least integer whose multiple by `scale` is at least `end`."""
-    return None if end is None else -(-end // scale)
-
-
 def _least_of_terms(terms: Terms, const: int) -> int | None:
     known, _ = linear_bounds(terms, const)
     if corners.is_correlated(terms):
@@ -150,15 +147,14 @@ def _least_of_terms(terms: Terms, const: int) -> int | None:
     return known
 
 
+def _unscaled(end: int | None, scale: int) -> int | None:
+    """The least integer whose multiple by `scale` is at least `end`."""
+    return None if end is None else -(-end // scale)
+
+
 def _least_by_arguments(terms: Terms, const: int, place: Place, sums: int) -> int | None:
     """A lower bound of a sum from those of the sums with an argument in place of an extremum, or the exact one."""
     unit, atom, factor = place
-    x = pieces.only_unit(terms)
-    if x is not None:
-        of_x = {u: k for u, k in terms.items() if u is x or isinstance(u, Extremum)}
-        least_beside, _ = linear_bounds({u: k for u, k in terms.items() if u not in of_x}, const)
-        least_of_x = None if least_beside is None else pieces.least(of_x, x, bounds_of(x))
-        return None if least_beside is None or least_of_x is None else least_beside + least_of_x
     ends: list[int] = []
     for part in atom._parts:
         rest = {u: k for u, k in terms.items() if u is not unit}

@@ -2,7 +2,7 @@
 
     equation      T  ->  P + S                 where the facts say T == P + S, if the result is shorter
     remainder     c*d*(n//d)  ->  c*(n - r)    n % d == r
-    value         n//d  ->  k                  n//d == k
+    value         n//d, max(a, b)  ->  k       n//d == k, max(a, b) == k
     rounding      (n + r)//(g*d)  ->  (n + g*((s + r)//g) - s)//(g*d)      n % g == s, for numbers r, g, d
     dominance     max(a, b)  ->  a             a >= b; the same for a minimum
 
@@ -124,7 +124,8 @@ def _settled(dim: Dim, grounds: _Grounds) -> Dim:
 def _locally(node: Expr, grounds: _Grounds) -> Dim:
     grounds.budget.charge((node, *children(node)))
     if isinstance(node, Extremum):
-        return _without_dominated(node, grounds)
+        value = _known(node, grounds) if grounds.facts.relevant(node) else None
+        return _without_dominated(node, grounds) if value is None else value
     if isinstance(node, FloorDiv):
         value = _known(node, grounds)
         return _rounded(node, grounds) if value is None else value

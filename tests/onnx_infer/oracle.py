@@ -10,7 +10,7 @@ from onnx import helper
 
 from onnx_infer import Optional, Sequence, SymTensor
 from onnx_infer.elements.conditions import Positive
-from onnx_infer.elements.ratio import Product, Ratio, Rounded
+from onnx_infer.elements.ratio import Near, Product, Ratio, Rounded
 from symdim import DivisionByZero, Expr
 
 if TYPE_CHECKING:
@@ -70,6 +70,14 @@ def _contradictions_of_all(value: SymTensor, actual: np.ndarray[Any, Any], sizes
         for sample in samples if actual.size else ():
             if all(_differs(sample, element, actual.dtype, sizes) for element in part.ravel().tolist()):
                 yield f"no element is {sample}"
+    parts = [[at(x, sizes) for x in part] for part in value.progressions]
+    if parts and all(isinstance(x, int) for part in parts for x in part):
+        claimed = [start + i * step for start, step, length in parts for i in range(length)]
+        found = actual.ravel().tolist()
+        if len(claimed) < len(found):
+            claimed, found = sorted(claimed * (len(found) // len(claimed) if claimed else 0)), sorted(found)
+        if claimed != found and (actual.size or len(claimed) == actual.size):
+            yield f"the elements are {found}, not {claimed}"
 
 
 def _differs(claimed: Any, element: Any, dtype: np.dtype[Any], sizes: Mapping[str, int]) -> bool:
@@ -77,6 +85,8 @@ def _differs(claimed: Any, element: Any, dtype: np.dtype[Any], sizes: Mapping[st
 
     False where the sizes do not decide the claim, and where it is beyond what inference assumes.
     """
+    if isinstance(claimed, Near):
+        return not claimed.low <= element <= claimed.high
     known = _known(claimed, sizes)
     if isinstance(known, Product):  # of this no more is known
         return isinstance(known.num, int) and math.floor(element) != known.num // known.den

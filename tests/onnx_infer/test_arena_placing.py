@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from onnx_infer import infer
-from onnx_infer.tools.arena.parts import slots_of
 from onnx_infer.tools.arena.placing import compacted, extent, layout_of, live_peak, lives_of, order_of, placed
+from onnx_infer.tools.arena.sharing import slots_of
 
 from . import models
 

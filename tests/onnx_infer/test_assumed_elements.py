@@ -13,7 +13,6 @@ import pytest
 from onnx import helper
 
 import onnx_infer
-from onnx_infer import infer
 from onnx_infer.errors import InputValueError, UnknownSymbol
 from onnx_infer.integrations import onnx_ir
 from symdim import Expr
@@ -203,15 +202,3 @@ def test_sizes_are_those_of_runs_in_which_the_guards_hold(case: str) -> None:
                     True
                 ] * 2
     assert ran >= 3
-
-
-def test_a_law_about_tensors_with_elements_is_no_demand_of_a_branch_that_may_not_run() -> None:
-    """The branch of the Pad runs for M == 0 only, and fails there. Where M is 1, the other one runs."""
-    model = parsed(
-        """g (float[M, 4] x) => (y) <int64 one = {1}, int64[4] pads = {0, -1, -1, -1}> {
-        n = Size(x) c = Less(n, one)
-        y = If(c) <then_branch = t () => (float[A, B] p) { q = Pad<mode="edge">(x, pads) p = Neg(x) },
-                   else_branch = f () => (float[A, B] p) { p = Identity(x) }> }"""
-    )
-    guards = [(str(guard), guard.kind) for guard in infer(model, min_dim=0).guards]
-    assert guards == [("M >= 2", "assumed")]

@@ -27,9 +27,6 @@ SQUEEZE = """g (float[B, T, 8] x, int64[1] axes) => (y) {
     y = If (is_one) <
         then_branch = a () => (t) { ax = Constant <value_ints = [1]> () t = Squeeze (x, ax) },
         else_branch = b () => (e) { e = Identity (x) }> }"""
-BROADCAST = """g (float[N, H, W] x, float[1, R] table) => (y) {
-    f = Flatten <axis = 1> (x)  n = Constant <value_ints = [0]> ()  m = Constant <value_ints = [256]> ()
-    one = Constant <value_ints = [1]> ()  t = Slice (table, n, m, one)  y = Add (f, t) }"""
 SLICE = """g (float[S] x, float[64] table) => (y) {
     zero = Constant <value_ints = [0]> ()  s = Shape (x)  t = Slice (table, zero, s)  y = Add (x, t) }"""
 TABLE = """g (float[N, H, W, 4] x, float[1, 256, 4] table) => (y) {
@@ -202,39 +199,6 @@ def test_bounds_and_metadata_that_contradict_the_model_are_named_too():
 def test_an_error_that_the_model_has_anyway_names_no_assumption():
     model = parsed("g (float[S, 3] x, float[4, 5] w) => (y) { y = MatMul (x, w) }")
     assert errors(infer(model, assume=["S >= 2"])) == errors(infer(model))
-
-
-@pytest.mark.parametrize(
-    ("assume", "message"),
-    [
-        (["S >= 5", "S == 3"], "assumptions contradict each other: S >= 5; S == 3"),
-        (["S == 0"], "the assumption S == 0 contradicts S >= 1"),
-        (["S // 2 == 3", "S % 8 == 0"], "contradict"),
-    ],
-)
-def test_assumptions_that_cannot_hold_are_told_and_not_used(assume, message):
-    result = infer(parsed(SLICE), assume=assume)
-    assert any(message in d.message for d in result.diagnostics)
-    assert str(result.types["y"]) == "f32[S]"
-
-
-def test_declared_sizes_that_are_trusted_decide():
-    model = parsed(
-        """g (float[N] x, float[M] z, float[1] t) => (y)
-        <float[M] a> { a = Add (x, t)  y = Add (a, z) }"""
-    )
-    assert [str(g) for g in infer(model, assume_declared=True).guards if g.kind == "required"] == []
-    assert [str(g) for g in infer(model).guards if g.kind == "required"] != []
-
-
-def test_declared_sizes_that_are_trusted_and_contradict_the_model_are_named():
-    model = parsed(
-        """g (float[N] x, float[M] z, float[1] t) => (y)
-        <float[M] a> { a = Neg (x)  c = Concat <axis = 0> (z, t)  y = MatMul (x, c) }"""
-    )
-    (found,) = errors(infer(model, assume_declared=True))
-    assert found == "MatMul (opset 13) 'y': inner sizes of the product differ: N != N + 1 (under the assumption M == N)"
-    assert not errors(infer(model))
 
 
 @pytest.mark.parametrize("bidirectional", [False, True])

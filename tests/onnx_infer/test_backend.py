@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import onnx
-import pytest
 from onnx import numpy_helper
 
-from onnx_infer import SymTensor, infer, infer_shapes
+from onnx_infer import InferenceResult, SymTensor, infer, infer_shapes
 from tests.onnx_infer.oracle import contradictions
 
 MAX_CONSTANT = 64
@@ -113,35 +112,33 @@ def with_symbols(case: Case) -> tuple[onnx.ModelProto, dict[str, int]]:
     return model, sizes
 
 
-def problems(case: Case, model: onnx.ModelProto, sizes: dict[str, int]) -> list[str]:
+@cache
+def of_constants() -> dict[str, InferenceResult]:
+    """What is inferred of each test with constants, by its name."""
+    return {case.name: infer(with_constants(case)) for case in cases()}
+
+
+def problems(case: Case, result: InferenceResult, sizes: dict[str, int]) -> list[str]:
     """Everything that inference says wrongly of one test."""
-    result = infer(model)
     found = [f"{case.name}: {d}" for d in result.diagnostics if d.severity != "warning"]
     for name, actual in case.outputs.items():
         found += [f"{case.name}: {name}: {text}" for text in contradictions(result.types.get(name), actual, sizes)]
     return found
 
 
-VARIANTS = {
-    "constants": lambda case: (with_constants(case), {}),
-    "inputs": lambda case: (stripped(case), {}),
-    "symbols": with_symbols,
-}
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_nothing_inferred_is_wrong(variant: str) -> None:
-    wrong = [text for case in cases() for text in problems(case, *VARIANTS[variant](case))]
+def test_nothing_inferred_is_wrong_and_every_size_that_the_inputs_determine_is_found() -> None:
+    """One test, because the cases are computed once in a process."""
+    wrong, missed = [], []
+    for case in cases():
+        with_names, sizes = with_symbols(case)
+        for result, at in ((of_constants()[case.name], {}), (infer(stripped(case)), {}), (infer(with_names), sizes)):
+            wrong += problems(case, result, at)
     assert len(cases()) > 1500
     assert not wrong, "\n".join([f"{len(wrong)} wrong", *wrong[:50]])
-
-
-def test_every_size_that_the_inputs_determine_is_found() -> None:
-    missed = []
     for case in cases():
         if case.operator in DATA_DEPENDENT:
             continue
-        types = infer(with_constants(case)).types
+        types = of_constants()[case.name].types
         for name, actual in case.outputs.items():
             value = types.get(name)
             if isinstance(actual, np.ndarray) and not (

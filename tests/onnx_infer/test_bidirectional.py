@@ -46,45 +46,10 @@ def found(graph: str, *, assume: Collection[str] = ()) -> dict[str, str]:
 # -- what comes back ----------------------------------------------------------------------------------------------
 
 
-def test_rank_and_channels_of_an_image() -> None:
-    types = found("""g (float[] x, float[64, 3, 7, 7] w) => (y) {
-        y = Conv <strides = [2, 2], pads = [3, 3, 3, 3]> (x, w) }""")
-    assert types["x"] == "[x_dim_0, 3, x_dim_2, x_dim_3]"
-    assert types["y"] == "[x_dim_0, 64, (x_dim_2 + 1)//2, (x_dim_3 + 1)//2]"
-
-
-def test_declared_outputs_name_the_axes_of_inputs() -> None:
-    types = found("g (float[] x, float[784, 10] w) => (float[batch, 10] y) { y = MatMul (x, w) }")
-    assert types["x"] == "[batch, 784]"
-
-
 def test_names_are_not_adopted_where_the_caller_says_so() -> None:
     model = parsed("g (float[] x, float[784, 10] w) => (float[batch, 10] y) { y = MatMul (x, w) }")
     result = infer(model, bidirectional=True, adopt_declared_symbols=False)
     assert str(result.types["x"]) == "f32[x_dim_0, 784]"
-
-
-def test_an_unknown_size_is_what_the_weight_forces() -> None:
-    types = found("g (float[N, K] x, float[784, 10] w) => (y) { y = MatMul (x, w) }")
-    assert types["x"] == "[N, 784]"
-
-
-def test_a_size_that_the_sizes_of_other_inputs_give() -> None:
-    types = found("""g (float[N, P] past, float[N, S] new, float[] mask) => (y) {
-        all = Concat <axis = 1> (past, new)  p = Neg (mask)  y = Concat <axis = 0> (all, p) }""")
-    assert types["mask"] == "[mask_dim_0, P + S]"
-
-
-def test_intermediates_are_found_from_their_consumers() -> None:
-    model = parsed("g (float[N, 3] x, float[3, 8] w) => (y) { a = com.acme.Odd (x)  b = MatMul (a, w)"
-                   " c = Transpose <perm = [1, 0]> (b)  y = Identity (c) }")  # fmt: skip
-    types = infer(model, bidirectional=True).types
-    assert [str(types[name]) for name in "aby"] == ["?[_d0, 3]", "f32[_d0, 8]", "f32[8, _d0]"]
-
-
-def test_rows_find_their_rank_only_where_it_is_forced() -> None:
-    types = found("g (float[] x, float[768] scale) => (y) { y = LayerNormalization (x, scale) }".replace("18", "17"))
-    assert types["x"] == "[...]"
 
 
 def test_statements_about_symbols_decide_them_together() -> None:
@@ -107,40 +72,6 @@ def test_the_inputs_of_the_model_are_written() -> None:
     assert dims == ["x_dim_0", 3, "x_dim_2", "x_dim_3"]
     assert not model.graph.input[0].type.tensor_type.HasField("shape")
     onnx.checker.check_model(written)
-
-
-def test_what_stays_unknown_of_inputs_is_a_guard() -> None:
-    model = parsed("""g (float[] x, float[3, 3, 5, 5] w) => (y, z) {
-        shape = Constant <value_ints = [0, -1, 4]> ()  y = Reshape (x, shape)  z = Conv (x, w) }""")
-    result = infer(model, bidirectional=True)
-    assert {str(g) for g in result.guards} == {"3*x_dim_2*x_dim_3 % 4 == 0", "x_dim_2 >= 5", "x_dim_3 >= 5"}
-    assert [v.guard.text for v in result.check(x_dim_0=1, x_dim_2=4, x_dim_3=9)] == ["x_dim_2 >= 5"]
-
-
-def test_found_names_collide_with_none_of_the_model() -> None:
-    types = found("g (float[x_dim_0] b, float[] x, float[8, 3, 5] w) => (y, z) { y = Conv (x, w)  z = Neg (b) }")
-    assert types["x"] == "[x_dim_0_1, 3, x_dim_2]"
-
-
-# -- what must stay unknown ---------------------------------------------------------------------------------------
-
-
-def test_a_size_that_may_be_1_by_broadcasting_stays_unknown() -> None:
-    types = found("g (float[N, 5] a, float[A, B] b) => (float[4, 5] y) { y = Add (a, b) }")
-    assert types["b"] == "[A, B]"
-    types = found("g (float[4, 5] a, float[] b) => (float[4, 5] y) { y = Add (a, b) }")
-    assert types["b"] == "[...]"
-
-
-def test_a_strided_window_forces_no_size() -> None:
-    types = found("g (float[] x, float[8, 3, 3] w) => (float[1, 8, 5] y) { y = Conv <strides = [2]> (x, w) }")
-    assert types["x"] == "[1, 3, x_dim_2]"
-
-
-def test_two_declared_symbols_stay_two() -> None:
-    result = infer(parsed("g (float[N, K] x, float[L, M] w) => (y) { y = MatMul (x, w) }"), bidirectional=True)
-    assert [str(result.types[name]) for name in "xw"] == ["f32[N, K]", "f32[L, M]"]
-    assert [str(g) for g in result.guards] == ["K == L"]
 
 
 # -- large models -------------------------------------------------------------------------------------------------
@@ -219,11 +150,6 @@ def test_assumptions_are_facts_of_the_store() -> None:
     model = parsed("g (float[K] x, float[N, M] w) => (y) { y = MatMul (x, w) }")
     result = infer(model, bidirectional=True, assume=["K == 8"])
     assert [str(result.types[name]) for name in "xwy"] == ["f32[8]", "f32[8, M]", "f32[M]"]
-
-
-def test_assumptions_that_contradict_each_other_are_told() -> None:
-    result = infer(parsed("g (float[N] x) => (y) { y = Neg (x) }"), assume=["N >= 5", "N == 3"])
-    assert any("assumptions contradict" in d.message for d in result.diagnostics)
 
 
 def test_what_is_no_relation_is_refused() -> None:

@@ -151,16 +151,6 @@ def test_elements_in_bodies_are_other_ones_for_each_call_and_result() -> None:
 # -- bodies -----------------------------------------------------------------------------------------------------------
 
 
-def test_elements_of_captured_constants_count() -> None:
-    """Two models that differ in the elements of a captured constant only."""
-    text = """<ir_version: 8, opset_import: ["": 18]>
-        g (float[N] x, bool c) => (float[A, B] y) <int64[2] s = {{{0}}}> {{
-        y = If(c) <then_branch = t () => (a) {{ a = Reshape(x, s) }},
-                   else_branch = e () => (b) {{ b = Reshape(x, s) }}> }}"""
-    shapes = [texts(parse_model(text.format(elements)))["y"] for elements in ("1, -1", "-1, 2", "1, -1")]
-    assert shapes == ["f32[1, N]", "f32[N//2, 2]", "f32[1, N]"]
-
-
 def test_the_opset_of_a_body_counts() -> None:
     """A body of the same bytes at another version of its operators."""
     text = """g (float[N, 3] x, bool c) => (float[A] y) { y = If(c) <

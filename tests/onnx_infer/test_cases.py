@@ -14,13 +14,16 @@ def lines(path: Path) -> list[tuple[int, str]]:
     return [(n, line.strip()) for n, line in numbered if line.strip() and not line.startswith("#")]
 
 
-@pytest.mark.parametrize(
-    "line", [pytest.param(line, id=f"{path.stem}:{n}") for path in CASES for n, line in lines(path)]
-)
-def test_case(line: str) -> None:
-    got, expected = run_case(line)
-    if "error: " in expected:
-        # an expected error may be the beginning of the message
-        assert got.startswith(expected), got
-    else:
-        assert got == expected
+def is_as_expected(got: str, expected: str) -> bool:
+    """Whether a result is that of the case. An expected error may be the beginning of the message."""
+    return got.startswith(expected) if "error: " in expected else got == expected
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_every_case_of_a_family(path: Path) -> None:
+    wrong = []
+    for number, line in lines(path):
+        got, expected = run_case(line)
+        if not is_as_expected(got, expected):
+            wrong.append(f"{path.name}:{number}: {line}\n  got: {got}")
+    assert not wrong, "\n".join(wrong)

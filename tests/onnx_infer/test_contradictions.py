@@ -13,7 +13,6 @@ from onnx_infer.laws.statements import Trace, conflicting, demand, reported
 from symdim import Var
 
 HEADER = '<ir_version: 10, opset_import: ["": 21, "l": 1]> '
-TWO_OUTPUTS = ' <opset_import: ["": 21], domain: "l"> F (a) => (b, c) { b = Identity (a) c = Relu (a) }'
 
 
 def read(text: str) -> onnx.ModelProto:
@@ -47,11 +46,6 @@ def test_strict_raises_what_is_only_reported(options: dict[str, object]) -> None
     onnx_infer.infer_shapes(model)
     with pytest.raises(ShapeInferenceError, match="do not broadcast: 100 and 64"):
         onnx_infer.infer_shapes(model, **options)
-
-
-def test_a_declared_size_stands_in_for_the_one_that_is_lost() -> None:
-    model = read("g (float[N, 100] x, float[64] y) => (float[N, 100] z) { z = Add (x, y) }")
-    assert str(onnx_infer.infer(model).types["z"]) == "f32[N, 100]"
 
 
 def test_a_contradiction_states_no_other_fact() -> None:
@@ -105,13 +99,6 @@ def test_an_input_without_a_type() -> None:
     model.graph.input[0].ClearField("type")
     assert messages(model) == ["graph input 'x' has no type"]
     assert onnx_infer.infer_shapes(model) is not None
-
-
-def test_a_function_called_for_fewer_outputs() -> None:
-    model = read("g (float[4, N] x) => (float[a, b] y) { y = l.F (x) }" + TWO_OUTPUTS)
-    assert messages(model) == ["1 outputs where function F has 2"]
-    assert str(onnx_infer.infer(model).types["y"]) == "f32[4, N]"
-    assert messages(read('g (float[4, N] x) => (float[a, b] y) { y, "" = l.F (x) }' + TWO_OUTPUTS)) == []
 
 
 def test_a_sequence_in_place_of_a_tensor_is_an_error_of_its_type() -> None:

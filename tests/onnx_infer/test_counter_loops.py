@@ -5,13 +5,12 @@ from __future__ import annotations
 import random
 
 import numpy as np
-import pytest
 
 from onnx_infer import infer, infer_shapes
 from symdim import Expr
 
 from .oracle import contradictions
-from .sessions import all_sizes, counting, run, session_of, shape_at
+from .sessions import session_of
 from .texts import messages, parsed, types
 
 SIZES = ({"N": 3, "T": 2}, {"N": 1, "T": 7}, {"N": 6, "T": 1})
@@ -132,53 +131,6 @@ def found(text: str, *names: str) -> list[str]:
     return types(parsed(HEAD.replace("OUTPUTS", ", ".join(names)) + text + "}"), *names)
 
 
-def test_a_recurrent_layer_of_tf2onnx() -> None:
-    """The conditions compare 32-bit counters as floats, and the one before the loop is the same."""
-    text = """none = Constant<value=int32 {0}>() step = Constant<value=int32 {1}>() T32 = Cast<to=6>(T)
-        c, n, h, y = Loop(T, yes, none, none, x) <body = b (int64 i, bool v, int32 c0, int32 n0, float[r, 2] h0)
-            => (q, c1, n1, h1, o) {
-            c1 = Add(c0, step) n1 = Add(n0, step) cf = Cast<to=1>(c1) Tf = Cast<to=1>(T32) nf = Cast<to=1>(n1)
-            l1 = Less(nf, Tf) l2 = Less(cf, Tf) q = And(l1, l2) h1 = Tanh(h0) o = Identity(h1) }>"""
-    assert found(text, *"cnhy") == ["i32[]={T}", "i32[]={T}", "f32[N, 2]", "f32[T, N, 2]"]
-
-
-def test_a_counter_that_goes_below_zero() -> None:
-    text = """down = Constant<value_int=-3>() low = Constant<value_int=-20>()
-        c, h = Loop("", yes, T, x) <body = b (int64 i, bool v, int64 c0, float[r, 2] h0) => (q, c1, h1) {
-            c1 = Add(c0, down) q = Greater(c1, low) h1 = Concat<axis=0>(h0, x) }>"""
-    assert found(text, "c", "h") == ["i64[]={(T + 1) % 3 - 22}", "f32[N*((T + 25)//3), 2]"]
-
-
-def test_an_element_that_changes_in_a_way_of_its_own_is_not_known() -> None:
-    text = """c, d = Loop(T, yes, one, one) <body = b (int64 i, bool v, int64 c0, int64 d0) => (q, c1, d1) {
-        q = Identity(v) c1 = Neg(c0) d1 = Add(d0, d0) }>"""
-    assert found(text, "c", "d") == ["i64[]={?}", "i64[]={_d3}"]
-
-
-def test_growth_that_grows() -> None:
-    """The turns add N, 2*N, 3*N rows."""
-    text = """a, z = Loop(T, yes, x, x) <body = b (int64 i, bool v, float[r, 2] a0, float[s, 2] z0) => (q, a1, z1) {
-        q = Identity(v) a1 = Concat<axis=0>(a0, x) z1 = Concat<axis=0>(z0, a0) }>"""
-    assert found(text, "a", "z") == ["f32[N*T + N, 2]", "f32[N*((T**2 + T)//2) + N, 2]"]
-
-
-def test_sequences_that_a_counter_makes() -> None:
-    text = """s0 = SequenceEmpty() k, s = Loop("", yes, zero, s0) <body = b (int64 i, bool v, int64 k0, seq(float[?]) a)
-            => (q, k1, a1) { k1 = Add(k0, one) q = Less(k1, T) r = Gather(t, i)
-            a1 = SequenceInsert(a, r) }>
-        c = ConcatFromSequence<axis=0, new_axis=1>(s) n = SequenceLength(s) e = SequenceAt(s, zero)"""
-    assert found(text, *"scne") == ["seq(f32[3]; T)", "f32[T, 3]", "i64[]={T}", "f32[3]"]
-
-
-def test_a_loop_without_a_condition_ignores_what_its_body_says() -> None:
-    """The specification says so, runtimes stop: nothing is claimed."""
-    text = """few = Constant<value_int=9>()
-        h = Loop(few, "", x) <body = b (int64 i, bool v, float[r, 2] h0) => (q, h1) {
-            q = Less(i, T) h1 = Concat<axis=0>(h0, x) }>"""
-    (h,) = found(text, "h")
-    assert "_d" in h
-
-
 # -- windows of an axis -----------------------------------------------------------------------------------------------
 
 
@@ -191,13 +143,6 @@ def windows(width: int, stride: int, start: int, turns: str, copies: int) -> str
         k, h = Loop(few, yes, zero, t) <body = b (int64 i, bool v, int64 k0, float[r, 3] h0) => (q, k1, h1) {{
             q = Identity(v) k1 = Add(k0, one) ku = Unsqueeze(k0, zeros) a0 = Mul(ku, step) a = Add(a0, start)
             e = Add(a, width) w = Slice(t, a, e, zeros) h1 = Concat<axis=0>(h0, {rows}) }}>"""
-
-
-def test_windows_that_cover_an_axis_are_the_axis() -> None:
-    """Chunks of 4 rows; the last one has what is left."""
-    assert found(windows(4, 4, 0, "M", 1), "h") == ["f32[2*T, 3]"]
-    assert found(windows(1, 1, 0, "one", 3), "h") == ["f32[T + 3, 3]"]
-    assert found(windows(2, 2, 0, "T", 2), "h") == ["f32[3*T, 3]"]
 
 
 def test_windows_are_never_more_than_there_are_rows() -> None:
@@ -217,50 +162,3 @@ def test_windows_are_never_more_than_there_are_rows() -> None:
             assert not list(contradictions(claimed, actual, {"N": 1, "T": T})), (seed, T, claimed, actual.shape)
         known += "_d" not in str(claimed)
     assert known >= 25
-
-
-# -- bodies that clamp by the turn ------------------------------------------------------------------------------------
-
-
-HEAD_OF_8 = '<ir_version: 8, opset_import: ["": 18]>'
-
-CLAMPED = """g (float[N, T] x) => (y, z) <int64 one = {{1}}, int64[1] a0 = {{0}}, int64[1] a1 = {{1}}, bool on = {{1}},
-    int64[1] k = {{{k}}}> {{
-    h = Shape<start=1>(x) t = Squeeze(h) m = Constant<value_int={less}>() n = Sub(t, m) e = Slice(x, a0, a1, a1)
-    y, z = Loop(n, on, e) <body = b (int64 i, bool c, float[P, Q] w) => (bool d, float[P, R] v, float[P, S] s) {{
-        d = Identity(c) f = Unsqueeze(i, a0) g = Add(f, k) s = Slice(x, f, g, a1) v = Concat<axis=1>(w, s) }}> }}"""
-
-# (elements that a turn takes, turns less than T, the sizes of y and z)
-CLAMPED_LOOPS = [
-    (1, 1, "(N, T)", "(T - 1, N, 1)"),
-    (1, 0, "(N, T + 1)", "(T, N, 1)"),
-    (2, 1, "(N, 2*T - 1)", "(T - 1, N, 2)"),
-    (3, 2, "(N, 3*max(T, 2) - 5)", "(max(T, 2) - 2, N, 3)"),
-    (2, 0, None, None),  # the last turn takes one element
-    (3, 1, None, None),
-]
-
-
-def test_a_loop_without_turns() -> None:
-    """The number of the turn has no value then."""
-    model = parsed(CLAMPED.format(k=1, less=0).replace("n = Sub(t, m)", "n = Sub(m, one)"), HEAD_OF_8)
-    result = infer(model)
-    assert result.diagnostics == []
-    assert str(result.shapes["y"]) == "(N, 1)"
-
-
-@pytest.mark.parametrize(("k", "less", "grown", "stacked"), CLAMPED_LOOPS)
-def test_slices_of_a_loop(k: int, less: int, grown: str | None, stacked: str | None) -> None:
-    model = parsed(CLAMPED.format(k=k, less=less), HEAD_OF_8)
-    result = infer(model)
-    if grown is None:
-        assert "_d" in str(result.shapes["y"])
-        return
-    assert (str(result.shapes["y"]), str(result.shapes["z"])) == (grown, stacked)
-    session = session_of(model)
-    for sizes in all_sizes(result, (1, 2, 3, 4, 7)):
-        made = run(session, counting(result, sizes))
-        assert made is not None
-        assert made[0].shape == shape_at(result, "y", sizes), sizes
-        if made[1].shape[0]:
-            assert made[1].shape == shape_at(result, "z", sizes), sizes

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 import onnx
-import onnxruntime as ort
 import pytest
 
-from onnx_infer import infer, infer_shapes
+from onnx_infer import infer_shapes
 
-from .texts import both, declared, messages, parsed
+from .texts import both, declared, parsed
 
 INPUTS = "float[N] x, float[M] z, float[1] t, bool k, float[S, N] rows, int64[L] v, float[1, 3, H] cube"
 CONSTANTS = "<bool yes = {1}, int64[1] last = {2}, int64[1] one = {1}>"
@@ -60,25 +58,6 @@ def test_sizes_declared_in_bodies_replace_nothing(text: str, expected: str, bidi
     assert declared(result) == []
     written = infer_shapes(model, bidirectional=bidirectional)
     assert infer_shapes(written, bidirectional=bidirectional) == written
-
-
-def test_a_number_of_a_branch_may_be_assumed_and_its_contradiction_is_told() -> None:
-    text = f"g ({INPUTS}) => (y) {{ {branches('k', '4', 'p = Relu (x)', 'q = Neg (x)')} }}"
-    assert str(infer(parsed(text), assume_declared=True).types["y"]) == "f32[4]"
-    result = infer(parsed(text.replace("float[N] x", "float[3] x")))
-    assert str(result.types["y"]) == "f32[3]"
-    assert messages(result) == ["value 'p': declared 4 but inferred 3 at axis 0 (and 1 more value)"]
-
-
-def test_a_number_that_a_constant_branch_declares_is_none_that_runs_have() -> None:
-    text, _ = CASES["a size of the data"]
-    model = parsed(f"g (float[N] x, float[M] z, float[1] t) => (float[K] y) {CONSTANTS} {{ {text} }}")
-    x = np.arange(7, dtype=np.float32)
-    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])  # takes the branch
-    (y,) = session.run(None, {"x": x, "z": x, "t": np.ones(1, np.float32)})
-    assert y.shape == (5,)
-    assert str(infer(model).types["y"]) == "f32[K]"
-    assert not infer(model).check(N=7, M=7)
 
 
 RANKED = {

@@ -8,21 +8,7 @@ from onnx import helper
 
 from onnx_infer import infer, infer_shapes
 
-from .texts import both, declared, dims, messages, parsed
-
-
-def test_a_name_that_two_values_of_unknown_operators_have_is_a_guard() -> None:
-    model = parsed(
-        'g (float[A] x) => (float[P, Q, P] y, float[A, "2*P"] z, float[R] w)'
-        "{ y = local.F(x) z = local.F(x) w = local.F(x) }"
-    )
-    guards = {(str(g).split(" == ")[1], g.kind) for g in infer(model).data_guards}
-    assert guards == {
-        ("P", "declared"),
-        ("A", "declared"),
-        ("2*P", "declared"),
-    }
-    assert not infer(model, assume_declared=True).data_guards
+from .texts import both, declared, dims, parsed
 
 
 @pytest.mark.parametrize(
@@ -46,21 +32,6 @@ def test_a_declared_rank_selects_a_branch_only_if_no_node_does(user: str, kind: 
     assert dims(c) == [size]
     assert infer_shapes(written) == written
     assert [(str(guard), guard.kind) for guard in infer(written).guards] == [("N >= 2", kind)]
-
-
-def test_in_a_body_that_runs_a_declared_rank_selects_only_what_no_node_does() -> None:
-    model = parsed(
-        "g (float[4, N, K, K] x, float[L, J] z) => (y) <int64[1] one = {1}, bool yes = {1}> {"
-        " y = If(yes) <then_branch = o () => (t) {"
-        " s = Shape(x)  n = Gather<axis = 0>(s, one)  many = Less(one, n)  r = ReduceSum(x, one)"
-        " v = If(many) <then_branch = a () => (p) { c = Compress<axis = 0>(one, many)  p = Identity(r) },"
-        " else_branch = b () => (q) { q = Identity(z) }>"
-        ' t = Einsum<equation = "abcd->ad">(v) }, else_branch = e () => (u) { u = Identity(z) }> }'
-    )
-    written = infer_shapes(model)
-    assert infer_shapes(written) == written
-    for given in (model, written):
-        assert [(str(guard), guard.kind) for guard in both(given).guards] == [("N >= 2", "required")]
 
 
 def branch_of(model: onnx.ModelProto) -> onnx.GraphProto:
@@ -117,19 +88,6 @@ def test_declared_sizes_of_the_selected_tensor_are_claims(
     assert sorted(declared(result)) == guards
 
 
-@pytest.mark.parametrize("bidirectional", [False, True])
-def test_a_declared_number_is_believed_beside_the_same_number_that_a_node_forces(bidirectional: bool) -> None:
-    """The product forces the last size of v, not the first one."""
-    model = parsed(
-        """g (float[N] x, int64[3] t, float[1, 4] w) => (float[1, B, C] v, y) <int64[3] t = {1, 3, -1}> {
-        v = Reshape(x, t) y = MatMul(v, w) }"""
-    )
-    result = infer(model, bidirectional=bidirectional)
-    assert str(result.types["v"]) == "f32[1, B, 1]"
-    once = infer_shapes(model, bidirectional=bidirectional)
-    assert infer_shapes(once, bidirectional=bidirectional) == once
-
-
 @pytest.mark.parametrize("size", ["max(N, 3)", "min(N, 9)"])
 def test_in_both_directions_the_number_of_a_clamp_stays_a_guard(size: str) -> None:
     """As a fact it would change the input: a second inference would find the 5 that the first one did not know."""
@@ -139,12 +97,3 @@ def test_in_both_directions_the_number_of_a_clamp_stays_a_guard(size: str) -> No
     assert [str(result.types[name]) for name in "xy"] == [f"f32[K, {size}]", "f32[K, 5]"]
     assert declared(result) == ["N == 5"]
     assert infer_shapes(once, bidirectional=True) == once
-
-
-def test_in_a_body_a_declared_scalar_is_no_contradiction_either() -> None:
-    model = parsed(
-        "g (float one, int64[M] v, bool c) => (y) { y = If(c) <then_branch = a () => (float p) { p = Reshape(one, v) },"
-        " else_branch = b () => (q) { q = Neg(one) }> }"
-    )
-    result = both(model)
-    assert (messages(result), str(result.types["y"]), declared(result)) == ([], "f32[]", [])

@@ -9,7 +9,7 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
-import onnx_infer.tools.transforms.dynamic.proposals as proposals
+import onnx_infer.tools.transforms.dynamic.making as proposals
 from onnx_infer import make_dynamic
 
 from .sessions import session_of

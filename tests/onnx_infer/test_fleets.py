@@ -16,7 +16,7 @@ import onnx
 import onnx.parser
 import pytest
 
-from onnx_infer.tools.fleets import Limits, files_of, journal, lines_of, run_fleet, stamps
+from onnx_infer.tools.fleets import Limits, files_of, journal, lines_of, run_fleet
 from onnx_infer.tools.fleets.journal import ForeignFileError, Journal, Setting
 from onnx_infer.tools.fleets.worker import Worker
 
@@ -187,7 +187,7 @@ def test_a_model_is_run_again_if_its_content_changed(
     run_fleet([path, other], str(target))
     if most == 1:  # a large file: only its size and time count
         target.write_text("".join(f"{json.dumps(without_hash(line))}\n" for line in lines(target)))
-        monkeypatch.setattr(stamps, "_MOST_HASHED", most)
+        monkeypatch.setattr(journal, "_MOST_HASHED", most)
     change(tmp_path)
     totals = run_fleet([path, other], str(target))
     assert (totals.done - totals.before, totals.done) == (runs, 2)

@@ -103,17 +103,6 @@ def test_values_in_a_body_know_it() -> None:
     assert {info.name: dims(info) for info in loop.attribute[0].g.value_info}["d"] == [2]
 
 
-def test_a_symbol_stays_and_what_forces_it_is_a_guard() -> None:
-    result = infer(
-        model_of(
-            "u = MatMul(n, k) y = If(c) <then_branch = a () => (p) { p = Identity(k) }, "
-            "else_branch = b () => (r) { r = Identity(n) }>"
-        )
-    )
-    assert list(map(str, result.shapes["y"])) == ["N"]
-    assert [str(guard) for guard in result.guards] == ["N == 5"]
-
-
 def test_an_author_s_name_beside_a_forced_size_stays() -> None:
     nodes = """r = NonZero(n) rows = Reshape(r, all) m = Unsqueeze(k, one) one = Constant<value_ints=[1]>()
         rows2 = Unsqueeze(rows, zero) zero = Constant<value_ints=[0]>() x = Cast<to=1>(rows2) y = Mul(m, x)"""
@@ -121,12 +110,6 @@ def test_an_author_s_name_beside_a_forced_size_stays() -> None:
     model.graph.value_info.append(onnx.helper.make_tensor_value_info("y", 1, [None, "found"]))
     result = infer(model)
     assert list(map(str, result.shapes["y"])) == ["5", "found"]
-
-
-def test_demands_that_contradict_each_other_are_told() -> None:
-    """The first one forces the size, and the second one is an error."""
-    (told,) = infer(model_of("u = MatMul(k, four) four = Constant<value_floats=[1.0, 2.0, 3.0, 4.0]>()")).diagnostics
-    assert "inner sizes of the product differ" in str(told)
 
 
 def test_names_in_expressions_of_many_sizes_stay() -> None:
@@ -158,30 +141,6 @@ def test_a_size_beyond_64_bits_is_never_found(node: str, bidirectional: bool) ->
     assert any("64 bits" in str(d) for d in result.diagnostics)
 
 
-def test_a_number_for_an_input_takes_no_declared_size_away() -> None:
-    """The scale demands that K is 2. Forward inference then gives 2 for y too, so y keeps its declared 4."""
-    model = parsed(
-        """g (float[3, K, N] x, int64[1] start) => (float[3, D, 4] y, float[3, 2, E] u)
-            <int64[1] axis = {2}, int64[1] far = {2147483647}, float[2] scale = {1, 0}> {
-            y = Slice (x, start, far, axis)  u = InstanceNormalization (y, scale, scale) }"""
-    )
-    for name in ("y", "u"):
-        assert str(infer(model, bidirectional=True).types[name]) == "f32[3, 2, 4]"
-
-
-@pytest.mark.parametrize("bidirectional", [False, True])
-@pytest.mark.parametrize("declared", ["", ", int64[1] part"])
-def test_a_size_that_is_forced_or_declared_keeps_the_elements(declared: str, bidirectional: bool) -> None:
-    vectors = "int64[1] first = {0}, int64[1] largest = {9223372036854775807}, int64[1] last = {-1}"
-    model = parsed(f"""g (float[N, M] x) => (y) <{vectors}{declared}> {{
-        s = Shape(x) c = ReduceSum(s) part = Slice(c, first, largest, first, last)
-        e = Gather(part, last) y = ConstantOfShape(e)
-    }}""")
-    result = infer(model, bidirectional=bidirectional)
-    assert [str(result.types[name]) for name in "ey"] == ["i64[1]={M + N}", "f32[M + N]"]
-    assert result.guards == []
-
-
 def test_a_demanded_size_is_found_beside_a_declared_one() -> None:
     """Of `v` the declared 2 is believed, and the 3 is what MatMul demands, also in the second inference."""
     model = parsed(
@@ -192,22 +151,6 @@ def test_a_demanded_size_is_found_beside_a_declared_one() -> None:
     once = infer_shapes(model)
     assert dims(once.graph.output[2]) == [2, "M", "N - 3"]
     assert infer_shapes(once) == once
-
-
-def test_what_a_forced_rank_says_of_sizes_is_known_in_all_later_rounds() -> None:
-    """Gather needs an axis of v, which a turn of the Loop makes a scalar. So there is no turn, and s has no rows."""
-    model = parsed(
-        """g (int64[S] x) => (v, s, y) <int64[1] zero = {0}, int64[1] last = {-1}, bool yes = {1}> {
-        n = Squeeze(x, zero)
-        v, s = Loop(n, yes, zero) <body = b (int64 i, bool c, int64[] d) => (e, f, g) {
-            k = Constant<value_int = -1>() e = Identity(c) f = Gather(x, k) g = ConstantOfShape(x) }>
-        y = Gather(v, last) }"""
-    )
-    result = infer(model, bidirectional=True)
-    assert str(result.types["v"]) == "i64[1]={0}"
-    assert str(result.types["s"]).startswith("f32[0, ")
-    once = infer_shapes(model, bidirectional=True)
-    assert infer_shapes(once, bidirectional=True) == once
 
 
 @pytest.mark.parametrize("bidirectional", [False, True])

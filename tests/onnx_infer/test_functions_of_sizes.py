@@ -26,31 +26,11 @@ RESHAPED = """g (float[N, "f(N)", 4] x, float["f(N)", M] w, float["f(2*N)"] v)
 }"""
 
 
-def test_equal_arguments_are_one_size() -> None:
-    result = infer(model('g (float[N, "f(2*N)"] x, float["f(N + N)", M] w) => (float[N, M] y) { y = MatMul (x, w) }'))
-    assert str(result.types["y"]) == "f32[N, M]"
-    assert list(result.guards) == []
-
-
-def test_other_arguments_need_a_guard() -> None:
-    result = infer(model('g (float[N, "f(N)"] x, float["f(M)", M] w) => (float[N, M] y) { y = MatMul (x, w) }'))
-    assert [str(guard) for guard in result.guards] == ["f(N) == f(M)"]
-    assert not result.diagnostics
-
-
 @pytest.mark.parametrize("text", ["f(K)", "floor(log(N))", "f(N)//2"])
 def test_other_texts_stay_names(text: str) -> None:
     result = infer(model(f'g (float[N, "{text}"] x) => (float[a, b] y) {{ y = Relu (x) }}'))
     assert str(result.types["y"]) == f"f32[N, {text}]"
     assert result.types["y"].shape[1].variables()[0].name == text  # type: ignore[union-attr, index]
-
-
-def test_sizes_and_guards_are_written_with_the_function() -> None:
-    result = infer(model(RESHAPED))
-    assert str(result.types["y"]) == "f32[N*f(N)//2, 8]"
-    assert str(result.types["z"]) == "f32[N, 4*f(N)]"
-    assert str(result.types["u"]) == "f32[f(2*N)]"
-    assert "N*f(N) % 2 == 0" in [str(guard) for guard in result.guards]
 
 
 def test_a_plan_leaves_out_what_needs_the_function() -> None:

@@ -115,14 +115,6 @@ def test_what_bounds_prove_is_no_guard() -> None:
     assert [str(g) for g in wide.guards] == ["N == M"]
 
 
-def test_bounds_on_which_a_second_walk_rests_stay_guards() -> None:
-    from .test_implied import CHAIN
-
-    result = infer(onnx.parser.parse_model(CHAIN))
-    assert texts(result) == ["Conv y: S >= 20"]
-    assert [len(result.check(N=1, S=size)) for size in (9, 19, 20)] == [1, 1, 0]
-
-
 def test_guards_of_sizes_that_the_data_decide_are_apart() -> None:
     graph = """g (float[N] x, float[M, 1] w) => (y) {
         where = NonZero(x)
@@ -168,15 +160,3 @@ def test_sizes_of_symbols_from_shapes_of_inputs() -> None:
     ):
         with pytest.raises(ShapeInferenceError, match=message):
             result.sources.bindings(shapes)
-
-
-def test_a_bound_that_one_walk_implies_is_none_to_search_below() -> None:
-    """The Gather demands N >= 1, which decides the sign for the Div, but only where the Reshape's assumption holds."""
-    result = infer(
-        parsed("""g (float[N, 4] x) => (y, z, g)
-            <int64 zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] rest = {-1}> {
-            n = Shape<end=1>(x) t = Concat<axis=0>(n, rest) y = Reshape<allowzero=1>(x, t)
-            g = Gather(y, zero) d = Sub(n, one) e = Div(d, two) z = ConstantOfShape(e) }"""),
-        min_dim=0,
-    )
-    assert [str(guard) for guard in result.guards] == ["N >= 1"]

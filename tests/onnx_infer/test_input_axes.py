@@ -67,21 +67,6 @@ def test_an_axis_without_a_name_takes_that_of_an_output() -> None:
         specialize(model, {"x_dim_1": 4})
 
 
-def test_an_axis_without_a_name_takes_no_text_that_an_input_cannot_have_as_a_name() -> None:
-    model = parsed('g (float[?] x, bool[M] c) => (float["N + 1"] y, z, float["K + 1"] d) '
-                   '{ y = Relu (x)  z = Concat <axis = 0> (x, x)  d = Compress <axis = 0> (x, c) }')  # fmt: skip
-    assert [str(both(model).types[name]) for name in "xyzd"] == [
-        "f32[x_dim_0]", "f32[x_dim_0]", "f32[2*x_dim_0]", "f32[K + 1]"
-    ]  # fmt: skip
-    assert infer_shapes(once := infer_shapes(model)) == once
-
-
-def test_an_input_of_the_same_name_keeps_an_axis_from_taking_it() -> None:
-    result = both(parsed("g (float[?] x, float[N] z) => (float[N] y, w) { y = Relu (x)  w = Relu (z) }"))
-    assert [str(result.types[name]) for name in "xy"] == ["f32[x_dim_0]", "f32[x_dim_0]"]
-    assert declared(result) == ["N == x_dim_0"]
-
-
 def test_axes_of_optional_inputs_are_named_and_those_in_sequences_are_not() -> None:
     shape = helper.make_tensor_type_proto(TensorProto.FLOAT, [None, 3])
     model = parsed("g (float[1] x, float[1] z) => (y) { y = SequenceAt (z, i)  i = Constant <value_int = 0> () }")
@@ -179,20 +164,3 @@ def test_a_negative_size_in_a_branch_is_left_out() -> None:
     sizes = {info.name: dims(info) for info in fixed.graph.node[0].attribute[0].g.value_info}
     assert sizes == {"p": [1], "q": [1], "r": [None]}
     assert str(infer(fixed).types["y"]) == "f32[1]"
-
-
-@pytest.mark.parametrize(
-    ("numbers", "expected"),
-    [
-        ("1", "f32[...]"),
-        ("1, 1, 1", "f32[x_dim_0, x_dim_1, x_dim_2]"),
-        ("1, 1, 1, 1", "f32[x_dim_0, x_dim_1, x_dim_2, x_dim_3]"),
-    ],
-)
-def test_the_only_rank_at_which_a_model_runs_is_found_by_trials(numbers: str, expected: str) -> None:
-    """Softmax and the first Add allow the ranks 2 to 4. The second Add allows as many as numbers, or any."""
-    text = f"""g (float[] x, float[1, 3, 4, 5] t, float k) => (y) {{ s = Softmax<axis=1>(x) y = Add(x, t) n = Shape(x)
-        q = Constant<value_ints=[{numbers}]>() m = Add(n, q) u = Expand(k, m) }}"""
-    model = parsed(text)
-    assert str(infer(model).types["x"]) == "f32[...]"
-    assert str(infer(model, bidirectional=True).types["x"]) == expected

@@ -98,13 +98,6 @@ def test_an_equation_that_is_no_text_is_not_counted() -> None:
     assert [cost.multiply_adds for cost in result.costs().nodes] == [None]
 
 
-def test_the_greater_one_of_two_conditions_is_an_error() -> None:
-    graph = "g (float[N] x) => (y) <int64[1] two = {2}> { s = Shape (x)  g = Greater (s, two)  y = Max (g, g) }"
-    result = infer(parsed(graph, HEAD))
-    assert str(result.types["y"]) == "bool[1]"
-    assert "element type tensor(bool), which the operator does not admit" in str(result.diagnostics[0])
-
-
 def test_a_node_with_too_many_outputs_states_no_constraints() -> None:
     model = parsed("g (float x) => (float[5] a, b) { a, b = Relu (x) }")
     model.graph.input[0].type.tensor_type.ClearField("shape")

@@ -26,7 +26,8 @@ def layered(sizes: str, targets: str) -> onnx.ModelProto:
 
 
 @pytest.fixture
-def saved(tmp_path: Path) -> str:
+def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("COLUMNS", "80")
     return str(tmp_path / "model.onnx")
 
 
@@ -85,6 +86,15 @@ def test_an_exact_size_is_explained_back_to_the_inputs() -> None:
         "x: f32[batch, seq, 8]",
         "  given: a graph input or an initializer",
     ]
+
+
+def test_the_sizes_of_a_node_with_an_error_are_explained() -> None:
+    text = """g (float[2, seq, 8] x, float[2, past, 8] cache) => (y) {
+        keys = Concat <axis = 1> (cache, x)  t = Transpose <perm = [0, 2, 1]> (keys)  y = MatMul (t, x) }"""
+    lines = infer(parsed(text)).explain("y").splitlines()
+    assert lines[0] == "y: f32[2, 8, 8]"
+    assert lines[1].startswith("  error: MatMul ")
+    assert lines[lines.index("keys: f32[2, past + seq, 8]") + 1] == "  computes past + seq"
 
 
 def test_a_size_is_followed_through_elements() -> None:

@@ -338,7 +338,8 @@ def test_sizes_that_data_decide_in_a_function_that_is_called_twice() -> None:
     assert str(once.memory().sizes["p/n"]) == "16*_d0"
 
 
-def test_calls_that_double_are_one_step_each_in_the_end() -> None:
+def test_calls_that_double_are_one_step_each_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("onnx_infer.tools.planning.memory.MOST_STEPS", 1 << 12)
     functions = [f"F{i} (a) => (b) {{ c = f.F{i + 1}(a) d = Exp(c) b = f.F{i + 1}(d) }}" for i in range(40)]
     result = infer(called("(float[N, 2] x) => (y) { y = f.F0(x) }", [*functions, "F40 (a) => (b) { b = Exp(a) }"]))
     memory = result.memory()

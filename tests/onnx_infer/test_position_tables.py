@@ -157,23 +157,6 @@ def test_rotated_positions_behind_a_past_are_in_the_caches() -> None:
     )).data_laws] == ["input 'ids': index out of bounds (RotaryEmbedding 'y')"]  # fmt: skip
 
 
-def test_no_position_is_looked_up_for_no_sequences() -> None:
-    text = """g (int32[B, S] ids, float[W, 8] words, float[M, 8] places, float[8] v) => (y, n)
-        { y, n = com.microsoft.EmbedLayerNormalization(ids, "", words, places, "", v, v) }"""
-    model = parsed(text, '<ir_version: 8, opset_import: ["": 17, "com.microsoft": 1]>')
-    assert [(str(g), g.kind) for g in infer(model).guards] == [("M >= S", "required")]
-    assert [(str(g), g.kind) for g in infer(model, min_dim=0).guards] == [("M >= S", "assumed")]
-
-
-@pytest.mark.parametrize(("last", "expected"), [("8", ["S >= 3"]), ("0", [])])
-def test_indices_of_empty_slices_are_not_checked(last: str, expected: list[str]) -> None:
-    """onnxruntime checks no index of a GatherND whose result is empty."""
-    model = parsed(f"g (float[3, S, {last}] x) => (y) <int64[1, 2] i = {{1, 2}}> {{ y = GatherND(x, i) }}")
-    assert [str(guard) for guard in infer(model).guards] == expected
-    found = run(session_of(model), {"x": np.ones((3, 1, int(last)), np.float32)})
-    assert (found is None) == bool(expected)
-
-
 def test_a_table_that_is_too_short_proves_no_branch_dead_if_there_may_be_no_sequence() -> None:
     text = """g (int32[B, 9] ids, float[W, 8] words, float[5, 8] places, float[8] v, bool c) => (y) {
         y = If(c) <then_branch = t () => (a) {

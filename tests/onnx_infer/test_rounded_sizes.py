@@ -156,40 +156,6 @@ def test_a_size_times_a_float_is_rounded_as_in_a_run(dtype: str) -> None:
     assert known > (20 if dtype == "1" else 0)
 
 
-def test_of_a_rounded_product_no_comparison_is_known() -> None:
-    rest = "one = Constant<value_floats=[1.0]>() q = Add(p, one) r = Cast<to=7>(q) o = Less(p, one) i = Cast<to=7>(o)"
-    text = PRODUCTS.format(dtype=1, scale="float[1] {0.7}", order="f, c").replace("w = Expand", f"{rest} w = Expand")
-    result = infer(parsed(text, '<ir_version: 8, opset_import: ["": 18]>'))
-    assert str(result.types["r"]) == "i64[1]={floor[f32](add[f32](mul[f32](H, 7/10), 1))}"
-    assert result.types["i"].data is None
-    assert str(result.types["d"]) == "i64[1]={7*H//10}"
-
-
-def test_bounds_tell_how_a_float_rounds() -> None:
-    """90 * 1.3 is 116 in single precision."""
-    text = PRODUCTS.format(dtype=1, scale="float[1] {1.3}", order="f, c")
-    model = parsed(text, '<ir_version: 8, opset_import: ["": 18]>')
-    assert str(infer(model).shapes["y"]) == "(floor[f32](mul[f32](H, 13/10)),)"
-    assert str(infer(model, bounds={"H": (1, 90)}).shapes["y"]) == "(floor[f32](mul[f32](H, 13/10)),)"
-    assert [d.evaluate({"H": 90}) for d in infer(model).shapes["y"] or ()] == [116]  # type: ignore[union-attr]
-    bounded = infer(model, bounds={"H": (1, 89)})
-    assert [d.evaluate({"H": 89}) for d in bounded.shapes["y"] or ()] == [115]  # type: ignore[union-attr]
-    resized = """g (float[1, 1, H] x) => (y) <float[3] s = {1.0, 1.0, 1.3}> { y = Resize<mode="nearest">(x, , s) }"""
-    model = parsed(resized, '<ir_version: 8, opset_import: ["": 18]>')
-    assert str(infer(model, bounds={"H": (1, 89)}).shapes["y"]) == "(1, 1, 13*H//10)"
-
-
-@pytest.mark.parametrize(("scale", "size"), [(1.0, 2**24 + 1), (2.0, 2**24 + 3), (3.0, 5592407)])
-def test_a_whole_scale_is_right_up_to_the_sizes_that_float32_holds(scale: float, size: int) -> None:
-    text = f"""g (uint8[T] x) => (y) <float[1] s = {{{scale}}}> {{ y = Resize<mode="nearest">(x, , s) }}"""
-    model = parsed(text, '<ir_version: 8, opset_import: ["": 18]>')
-    result = infer(model)
-    (guard,) = result.guards
-    assert (guard.kind, guard.lhs, result.check(T=guard.rhs), len(result.check(T=size))) == ("assumed", Var("T"), [], 1)
-    (found,) = session_of(model).run(None, {"x": np.zeros(size, np.uint8)})
-    assert found.shape != (scale * size,)
-
-
 @pytest.mark.parametrize(
     ("text", "known"),
     [

@@ -6,39 +6,13 @@ import numpy as np
 import onnx
 import pytest
 
-from onnx_infer import fold, infer, infer_shapes, make_dynamic
+from onnx_infer import InferenceResult, fold, infer, infer_shapes, make_dynamic
 from onnx_infer.ops.attention import flex_attention
 from onnx_infer.testing import read_value
 from onnx_infer.values import dtype as dt
 
 from .sessions import run, session_of
-from .texts import messages, parsed, types
-
-# -- names ------------------------------------------------------------------------------------------------------------
-
-
-def test_names_may_hide_outer_ones_and_repeat() -> None:
-    text = """g (float[N, 2] x, float[M, 2] w, bool c) => (y, z) {
-        y = If(c) <then_branch = a () => (o) { h = Neg(w) o = Neg(h) },
-                   else_branch = b () => (o) { h = Abs(w) o = Neg(h) }>
-        h = Neg(x) z = If(c) <then_branch = a () => (o) { o = Neg(h) }, else_branch = b () => (o) { o = Abs(h) }> }"""
-    assert types(parsed(text), "y", "z") == ["f32[M, 2]", "f32[N, 2]"]
-
-
-def test_nodes_are_sorted_by_what_subgraphs_read() -> None:
-    text = """g (float[N, 2] x, bool c) => (y) {
-        y = If(c) <then_branch = a () => (o) { o = Neg(h) h = Neg(late) }, else_branch = b () => (p) { p = Abs(late) }>
-        late = Concat<axis=0>(x, x) }"""
-    assert types(parsed(text), "y") == ["f32[2*N, 2]"]
-
-
-def test_a_name_that_nothing_gives_is_said_once() -> None:
-    text = """g (float[N, 2] x, bool c) => (y, z) { z = Neg(x)
-        y = If(c) <then_branch = a () => (o) { o = Neg(nowhere) }, else_branch = b () => (p) { p = Abs(x) }> }"""
-    result = infer(parsed(text))
-    assert messages(result) == ["input 'nowhere' of node 'y' is produced by no node"]
-    assert str(result.types["z"]) == "f32[N, 2]"
-
+from .texts import parsed
 
 # -- scores and messages -----------------------------------------------------------------------------------------------
 
@@ -129,3 +103,29 @@ def test_the_body_of_a_loop_of_one_turn_knows_its_number(turns: int, is_known: b
     once = infer_shapes(parsed(graph))
     types = {info.name: info.type for node in once.graph.node for a in node.attribute for info in a.g.value_info}
     assert types["inner"].tensor_type.HasField("shape") == is_known
+
+
+def inner_types(result: InferenceResult, model: onnx.ModelProto) -> dict[str, list[int | str | None]]:
+    """The sizes written into all subgraphs, by value name."""
+    found = {}
+    pending = [result.apply(model).graph]
+    while pending:
+        graph = pending.pop()
+        for info in (*graph.value_info, *graph.output, *graph.input):
+            dims = info.type.tensor_type.shape.dim
+            found[info.name] = [d.dim_value if d.HasField("dim_value") else d.dim_param or None for d in dims]
+        pending += [a.g for node in graph.node for a in node.attribute if a.HasField("g")]
+    return found
+
+
+def test_what_is_written_into_a_body_holds_in_every_iteration() -> None:
+    model = parsed(
+        """g (float[N, 2] x) => (y) { m = Constant<value_int=3>() yes = Constant<value=bool {1}>()
+        y = Loop(m, yes, x) <body = b (int64 i, bool ci, float[N, 2] a) => (bool co, float[N, 2] o) {
+            co = Identity(ci) h = Neg(a) o = Concat<axis=0>(h, a) }> }"""
+    )
+    result = infer(model)
+    found = inner_types(result, model)
+    (size,) = {str(found["h"][0])}
+    assert size.startswith("_d")
+    assert found["o"] == [f"2*{size}", 2]

@@ -15,7 +15,7 @@ from onnx_infer.__main__ import main
 from onnx_infer.integrations import onnx_ir
 
 from .sessions import REFUSED, run, session_of
-from .texts import both, declared, dims, messages, parsed
+from .texts import both, dims, messages, parsed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,29 +78,6 @@ def test_a_wrong_element_type_and_a_wrong_input_of_a_scan_are_errors(text: str) 
         session_of(model)
 
 
-@pytest.mark.parametrize("type", ["float[7]", "int64[N, 2]"])
-def test_what_a_function_declares_of_its_values_is_not_read(type: str) -> None:
-    """Neither does onnxruntime read it."""
-    model = parsed(f"""g (float[N, 2] x) => (y) {{ y = com.acme.F(x) }}
-        <opset_import: ["": 18], domain: "com.acme"> F (a) => (b) <{type} v> {{ v = Neg(a) b = Neg(v) }}""")
-    result = both(model)
-    assert (messages(result), str(result.types["y"])) == ([], "f32[N, 2]")
-    assert run(session_of(model), {"x": np.zeros((3, 2), np.float32)}) is not None
-
-
-@pytest.mark.parametrize("options", [{}, {"bidirectional": True}, {"assume_declared": True}])
-def test_nothing_of_a_wrong_type_is_used(options: dict[str, bool]) -> None:
-    """Neither its other sizes, nor as a fact from which shapes of inputs follow."""
-    model = parsed("g (float[N, 2] x, float[M] w) => (float[4, 6] y, float[M, N] z) { y = Relu(x) z = Relu(w) }")
-    result = infer(model, **options)  # type: ignore[arg-type]
-    assert [str(result.types[name]) for name in "xwyz"] == ["f32[N, 2]", "f32[M]", "f32[N, 2]", "f32[M]"]
-    assert declared(result) == []
-    assert [(told.severity, told.message) for told in result.diagnostics] == [
-        ("warning", "value 'y': declared 6 but inferred 2 at axis 1"),
-        ("warning", "value 'z': declared rank 2 but inferred rank 1"),
-    ]
-
-
 def test_in_both_directions_a_declared_shape_that_no_input_gives_is_a_warning() -> None:
     """Forwards nothing is known of both outputs. Backwards, they have the shape of one input."""
     model = parsed("g (float[] x) => (float[5] y, float[7] z) { y = Relu(x) z = Neg(x) }")
@@ -146,22 +123,6 @@ def test_values_with_the_same_wrong_sizes_and_those_computed_from_them_are_one_c
         "value 'r0': declared 2*((W + 1)//2) + 1 but inferred 2*((W + 1)//2) at axis 3 (and 12 more values)",
     ]
     assert str(result.types["y"]) == "f32[1, 3, 4*((H + 1)//2)*((W + 1)//2)]"
-
-
-def test_one_name_for_different_sizes_is_one_cause() -> None:
-    model = parsed(
-        "g (float[N, 2] x) => (y) <float[N, K] a, float[N, K] b, float[N, K] c> {"
-        " a = Relu(x) k = Concat<axis = 1>(x, a) b = Relu(k) c = Relu(b) y = Neg(c) }"
-    )
-    assert messages(infer(model)) == ["value 'b': declared K, which is 2 elsewhere, but inferred 4 (and 1 more value)"]
-
-
-def test_independent_wrong_shapes_are_told_each() -> None:
-    model = parsed("g (float[N, 2] x) => (float[3, 3] y, float[3, 4] z) { y = Relu(x) z = Neg(x) }")
-    assert messages(infer(model)) == [
-        "value 'y': declared 3 but inferred 2 at axis 1",
-        "value 'z': declared 4 but inferred 2 at axis 1",
-    ]
 
 
 def test_the_command_tells_a_wrong_shape_and_ends_with_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

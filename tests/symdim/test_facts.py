@@ -242,6 +242,15 @@ def test_numerators_are_rounded_down_where_the_remainder_is_known(m):
     assert simplify((N + m - 1) // m, Facts([f"N % {m} == 0"])) is N // m
 
 
+def test_an_extremum_that_an_equation_gives():
+    n, m = Var("N"), Var("M")
+    known, open_ = Facts(["max(N, M) == 5"]), Facts(["max(N, M) <= 5"])
+    assert simplify(3 * maximum(n, m) + n, known) == n + 15
+    assert simplify(maximum(n, m, 3), known) == 5
+    for dim, facts in ((maximum(n, m) + 1, open_), (minimum(n, m) + 1, known)):
+        assert simplify(dim, facts) is dim
+
+
 def test_facts_are_a_sequence():
     facts = Facts(["N >= 3", "M == 2*N"])
     assert [str(facts[0]), str(facts[-1])] == [str(fact) for fact in facts] == ["N >= 3", "M == 2*N"]

@@ -12,8 +12,9 @@ from onnx_infer.operators.registration import op
 from onnx_infer.operators.rule import uncounted
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.creation import range_
-from onnx_infer.ops.indexing import gather_nd, slice_
+from onnx_infer.ops.indexing import gather_nd
 from onnx_infer.ops.joining import pad
+from onnx_infer.ops.slicing import slice_
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 from symdim import maximum
@@ -61,7 +62,7 @@ def expand_dims(X: SymTensor, axis: int | Unknown) -> Shape:
 
 
 @contrib("Pad", inputs="data pads value?")
-def pad_each_axis(data: AnyRank, pads: Ints | Unknown, mode: str = "constant") -> Shape:
+def pad_each_axis(data: AnyRank, pads: Ints | Unknown, mode: str = "constant") -> SymTensor | Shape:
     """sizes, pads -> begin + sizes + end (as Pad-11)."""
     return pad(data, pads, mode, None)
 

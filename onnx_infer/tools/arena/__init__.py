@@ -1,13 +1,10 @@
 """One block of memory for the values of a model, with an offset for each value that is valid for all sizes.
 
     plan.py        ArenaPlan: the offsets for all sizes, and in numbers at given sizes
-    parts.py       its parts: steps, storages, the places of values
     making.py      from a result to a plan
-    sharing.py     values that share storage: views, and results in the place of an operand
-    orders.py      the order of the nodes
+    sharing.py     the parts of a plan, and values that share storage
     placing.py     an order of the values in memory, and the offsets that follow from it
-    searching.py   the search of an order that is good at many sizes
-    verifying.py   a second look at a plan
+    searching.py   the order of the nodes, and the search of an order of values that is good at many sizes
     annotating.py  a plan as metadata of the model
     largest.py     the largest size of a symbol within some memory
 

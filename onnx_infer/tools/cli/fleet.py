@@ -12,6 +12,7 @@ from onnx_infer.tools.cli.terminal import show
 from onnx_infer.tools.fleets.fleet import LOST, Totals, run_fleet
 from onnx_infer.tools.fleets.journal import ForeignFileError
 from onnx_infer.tools.fleets.worker import Limits
+from onnx_infer.tools.report.numbers import readable_bytes
 from symdim.errors import printable
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def summary(totals: Totals, target: str | None, found: Sequence[object] = (), mo
         )
         return "\n".join([*lines, taken])
     speed = new / totals.seconds if totals.seconds else 0.0
-    memory = f"; at most {totals.memory / 1e6:.0f} MB per worker" if totals.memory else ""
+    memory = f"; at most {readable_bytes(totals.memory)} per worker" if totals.memory else ""
     lines.append(f"processed {new} models in {totals.seconds:.1f} s: {speed:.1f} models per second{memory}")
     return "\n".join([*lines, f"written: {target}"] if target else lines)
 

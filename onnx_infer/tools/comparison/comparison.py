@@ -20,8 +20,7 @@ from onnx_infer.protobuf.reading import OVERRIDABLE, function_key, opset_imports
 from onnx_infer.tools.comparison.contents import Contents
 from onnx_infer.tools.comparison.differences import ConstantDifference, Differences, NodeDifference
 from onnx_infer.tools.comparison.graphs import GraphNode, GraphValue, parts_first, read_graph
-from onnx_infer.tools.comparison.matching import Pairs
-from onnx_infer.tools.comparison.numbering import Numbering
+from onnx_infer.tools.comparison.matching import Numbering, Pairs
 from onnx_infer.tools.comparison.types import Pair, TypeDifference, Types, with_causes, with_names
 from onnx_infer.values.text import texts
 

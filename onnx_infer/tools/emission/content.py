@@ -1,21 +1,29 @@
-"""The content of an emitted function, as data: symbols, distinct sizes, values by their sizes, guards."""
+"""The content of an emitted function, as data: symbols, distinct sizes, values by their sizes, guards.
+
+That of the emitted arena: places of values, the order in memory, and the demands of guards.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from onnx_infer.errors import ArgumentError
 from onnx_infer.results.sources import without_computed
+from onnx_infer.tools.arena.placing import compacted, extent
+from onnx_infer.tools.arena.sharing import slots_of
+from onnx_infer.tools.planning.memory import ByteCounter
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor
 from symdim.algebra.dims import variables_of
 from symdim.algebra.texts.printing import disambiguated
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from onnx_infer.results.guards import Guard
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.tools.arena.plan import ArenaPlan
-    from onnx_infer.tools.emission.arena_content import ArenaContent
+    from onnx_infer.tools.arena.sharing import Storage
     from symdim import Var
     from symdim.relations.relation import RelationKind
 
@@ -87,8 +95,6 @@ def content_of(result: Inferred, *, values: bool = True, arena: ArenaPlan | None
     given = variables_of(dim for _, dim in result.sources.axes)
     content = Content(given)
     if arena is not None:
-        from onnx_infer.tools.emission.arena_content import arena_content
-
         content.arena = arena_content(result, arena, given)
     for name, value in result.types.items() if values else ():
         if isinstance(value, SymTensor) and value.shape is not None and UNKNOWN_SIZE not in value.shape:
@@ -97,3 +103,132 @@ def content_of(result: Inferred, *, values: bool = True, arena: ArenaPlan | None
         sides = content.place(guard.lhs), content.place(guard.rhs)
         content.guards.append(GuardEntry(str(guard), guard.law, guard.kind, guard.node, guard.relation, *sides))
     return content
+
+
+class PlaceEntry(NamedTuple):
+    """A value: its name, how it is stored, the number of the value whose storage it has, and the steps that need it.
+
+    `kind`: "arena" for a storage of its own, "view", "in place", "caller", "constant", or "outside" if its bytes are
+    not known.
+    """
+
+    name: str
+    kind: str
+    root: int
+    first: int
+    last: int
+
+
+class StorageEntry(NamedTuple):
+    """A storage: the number of its value, and of the values whose storages end below it."""
+
+    value: int
+    below: tuple[int, ...]
+
+
+class Demand(NamedTuple):
+    """A guard that must hold: the model does not run otherwise, or its tensors may have other sizes.
+
+    `guard`: its number. It counts only if the `optional` variables have values.
+    """
+
+    guard: int
+    relation: RelationKind
+    lhs: Dim
+    rhs: Dim
+    optional: tuple[Var, ...]
+
+
+class ArenaContent(NamedTuple):
+    """An arena: its alignment, places, the order of the nodes, its storages from the lowest to the highest.
+
+    The first `placed` of the `places` lie in the arena. `changes`: the births and deaths of storages in the order of
+    the steps: the number of a value, and `~number` when its storage ends. `bytes`: those of all places, None if they
+    are not known. `starts`: where views begin in their storages, if not at the first byte. `at_most`: bytes that are
+    enough for all sizes within the bounds of the symbols, or None.
+    """
+
+    align: int
+    order: tuple[int, ...]
+    places: list[PlaceEntry]
+    placed: int
+    layout: list[StorageEntry]
+    changes: list[int]
+    bytes: list[Dim | None]
+    starts: dict[int, Dim]
+    demands: list[Demand]
+    at_most: int | None
+
+    def variables(self) -> tuple[Var, ...]:
+        """The symbols in its sizes and demands."""
+        sizes = [size for size in (*self.bytes, *self.starts.values()) if size is not None]
+        sizes += [side for demand in self.demands for side in (demand.lhs, demand.rhs)]
+        return variables_of(sizes)
+
+
+def arena_content(result: Inferred, plan: ArenaPlan, given: Sequence[Var]) -> ArenaContent:
+    """The content of the arena of a plan. The sizes of the variables `given` are always known.
+
+    Raises ArgumentError for a plan of another result, and for an alignment that is no `int` of C.
+    """
+    if plan.align >= 1 << 31:
+        raise ArgumentError(f"emit: an alignment to {plan.align} bytes is too large")
+    guards = (*result.guards, *result.data_guards)
+    inputs = ByteCounter(result, upper=False).sizes({name: result.types[name] for name in result.inputs})
+    numbers = {name: number for number, name in enumerate(plan._first)}
+    known = inputs.items() <= plan._sizes.items() and numbers.keys() >= {*result.inputs, *result.outputs}
+    if guards != plan._guards or not known:
+        raise ArgumentError("emit: the arena is one of another result")
+    graph = result._record.model.graph
+    callers = {*result.inputs, *result.outputs}
+    everywhere = {**plan._places, **plan._outside_views}
+    places, starts = [], {}
+    for name, number in numbers.items():
+        place = everywhere.get(name)
+        if place is not None:
+            kind: str = "arena" if place.kind == "own" else place.kind
+            if place.start != 0:
+                starts[number] = without_computed(place.start)
+        else:
+            kind = "constant" if name in graph.constants else "caller" if name in callers else "outside"
+        root = numbers[place.root] if place is not None else number
+        places.append(PlaceEntry(name, kind, root, plan._first[name], plan._last[name]))
+    roots = [numbers[storage.root] for storage in plan.storages]
+    layout = [StorageEntry(roots[i], tuple(roots[x] for x in plan.storages[i].below)) for i in plan._layout]
+    sizes = {name: without_computed(size) for name, size in plan._sizes.items()}
+    return ArenaContent(
+        plan.align, plan.order, places, len(plan._places), layout, _changes(plan.storages, roots),
+        [sizes.get(name) for name in numbers], starts, demands_of(guards, given), _at_most(plan, sizes),
+    )  # fmt: skip
+
+
+def _changes(storages: Sequence[Storage], roots: Sequence[int]) -> list[int]:
+    """The births and deaths of storages. At a step, those that ended before it come first."""
+    deaths = [(storage.last + 1, 0, ~root) for storage, root in zip(storages, roots, strict=True)]
+    births = [(storage.first, 1, root) for storage, root in zip(storages, roots, strict=True)]
+    return [change for *_, change in sorted(deaths + births)]
+
+
+def _at_most(plan: ArenaPlan, sizes: Mapping[str, Dim]) -> int | None:
+    """The size of the arena if each storage has its largest size: offsets grow with the sizes below them."""
+    largest: dict[str, int] = {}
+    for storage in plan.storages:
+        size = sizes[storage.root]
+        high = size if isinstance(size, int) else size.bounds()[1]
+        if high is None:
+            return None
+        largest[storage.root] = high
+    slots = slots_of(plan.storages, largest, plan.align)
+    return extent(compacted(plan._layout, [storage.below for storage in plan.storages], slots), slots) * plan.align
+
+
+def demands_of(guards: Sequence[Guard], given: Sequence[Var]) -> list[Demand]:
+    """The guards that must hold. What the model only declares of its values changes no size."""
+    known = set(given)
+    found = []
+    for i, guard in enumerate(guards):
+        if guard.kind != "declared":
+            lhs, rhs = without_computed(guard.lhs), without_computed(guard.rhs)
+            optional = tuple(v for v in variables_of([lhs, rhs]) if v not in known)
+            found.append(Demand(i, guard.relation, lhs, rhs, optional))
+    return found

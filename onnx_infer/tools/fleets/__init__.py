@@ -3,7 +3,6 @@
     fleet.py      files and folders, slots, totals
     worker.py     a worker process as its parent sees it    child.py    the worker process itself
     examine.py    one model -> one line                    journal.py   the file of lines
-    stamps.py     whether a file is still the same
 
 A bad model costs only its own line, because a worker has one model at a time. If it crashes or exceeds a limit, the
 parent knows the model. A pool with a shared queue could not know it. So each slot has its own process and its own pipe.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.api import infer
 from onnx_infer.errors import NoModelError, OnnxInferError
 from onnx_infer.protobuf.files import data_files, read_model
-from onnx_infer.tools.fleets.stamps import stamps_of_data
+from onnx_infer.tools.fleets.journal import stamps_of_data
 from onnx_infer.tools.report.plain_data import as_json, diagnostic_json
 from onnx_infer.tools.report.rows import Rows
 from symdim import SymdimError

@@ -12,7 +12,7 @@ from threading import Timer
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.tools.fleets.child import NO_MEMORY
-from onnx_infer.tools.fleets.stamps import stamp_of
+from onnx_infer.tools.fleets.journal import stamp_of
 from symdim import __version__
 
 if TYPE_CHECKING:

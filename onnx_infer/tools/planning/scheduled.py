@@ -1,7 +1,7 @@
 """The steps of a run in order, with the bodies of functions in place of their calls.
 
 The bodies of If, Loop, Scan and SequenceMap cannot be put in place: a step stands for such a node, and its bodies count
-as one block of memory at this step (`live.py`). So does the body of a function after `MOST_STEPS`, or if nothing is
+as one block of memory at this step (`memory.py`). So does the body of a function after `MOST_STEPS`, or if nothing is
 known of it.
 """
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from onnx_infer.ops.loop import ENDLESS
 from onnx_infer.results.inferred import checked_sizes
 from onnx_infer.tools.planning.costs import costs
-from onnx_infer.tools.planning.live import ByteCounter
+from onnx_infer.tools.planning.memory import ByteCounter
 from onnx_infer.tools.planning.scheduled import MOST_STEPS, Schedule
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Sequence, SymTensor

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from onnx_infer.tools.arena.plan import ArenaPlan, PlacedArena
+    from onnx_infer.values.tensor import Dim
 
 _TOP_VALUES = 10
 _FEW_NAMES = 3
@@ -45,7 +46,7 @@ class ArenaReport:
             f"  {len(plan.buffers)} values in {len(plan.storages)} storages; offsets are multiples of {plan.align}",
         ]
         rows = [
-            (named or "all sizes", f"{at.size} ({readable_bytes(at.size)})", at.lower_bound, _ratio(at))
+            (named or "all sizes", readable_bytes(at.size), readable_bytes(at.lower_bound), _ratio(at))
             for named, (_, at) in self.placed.items()
         ]
         tables = [Table(("at", "bytes", "lower bound", "ratio"), rows, None)]
@@ -53,7 +54,9 @@ class ArenaReport:
             named, (_, at) = max(self.placed.items(), key=lambda item: item[1][1].size)
             kinds = {b.value: b.kind if b.kind == "own" else f"{b.kind} of {b.root}" for b in plan.buffers}
             largest = sorted(at.buffers, key=lambda buffer: -buffer.size)
-            values = [(b.value, b.size, b.offset, f"{b.first}..{b.last}", kinds[b.value]) for b in largest]
+            values = [
+                (b.value, readable_bytes(b.size), b.offset, f"{b.first}..{b.last}", kinds[b.value]) for b in largest
+            ]
             heading = (f"value{named and f' at {named}'}", "bytes", "offset", "steps", "storage")
             tables.append(Table(heading, values, None if limit is None else _TOP_VALUES))
         return text_of([head, *(table.lines(width) for table in tables), self._outside(limit), self._order()], width)
@@ -82,7 +85,7 @@ class ArenaReport:
         plan = self.plan
         return {
             "align": plan.align,
-            "size": plain(plan.size),
+            "size": None if plan.size is None else plain(plan.size),
             "lower_bound": plain(plan.lower_bound),
             "symbols": [symbol.name for symbol in plan.symbols],
             "buffers": [
@@ -91,7 +94,7 @@ class ArenaReport:
                     "root": buffer.root,
                     "kind": buffer.kind,
                     "size": plain(buffer.size),
-                    "offset": plain(buffer.offset),
+                    "offset": None if buffer.offset is None else plain(buffer.offset),
                     "first": buffer.first,
                     "last": buffer.last,
                     "below": list(buffer.below),
@@ -116,5 +119,7 @@ def _ratio(at: PlacedArena) -> str:
     return f"{at.size / at.lower_bound:.3f}" if at.lower_bound else "1.000"
 
 
-def _short(size: object) -> str:
+def _short(size: Dim | None) -> str:
+    if size is None:
+        return "the expression of its size is too long to show; the table has numbers, and --emit computes it"
     return shortened(str(size), _LONGEST, _LONGEST // 2)

@@ -44,8 +44,8 @@ class Step(NamedTuple):
 def steps(result: Inferred, name: str) -> list[Step]:
     """The steps from a value back to the origins of its sizes: to the causes of what is not exact, or to the inputs.
 
-    Of an exact value, these are the nodes that compute its sizes, and the inputs with the symbols in them. Nodes that
-    only pass the sizes on are left out.
+    Of an exact value, these are the nodes that compute its sizes, and the inputs with the symbols in them; if its node
+    has an error, also those of its operands. Nodes that only pass the sizes on are left out.
 
     Raises KeyError for a name that the main graph does not have.
     """
@@ -69,9 +69,13 @@ def steps(result: Inferred, name: str) -> list[Step]:
         return Step(current, fresh, node, operands, said, wrong, reason, computed)
 
     if is_exact(types[name], reasons.inputs):
-        origins = _origins(result, name)
+        first = step(name)
+        origins = _origins(result, [name, *(first.operands if first.errors else ())])
         inner = sorted(origins.items(), key=lambda origin: not origin[1])  # the inputs come last
-        return [step(name, origins.get(name, ())), *(step(*origin) for origin in inner if origin[0] != name)]
+        return [
+            first._replace(computed=origins.get(name, ())),
+            *(step(*origin) for origin in inner if origin[0] != name),
+        ]
     found, seen, queue = [], {name}, deque([name])
     while queue:
         found.append(last := step(queue.popleft()))
@@ -81,15 +85,15 @@ def steps(result: Inferred, name: str) -> list[Step]:
     return found
 
 
-def _origins(result: Inferred, name: str) -> dict[str, list[Expr]]:
-    """The values back from one at whose nodes its sizes begin, each with these sizes; inputs have none.
+def _origins(result: Inferred, names: Sequence[str]) -> dict[str, list[Expr]]:
+    """The values back from some at whose nodes their sizes begin, each with these sizes; inputs have none.
 
     A size is followed through the operands that have it, among their sizes or elements. Where none has it, its node
     computes it, and its variables are followed.
     """
     types = result.types
     found: dict[str, list[Expr]] = {}
-    queue = deque((name, size) for size in _sizes_of(types[name]))
+    queue = deque((name, size) for name in names for size in _sizes_of(types[name]))
     seen = set(queue)
     while queue:
         current, size = queue.popleft()

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.tools.planning.costs import Layer, NodeCost, costs, layers
 from onnx_infer.tools.planning.fits import not_known
-from onnx_infer.tools.planning.live import Step
-from onnx_infer.tools.planning.memory import MemoryPlan
+from onnx_infer.tools.planning.memory import MemoryPlan, Step
 from onnx_infer.tools.planning.planner import byte_size
 from onnx_infer.tools.planning.traffic import traffic
 from onnx_infer.tools.report.layout import cut_names, limited, more, text_of
@@ -189,7 +188,7 @@ def largest_text(found: LargestSize, width: int | None) -> str:
     lines = [
         f"largest {name} within {readable_bytes(found.limit)}: {found.size}",
         *([f"  not counted: {not_known(found.unknown)}"] if found.unknown else []),
-        f"  the peak is {found.peak.bytes} bytes at {_place(found.peak.step)}",
+        f"  the peak is {readable_bytes(found.peak.bytes)} ({found.peak.bytes} bytes) at {_place(found.peak.step)}",
         f"  {found.next}",
     ]
     if found.grows:
@@ -229,7 +228,7 @@ def fits_text(found: Fits, width: int | None) -> str:
     about = "" if found.peak.exact else "about "
     needed, limit = readable_bytes(found.peak.bytes), readable_bytes(found.limit)
     lines = [f"does not fit: {about}{needed} needed at {named} (limit {limit})"]
-    lines.append(f"  the peak is {about}{found.peak.bytes} bytes at {_place(found.peak.step)}")
+    lines.append(f"  the peak is {about}{needed} ({found.peak.bytes} bytes) at {_place(found.peak.step)}")
     return text_of([lines], width)
 
 

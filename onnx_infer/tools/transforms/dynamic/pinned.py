@@ -3,7 +3,7 @@
 A value has the traced size at an axis, and a node demands a free size there. The axis is followed through the nodes
 that keep it, back to a constant size (the target of an Expand, the end of a Slice, ...), to a constant tensor, or to an
 input. A constant tensor with a clear pattern can be continued: equal slices, 0, 1, 2, ..., equal steps, a causal mask
-(`patterns.py`). Any other tensor pins the size, because only the author knows its further elements.
+(`meant_targets.py`). Any other tensor pins the size, because only the author knows its further elements.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ import numpy as np
 from onnx import TensorProto, numpy_helper
 
 from onnx_infer.model.graph import Node, first_output, label_of, title_of
-from onnx_infer.tools.transforms.dynamic.meant_targets import Merged, blocks, meant_target
-from onnx_infer.tools.transforms.dynamic.patterns import Kind, pattern
+from onnx_infer.tools.transforms.dynamic.meant_targets import Kind, Merged, blocks, meant_target, pattern
 from onnx_infer.tools.transforms.dynamic.trials import deciding, trial
 from onnx_infer.values.tensor import Dim, Shape, SymTensor
 from onnx_infer.values.text import text
@@ -97,7 +96,7 @@ class Tracer:
     """Follows pinned sizes back over the traced model. `static` is its result, `traced` the sizes that are free now.
 
     The walk sets `values`, the traced sizes by symbol, and `merged`, the merged sizes. `wanted` are the sizes that
-    nodes want at axes of inputs; `proposals.py` says what a person can do about them.
+    nodes want at axes of inputs; `making.py` says what a person can do about them.
     """
 
     def __init__(self, static: InferenceResult, traced: Iterable[int]) -> None:

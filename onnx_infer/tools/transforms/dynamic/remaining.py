@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from onnx_infer.model.graph import Node, first_output, label_of, title_of
-from onnx_infer.tools.transforms.dynamic.patterns import pattern
+from onnx_infer.tools.transforms.dynamic.meant_targets import pattern
 from onnx_infer.tools.transforms.dynamic.pinned import Pin, Tracer
 from onnx_infer.tools.transforms.dynamic.trials import EQUATING, Effect, Trial, aligned, is_size, trial
 from onnx_infer.values.dtype import INTEGER_RANGE

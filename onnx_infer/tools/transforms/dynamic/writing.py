@@ -8,7 +8,7 @@ from onnx import NodeProto, TensorProto, helper
 
 from onnx_infer.tools.materialization import INITIALIZERS_ALONE_SINCE
 from onnx_infer.tools.nodes_of_sizes import Names, SizeNodes, require_held
-from onnx_infer.tools.transforms.dynamic.patterns import mask_of
+from onnx_infer.tools.transforms.dynamic.meant_targets import mask_of
 from onnx_infer.values.dtype import INTEGER_RANGE
 from onnx_infer.values.tensor import Dim, SymTensor
 from onnx_infer.values.text import text
