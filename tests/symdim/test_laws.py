@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import re
 from itertools import product
+from pathlib import Path
 
 import pytest
 
 from symdim import DivisionByZero, Expr, ceildiv, clear_caches, maximum, minimum
+from symdim.algebra import constructors
 from symdim.algebra.variable import Scope, make_variable
 from tests.symdim.laws import ANY, LAWS, LOOK_ALIKES, Law
 
@@ -83,3 +86,33 @@ def evaluated(dim, bindings):
         return dim.evaluate(bindings)
     except DivisionByZero:
         return None
+
+
+ROW = re.compile(r" {4}(?P<name>\w[\w ]*?)  +(?P<file>\w+)  +(?P<lhs>.+?) = (?P<rhs>.+?)  +(?P<where>.+)")
+TABLE = [row.groupdict() for line in (constructors.__doc__ or "").splitlines() if (row := ROW.fullmatch(line))]
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row["name"])
+def test_a_law_of_the_table_holds_exactly_where_it_says(row):
+    """At many small integers: the sides are equal under the condition, and somewhere else they are not."""
+    lhs, rhs, where = (compile(row[part], "", "eval") for part in ("lhs", "rhs", "where"))
+    names = sorted({*lhs.co_names, *rhs.co_names, *where.co_names} - {"max", "min", "always"})
+    held, needed = 0, row["where"] == "always"
+    for point in product(range(-3, 5), repeat=len(names)):
+        at = {"max": max, "min": min, "always": True, **dict(zip(names, point, strict=True))}
+        if eval(where, at):
+            assert eval(lhs, at) == eval(rhs, at), at
+            held += 1
+        elif not needed:
+            try:
+                needed = eval(lhs, at) != eval(rhs, at)
+            except ZeroDivisionError:
+                needed = True
+    assert held >= 20
+    assert needed
+    assert Path(constructors.__file__).with_name(f"{row['file']}.py").exists()
+
+
+def test_the_table_is_read_as_a_whole():
+    assert len(TABLE) == 21
+    assert len({row["name"] for row in TABLE}) == 21

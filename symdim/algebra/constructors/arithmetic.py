@@ -1,6 +1,6 @@
 """Sums, products and powers in canonical form.
 
-Twins add up: max(a, b) + min(a, b) == a + b, and x//2 + (x + 1)//2 == x.
+Sums with maxima, minima and halves get their shortest form in `complements.py`.
 """
 
 from __future__ import annotations

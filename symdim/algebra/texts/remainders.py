@@ -187,7 +187,7 @@ def _has_all(terms: Terms, part: Terms, factor: int = 1) -> bool:
 def _is_mirrored(atom: FloorDiv, n_terms: Terms, scale: int) -> bool:
     """Whether the constructor makes `-1 - n//d` of `(-1 - n)//d`.
 
-    For a number d it does, except for halves of a maximum or minimum. For an expression it does if d >= 1 and no
+    For a number d it does. For an expression it does if d >= 1 and no
     coefficient of n is half of that of d: such a coefficient would keep its sign.
     """
     divisor = atom._parts[1]
