@@ -31,7 +31,7 @@ MAX_RANK = 1 << 10
 
 
 class Value:
-    """What a name in a graph denotes. `wire` keeps its type as protobuf bytes; only tensors have `dtype` and `shape`."""
+    """What a name in a graph denotes. `wire` has its type as protobuf bytes; only tensors have `dtype` and `shape`."""
 
     __slots__ = ("__weakref__", "wire")
     wire: bytes | None
