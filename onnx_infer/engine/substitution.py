@@ -14,7 +14,7 @@ from onnx_infer.engine.fresh import is_made, renew, replacing
 from onnx_infer.laws.readable import has_many_names, is_long, is_unreadable
 from onnx_infer.types.join import sizes, variables_in
 from onnx_infer.values.tensor import Dim, SymTensor, Value
-from symdim import DivisionByZero, Expr, Facts, Relation, Var, simplify
+from symdim import DivisionByZero, Expr, Var
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.constructors.long_division import cancelled
 from symdim.algebra.dims import at_most, variables_of
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from onnx_infer.engine.record import Record
     from onnx_infer.laws.statements import StatedKind, Statement
+    from symdim import Relation
 
 
 _ROUNDS = 8
@@ -185,7 +186,7 @@ class Equations:
     def __init__(self) -> None:
         self._of: dict[Expr, Dim] = {}
         self._times: dict[Expr, tuple[int, Dim]] = {}  # a unit -> a number, and what so many times the unit equal
-        self._facts = Facts()
+        self._added: list[tuple[Dim, Dim]] = []
 
     def __bool__(self) -> bool:
         return bool(self._of or self._times)
@@ -204,7 +205,7 @@ class Equations:
         (gap,) = cancelled(self.rewritten(lhs) - self.rewritten(rhs))
         if not isinstance(gap, Expr):
             return
-        self._facts.assume(Relation("equal", lhs, rhs))
+        self._added.append((lhs, rhs))
         terms = {gap: 1} if gap._terms is None else gap._terms
         part = max(terms, key=lambda part: _rank(part, terms[part]))
         number = abs(terms[part])
@@ -239,7 +240,9 @@ class Equations:
 
     def proved(self, size: Dim) -> Dim:
         """The size as short as the equations prove it to be."""
-        return simplify(size, self._facts)
+        from symdim import Facts, Relation, simplify  # few models need it
+
+        return simplify(size, Facts(Relation("equal", lhs, rhs) for lhs, rhs in self._added))
 
     def has_multiples(self, size: Dim) -> bool:
         """Whether an equation replaces a multiple of a part of a size."""

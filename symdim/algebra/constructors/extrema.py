@@ -37,10 +37,8 @@ if TYPE_CHECKING:
 OTHER: dict[type[Extremum], type[Extremum]] = {Max: Min, Min: Max}
 
 _known = shared_cache(CACHE_SIZE)
-_SUMS = (
-    8  # the most arguments to which those of a maximum in a sum are flattened, and of which bounds are compared in full
-)
-_ARGUMENTS = 24  # the most arguments that a nest may have to be rewritten
+_PAIRS = 8  # the most arguments of which the differences are bounded
+_ARGUMENTS = 24  # the most arguments that a nest may have to be rewritten, and of a maximum in a sum to be flattened
 _MEANS = 6  # the most arguments that are compared in threes
 _ROUNDS = 3  # how often a negative term in an argument is taken out that comes from its short form
 _TERMS = 8  # the most terms beside a maximum or minimum that each argument takes in
@@ -124,7 +122,7 @@ def _flattened(kind: Kind, dims: list[Dim]) -> list[Dim]:
             stack += dim._parts[::-1]
             continue
         inner = arguments(dim)
-        if inner is not None and inner[0] is kind and len(found) + len(stack) + len(inner[1]) <= _SUMS:
+        if inner is not None and inner[0] is kind and len(found) + len(stack) + len(inner[1]) <= _ARGUMENTS:
             stack += inner[1][::-1]
         else:
             found[dim] = None
@@ -164,7 +162,7 @@ def undominated(kind: Kind, leaves: list[Dim]) -> list[Dim]:
         best = max(numbers) if kind is Max else min(numbers)
         leaves = [*[leaf for leaf in leaves if not isinstance(leaf, int)], best]
     leaves = sorted(leaves, key=dim_order)
-    if len(leaves) > _SUMS:
+    if len(leaves) > _PAIRS:
         return _within_reach(kind, leaves)
     kept: list[Dim] = []
     for leaf in leaves:
