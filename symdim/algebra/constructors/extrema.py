@@ -42,7 +42,7 @@ _SUMS = (
 )
 _ARGUMENTS = 24  # the most arguments that a nest may have to be rewritten
 _MEANS = 6  # the most arguments that are compared in threes
-_ROUNDS = 3  # how often a negative term in an argument is taken out that comes from its short form
+_ROUNDS = 3  # how often the short forms of arguments are taken apart again
 _TERMS = 8  # the most terms beside a maximum or minimum that each argument takes in
 
 
