@@ -123,6 +123,12 @@ def sequence_erase(input_sequence: Value, position: Dim | Unknown | None) -> Val
     sequence = the_sequence(input_sequence)
     require(sequence.length != 0, "the sequence is empty")
     at = position_in(sequence, -1 if position is None else position)
+    if sequence.parts is not None and sequence.length is not None:
+        if position in (None, -1):  # the others are whole
+            return Sequence(sequence.parts.each_of(sequence.parts.chunk), sequence.length - 1)
+        if position == 0:
+            rest = sequence.parts._replace(size=sequence.parts.size - sequence.parts.chunk)
+            return Sequence(sequence.elem, sequence.length - 1, parts=rest)
     if at is None or sequence.items is None:
         return Sequence(sequence.elem, None if sequence.length is None else sequence.length - 1)
     return sequence_of([*sequence.items[:at], *sequence.items[at + 1 :]], sequence.elem)

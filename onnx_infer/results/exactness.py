@@ -46,13 +46,13 @@ def variables(value: Value | None) -> tuple[Var, ...]:
 
 
 def varies(value: Value | None) -> bool:
-    """Whether the elements of a sequence differ in a size, and are not known one by one.
+    """Whether the elements of a sequence differ in a size, and neither they nor the size that is cut are known.
 
     >>> from onnx_infer.types.join import sequence_of
     >>> varies(Sequence(SymTensor(1, (UNKNOWN_SIZE,)))), varies(sequence_of([SymTensor(1, (2,)), SymTensor(1, (3,))]))
     (True, False)
     """
-    return UNKNOWN_SIZE in variables(value)
+    return UNKNOWN_SIZE in variables(value) and not (isinstance(value, Sequence) and value.parts is not None)
 
 
 def lacks_elements(value: Value) -> bool:

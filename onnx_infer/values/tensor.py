@@ -31,10 +31,7 @@ MAX_RANK = 1 << 10
 
 
 class Value:
-    """The base class of everything that a name in a graph can stand for. `wire` keeps its type as protobuf bytes.
-
-    Every value has `dtype` and `shape`; both are None unless it is a tensor.
-    """
+    """What a name in a graph denotes. `wire` has its type as protobuf bytes; only tensors have `dtype` and `shape`."""
 
     __slots__ = ("__weakref__", "wire")
     wire: bytes | None
@@ -49,7 +46,7 @@ class Value:
 
     @property
     def dims(self) -> Shape:
-        """The shape, whose rank must be known. Raises `UnknownRank` otherwise, and for what is no tensor."""
+        """The shape, whose rank must be known. Raises `UnknownRank` otherwise, and for other values."""
         if self.shape is None:
             raise UnknownRank(self)
         return self.shape

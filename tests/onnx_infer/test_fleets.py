@@ -236,11 +236,11 @@ def test_wherever_a_line_is_cut_the_whole_ones_stay(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content, said",
     [
-        (b"\x08\x07\x12", "line 1 is no line"),
-        (b"text\n", "line 1 is no line"),
-        (b"[1]\n", "line 1 is no line"),
+        (b"\x08\x07\x12", "line 1 is not a line"),
+        (b"text\n", "line 1 is not a line"),
+        (b"[1]\n", "line 1 is not a line"),
         (b'{"schema_version": 1, "path": "a", "status": "ok", "options": {"assume": ["N > 1"]}}\n', "written with the"),
-        (b'{"schema_version": 1, "path": "a", "status": "ok", "options": {}}\nkey: value', "line 2 is no line"),
+        (b'{"schema_version": 1, "path": "a", "status": "ok", "options": {}}\nkey: value', "line 2 is not a line"),
     ],
 )
 def test_a_file_of_something_else_is_not_touched(content: bytes, said: str, tmp_path: Path) -> None:

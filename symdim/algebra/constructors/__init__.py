@@ -7,7 +7,7 @@ Constructors know cheap laws, which make texts short and most equal expressions 
     floordiv.py         division by a number               numerators.py       what is done to a numerator before
     by_expression.py    division by an expression          applications.py     applications of functions
 
-The laws, for integers. A law whose condition is not known by intervals (`bounds.py`) is not used. Those of maxima have
+The laws, for integers. A law whose condition is not known by intervals is not used. Those of maxima have
 mirror images for minima. A test evaluates both sides at many points: they are equal wherever the condition holds, and
 the condition is needed.
 
