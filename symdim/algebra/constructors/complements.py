@@ -29,7 +29,7 @@ from symdim.algebra.polynomials import EXTREMUM, accumulate, exact_quotient, has
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import TypeAlias
 
     from symdim.algebra.expr import Dim, Sum, Terms
@@ -44,11 +44,13 @@ _BITS = 32  # the most bits of an even divisor: halves of halves are looked for
 
 def shortest(terms: Terms, const: int) -> Sum | None:
     """The sum in its shortest form; None if it has it. The dict is not changed."""
-    places = _places(terms)
-    if not any(_is_near(place, terms, const) for place in places):
+    if not any(_is_near(place, terms, const) for place in _places_in(terms)):
         return None
     start = _without_complements(terms, const)
-    found = min(_descended(_in_basis(*start)), _descended(start), key=lambda some: _length(*some))
+    basis = _in_basis(*start)
+    found = _descended(start)
+    if basis != start:
+        found = min(_descended(basis), found, key=lambda some: _length(*some))
     return None if found == (terms, const) else found
 
 
@@ -60,8 +62,9 @@ def _descended(found: Sum) -> Sum:
         found, best = best, None
         for candidate in _replacements(*found):
             candidate = _without_complements(*candidate)
-            if _length(*candidate) < length:
-                length, best = _length(*candidate), candidate
+            size = _length(*candidate)
+            if size < length:
+                length, best = size, candidate
     return found
 
 
@@ -86,9 +89,15 @@ def _over_maxima(atom: Min) -> Multiples | None:
 
 def _places(terms: Terms) -> list[Place]:
     """The atoms of a sum that these laws concern, in structural order."""
+    return _places_in(sorted([unit for unit in terms if unit._flags], key=order))
+
+
+def _places_in(units: Iterable[Expr]) -> list[Place]:
+    """The same, in the order of the units."""
     return [
         (unit, atom, exact_quotient(unit, atom))
-        for unit in sorted([unit for unit in terms if unit._flags], key=order)
+        for unit in units
+        if unit._flags
         for atom, exponent in powers_of(unit).items()
         if atom._flags and exponent == 1
     ]
@@ -101,7 +110,7 @@ def _is_near(place: Place, terms: Terms, const: int) -> bool:
         return False
     for total in _totals(atom):
         inner, number = terms_of(total)
-        if number and (const if factor is None else factor in terms):
+        if number and isinstance(atom, Extremum) and (const if factor is None else factor in terms):
             return True
         if any(u is not unit and u in terms for u in [times(u, factor) for u in inner]):
             return True
@@ -264,7 +273,7 @@ def _clamp_of(t: Dim, a: Dim, b: Dim, first: type[Expr], second: type[Expr]) -> 
 
 def _length(terms: Terms, const: int) -> Length:
     """The terms of a sum with the depths of their nesting, its atoms, negative terms, and atoms of the second form."""
-    places = _places(terms)
+    places = _places_in(terms)
     return (
         len(terms) + (const != 0) + sum([unit._height for unit in terms]) + len(places),
         len(places),

@@ -40,7 +40,7 @@ _known = shared_cache(CACHE_SIZE)
 _PAIRS = 8  # the most arguments of which the differences are bounded
 _ARGUMENTS = 24  # the most arguments that a nest may have to be rewritten, and of a maximum in a sum to be flattened
 _MEANS = 6  # the most arguments that are compared in threes
-_ROUNDS = 3  # how often a negative term in an argument is taken out that comes from its short form
+_ROUNDS = 3  # how often the short forms of arguments are taken apart again
 _TERMS = 8  # the most terms beside a maximum or minimum that each argument takes in
 
 
@@ -85,7 +85,7 @@ def as_sum(kind: Kind, dims: list[Dim], rounds: int = _ROUNDS) -> Sum:
     (common, offset), g, rest = _common(parts)
     if _size(rest) < _size(parts):
         terms, const = as_sum(kind, rest, rounds)
-    elif rounds and len(rest) == 2 and _size(rest)[1]:  # the short form of a rest has a negative term
+    elif rounds and rest != parts and _is_open(kind, rest):
         terms, const = as_sum(kind, rest, rounds - 1)
     else:
         terms, const = _nest(kind, rest)
@@ -99,6 +99,15 @@ def _nest(kind: Kind, parts: list[Dim]) -> Sum:
     if found is None:
         found = _shared(kind, parts)
     return ({extremum_atom(kind, tuple(sorted(parts, key=dim_order))): 1}, 0) if found is None else found
+
+
+def _is_open(kind: Kind, parts: list[Dim]) -> bool:
+    """Whether the short form of an argument has a negative term beside one other, or a maximum in a maximum."""
+    sums = [terms_of(part)[0] for part in parts]
+    if len(parts) == 2 and any(k < 0 for terms in sums for k in terms.values()):
+        return True
+    nests = [(unit, k) for terms in sums for unit, k in terms.items() if unit._flags & EXTREMUM]
+    return any(isinstance(unit, kind if k > 0 else OTHER[kind]) for unit, k in nests)
 
 
 def _size(parts: list[Dim]) -> tuple[int, int]:
