@@ -153,11 +153,19 @@ def without_windows(step: Dim, turn: Var) -> tuple[Dim, tuple[Windows, ...]]:
     """
     found = []
     for unit, factor in terms_of(step)[0].items():
-        windows = _windows(unit, turn)
-        if windows is not None:
-            found.append(windows._replace(factor=factor))
-            step = step - factor * unit
+        for size in _sizes(unit):
+            windows = _windows(size, turn)
+            if windows is not None:
+                found.append(windows._replace(factor=factor))
+                step = step - factor * size
+                break
     return step, tuple(found)
+
+
+def _sizes(unit: Expr) -> list[Dim]:
+    """What may be the size of a window: a minimum, less what its place is counted from: `min(max(S, 4*i), 4*i + 4)`."""
+    parts = unit._parts if isinstance(unit, Min) and len(unit._parts) == 2 else ()
+    return [unit - low for low in (0, *[low for part in parts if isinstance(part, Max) for low in part._parts])]
 
 
 def _windows(size: Dim, turn: Var) -> Windows | None:
