@@ -41,10 +41,6 @@ _MAIN = NameSpace()
 """The name space of the elements of tensors of main graphs."""
 
 
-_KEEPING = ("Cast", "Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Transpose")
-"""Operators that keep the number of elements that are not 0, a Cast those of a mask."""
-
-
 class RunTimeValues:
     """The elements from which the sizes of one inference are computed."""
 
@@ -163,7 +159,7 @@ class RunTimeValues:
         """The tensor from which a tensor has its elements, in some order, and whether these are a mask's."""
         if self._producers is None:
             self._producers = {output: node for node in scope.model.graph.nodes() for output in node[3]}
-        while (node := self._producers.get(name)) is not None and node[0] in _KEEPING and not node[1]:
+        while (node := self._producers.get(name)) is not None and _keeps_elements(node, scope):
             before = scope.get(node[2][0])
             if node[0] == "Cast" and getattr(before, "dtype", None) != dt.BOOL:
                 break  # a float between -1 and 1 becomes 0
@@ -231,3 +227,9 @@ class RunTimeValues:
 
     def _new(self, placeholder: Var, limit: Dim | None, origin: object) -> Var:
         return make_size(self._symbols.name(), placeholder.lo or 0, placeholder.hi, limit, origin)
+
+
+def _keeps_elements(node: Node, scope: Scope) -> bool:
+    """Whether a node keeps the number of elements that are not 0; a Cast does so for a mask."""
+    is_whole = scope.operators.facets(node[0], node[1]).view == "whole"
+    return not node[1] and (is_whole or node[0] == "Transpose" or node[0] == "Cast")
