@@ -16,6 +16,7 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING
 
+from onnx_infer.elements.lifting import SAME
 from onnx_infer.elements.samples import element_at
 from onnx_infer.laws.statements import Statement, elements_of, make_size
 from onnx_infer.values import dtype as dt
@@ -39,10 +40,6 @@ if TYPE_CHECKING:
 
 _MAIN = NameSpace()
 """The name space of the elements of tensors of main graphs."""
-
-
-_KEEPING = ("Cast", "Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Transpose")
-"""Operators that keep the number of elements that are not 0, a Cast those of a mask."""
 
 
 class RunTimeValues:
@@ -163,12 +160,14 @@ class RunTimeValues:
         """The tensor from which a tensor has its elements, in some order, and whether these are a mask's."""
         if self._producers is None:
             self._producers = {output: node for node in scope.model.graph.nodes() for output in node[3]}
-        while (node := self._producers.get(name)) is not None and node[0] in _KEEPING and not node[1]:
-            before = scope.get(node[2][0])
-            if node[0] == "Cast" and getattr(before, "dtype", None) != dt.BOOL:
-                break  # a float between -1 and 1 becomes 0
-            name = node[2][0]
-        return name, getattr(scope.get(name), "dtype", None) == dt.BOOL
+        kind = getattr(scope.get(name), "dtype", None)
+        while (node := self._producers.get(name)) is not None:
+            operator = scope.operators[node[1], node[0]]
+            before = getattr(scope.get(node[2][0]), "dtype", None) if node[2] else None
+            if operator is None or operator.rule.data is not SAME or before not in (kind, dt.BOOL):
+                break  # a Cast of a float between -1 and 1 gives 0
+            name, kind = node[2][0], before
+        return name, kind == dt.BOOL
 
     def _relate(self, name: Var, size: Dim) -> None:
         """State that a new size equals an expression of earlier ones, or solve it for an element that is new."""
