@@ -16,6 +16,7 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING
 
+from onnx_infer.elements.lifting import SAME
 from onnx_infer.elements.samples import element_at
 from onnx_infer.laws.statements import Statement, elements_of, make_size
 from onnx_infer.values import dtype as dt
@@ -159,12 +160,14 @@ class RunTimeValues:
         """The tensor from which a tensor has its elements, in some order, and whether these are a mask's."""
         if self._producers is None:
             self._producers = {output: node for node in scope.model.graph.nodes() for output in node[3]}
-        while (node := self._producers.get(name)) is not None and _keeps_elements(node, scope):
-            before = scope.get(node[2][0])
-            if node[0] == "Cast" and getattr(before, "dtype", None) != dt.BOOL:
-                break  # a float between -1 and 1 becomes 0
-            name = node[2][0]
-        return name, getattr(scope.get(name), "dtype", None) == dt.BOOL
+        kind = getattr(scope.get(name), "dtype", None)
+        while (node := self._producers.get(name)) is not None:
+            operator = scope.operators[node[1], node[0]]
+            before = getattr(scope.get(node[2][0]), "dtype", None) if node[2] else None
+            if operator is None or operator.rule.data is not SAME or before not in (kind, dt.BOOL):
+                break  # a Cast of a float between -1 and 1 gives 0
+            name, kind = node[2][0], before
+        return name, kind == dt.BOOL
 
     def _relate(self, name: Var, size: Dim) -> None:
         """State that a new size equals an expression of earlier ones, or solve it for an element that is new."""
@@ -227,9 +230,3 @@ class RunTimeValues:
 
     def _new(self, placeholder: Var, limit: Dim | None, origin: object) -> Var:
         return make_size(self._symbols.name(), placeholder.lo or 0, placeholder.hi, limit, origin)
-
-
-def _keeps_elements(node: Node, scope: Scope) -> bool:
-    """Whether a node keeps the number of elements that are not 0; a Cast does so for a mask."""
-    is_whole = scope.operators.facets(node[0], node[1]).view == "whole"
-    return not node[1] and (is_whole or node[0] == "Transpose" or node[0] == "Cast")

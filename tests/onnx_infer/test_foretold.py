@@ -142,4 +142,5 @@ def test_samples_belong_to_the_identity_of_a_tensor() -> None:
 def test_positions_of_ones_are_the_numbers_from_0_on() -> None:
     n = Var("N")
     found = nonzero(SymTensor(7, (n,), fill=1))
-    assert (found.shape, found.samples) == ((1, n), ((0, n - 1),))  # type: ignore[union-attr]
+    assert isinstance(found, SymTensor)
+    assert (found.shape, found.samples, found.progressions) == ((1, n), ((0, n - 1),), ((0, 1, n),))
