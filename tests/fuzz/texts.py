@@ -76,7 +76,7 @@ def fault(text: str) -> str | None:
     try:
         expression = parse(text, DECLARED)
     except ParseError as error:
-        return None if "^" in str(error) else f"no place is shown: {error}"
+        return None if "^" in str(error) or not text.strip() else f"no place is shown: {error}"
     except Exception as error:  # any other is the fault that is looked for
         return f"{type(error).__name__}: {error}"
     printed = str(expression)
