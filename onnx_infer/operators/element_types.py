@@ -135,9 +135,9 @@ def _are_plain(types: Types) -> bool:
 
 
 def _dtype_of(value: Value | None) -> int | None:
-    while value is not None and not hasattr(value, "dtype"):
+    while value is not None and not isinstance(value, SymTensor):
         value = getattr(value, "elem", None)
-    return getattr(value, "dtype", None)
+    return None if value is None else value.dtype
 
 
 LARGEST_SIZE = 2**63 - 1
