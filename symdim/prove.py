@@ -23,7 +23,6 @@ from symdim.algebra.constructors.floordiv import mod
 from symdim.algebra.named_tuple import NamedTuple
 from symdim.facts import Facts, with_origin
 from symdim.prover.budget import Budget, OutOfBudget
-from symdim.prover.halves import HALVES, halved
 from symdim.prover.hypotheses import INTERVALS, problem_of
 from symdim.prover.search import decided
 from symdim.relations.relation import Relation
@@ -125,8 +124,6 @@ def explain(
     wanted = Relation.of(a, relation, b).normal()
     if _evident(wanted):
         return Proof(True, laws=(INTERVALS,))
-    if _evident(wanted._replace(left=halved(wanted.left, budget))):
-        return Proof(True, laws=(HALVES,))
     goal = wanted.negated().normal()
     known = [] if facts is None else facts.relevant(a, b)
     for assumed in (known, []) if known else (known,):

@@ -14,8 +14,7 @@ from onnx_infer.elements.ratio import Element, Ratio, fraction, ratio
 from onnx_infer.errors import Unknown
 from onnx_infer.laws.known import holds
 from onnx_infer.laws.sizes import at_least
-from symdim import Expr, Max, maximum, minimum, product, total
-from symdim.algebra.constructors.lattice import as_extremum
+from symdim import Expr, Max, Min, maximum, minimum, product, total
 from symdim.algebra.dims import bounds_of
 from symdim.algebra.order import sorted_units
 from symdim.algebra.polynomials import powers_of, terms_of
@@ -247,9 +246,8 @@ def _magnitudes(distance: Dim) -> list[Dim]:
     terms, _ = terms_of(distance)
     for unit in sorted_units(terms):
         k = terms[unit]
-        kind, choices = as_extremum(unit) or (None, ())
-        if kind is not None and (kind is Max) == (k > 0):
-            parts = [distance - k * unit + k * part for part in choices]
+        if isinstance(unit, Max if k > 0 else Min):
+            parts = [distance - k * unit + k * part for part in unit._parts]
             if all(-part in parts for part in parts):
                 return [part for i, part in enumerate(parts) if -part not in parts[:i]]
     return [distance] if at_least(distance, 0) else []

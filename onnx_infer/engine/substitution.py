@@ -14,7 +14,7 @@ from onnx_infer.engine.fresh import is_made, renew, replacing
 from onnx_infer.laws.readable import has_many_names, is_long, is_unreadable
 from onnx_infer.types.join import sizes, variables_in
 from onnx_infer.values.tensor import Dim, SymTensor, Value
-from symdim import DivisionByZero, Expr, Var
+from symdim import DivisionByZero, Expr, Facts, Relation, Var, simplify
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.constructors.long_division import cancelled
 from symdim.algebra.dims import at_most, variables_of
@@ -154,6 +154,7 @@ def _shortened(equations: Iterable[tuple[StatedKind, Dim, Dim]], values: Iterabl
         known.demand(*equation)
     open_to = [size for size in composed if is_long(size) or known.has_multiples(size)]
     shorter = {size: known.rewritten(size) for size in open_to}
+    shorter |= {size: known.proved(size) for size, new in shorter.items() if new is not size and is_long(new)}
     # where a size is negative, the equations hold in no run
     return {size: new for size, new in shorter.items() if _is_shorter(new, size) and not at_most(new, -1)}
 
@@ -183,6 +184,7 @@ class Equations:
     def __init__(self) -> None:
         self._of: dict[Expr, Dim] = {}
         self._times: dict[Expr, tuple[int, Dim]] = {}  # a unit -> a number, and what so many times the unit equal
+        self._facts = Facts()
 
     def __bool__(self) -> bool:
         return bool(self._of or self._times)
@@ -201,6 +203,7 @@ class Equations:
         (gap,) = cancelled(self.rewritten(lhs) - self.rewritten(rhs))
         if not isinstance(gap, Expr):
             return
+        self._facts.assume(Relation("equal", lhs, rhs))
         terms = {gap: 1} if gap._terms is None else gap._terms
         part = max(terms, key=lambda part: _rank(part, terms[part]))
         number = abs(terms[part])
@@ -224,6 +227,17 @@ class Equations:
         except DivisionByZero:
             pass
         return size
+
+    def imply(self, relation: Relation) -> bool:
+        """Whether the equations prove an equality or that a number or size divides another one."""
+        kind, left, right, _ = relation
+        if not self._of or kind not in ("equal", "divides") or (kind == "divides" and left == 0):
+            return False
+        return self.proved(left - right if kind == "equal" else right % left) == 0
+
+    def proved(self, size: Dim) -> Dim:
+        """The size as short as the equations prove it to be."""
+        return simplify(size, self._facts)
 
     def has_multiples(self, size: Dim) -> bool:
         """Whether an equation replaces a multiple of a part of a size."""

@@ -24,9 +24,8 @@ from onnx_infer.errors import OnnxInferError
 from onnx_infer.integrations.replacing import Replacement
 from onnx_infer.protobuf.files import data_files, own_locations, read_model, save_model
 from onnx_infer.protobuf.wire import type_bytes
-from symdim import Dim, Expr
+from symdim import Expr
 from symdim.errors import printable_lines
-from symdim.prover.halves import halved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -66,7 +65,6 @@ class SymbolicShapeInferenceHelper:
     def __init__(self, model: onnx.ModelProto, *_: object, **__: object) -> None:
         self._result = infer(model)
         self._sizes: dict[str, int] = {}
-        self._first: dict[Dim, Dim] = {}
         self.known_vi_ = {
             name: onnx.ValueInfoProto(name=name, type=onnx.TypeProto.FromString(type_bytes(value)))
             for name, value in self._result.types.items()
@@ -80,14 +78,13 @@ class SymbolicShapeInferenceHelper:
     def get_edge_shape(self, edge: str) -> list[int | str] | None:
         """The sizes of a value: numbers and texts; None where its rank is not known.
 
-        The fusions compare texts. So a size in another form (`n - n//2`, `(n + 1)//2`) has the text of the first one.
+        The fusions compare texts, and equal sizes (`n - n//2`, `(n + 1)//2`) have one.
         """
         shape = self._result.shapes.get(edge)
         if shape is None:
             return None
         sizes = [d.substitute({n: self._sizes[n] for n in d.free_symbols() & self._sizes.keys()})
                  if isinstance(d, Expr) else d for d in shape]  # fmt: skip
-        sizes = [self._first.setdefault(halved(d), d) for d in sizes]
         return [d if isinstance(d, int) else str(d) for d in sizes]
 
     def compare_shape(self, edge: str, edge_other: str) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import ShapeInferenceError, Unknown, broken, require
 from onnx_infer.laws.known import holds
-from onnx_infer.laws.readable import MOST_LEAVES, MOST_LEAVES_OF_A_CHOICE, chosen
+from onnx_infer.laws.readable import MOST_LEAVES, chosen
 from onnx_infer.laws.statements import Kind, call_mode, conflicting, contradict, demand, fresh, state
 from symdim import Expr, Var, maximum
 from symdim.algebra import dims
@@ -50,25 +50,6 @@ def _rank_of_knowledge(size: Dim) -> tuple[bool, bool, int]:
     return (not isinstance(size, int), is_fresh(size), leaf_count(size))
 
 
-def are_one(a: Dim, b: Dim) -> bool:
-    """Whether two sizes are the same one, also where one is written with `n - n//2` and the other with `(n + 1)//2`.
-
-    >>> from symdim import Var
-    >>> N, M = Var("N"), Var("M")
-    >>> are_one((N - N // 2) * M, (N + 1) // 2 * M), are_one(N, M)
-    (True, False)
-    """
-    if a is b or a == b:
-        return True
-    if isinstance(a, int) or isinstance(b, int) or not a._height or set(a.variables()) != set(b.variables()):
-        return False
-    if leaf_count(a) + leaf_count(b) > MOST_LEAVES_OF_A_CHOICE:
-        return False
-    from symdim.prover.halves import are_equal
-
-    return are_equal(a, b)
-
-
 def unify(a: Dim, b: Dim, what: str, kind: Kind = "required", filled: Shape = ()) -> Dim:
     """The more informative of two sizes that the operator demands to be equal.
 
@@ -83,8 +64,6 @@ def unify(a: Dim, b: Dim, what: str, kind: Kind = "required", filled: Shape = ()
     """
     if a is b or a == b:
         return a
-    if are_one(a, b):
-        return min(a, b, key=_rank_of_knowledge)
     if kind == "assumed" and call_mode().is_cautious:
         state("equal", a, b, what, kind, filled)
         return fresh(f"{what} may differ")
@@ -180,7 +159,7 @@ def broadcast_size(a: Dim, b: Dim) -> Dim:
         return conflicting(f"sizes do not broadcast: {a} and {b}")
     if not (at_least(a, 0) and at_least(b, 0)) and maximum(a, 0) == maximum(b, 0):  # no size is negative
         return a if maximum(a, 0) == b else b
-    if are_one(a, b) or holds(a, "==", b):
+    if a == b or holds(a, "==", b):
         return min(a, b, key=_rank_of_knowledge)
     if call_mode().is_strict and isinstance(a, Expr) and isinstance(b, Expr):
         return unify(a, b, STRICT, "assumed")

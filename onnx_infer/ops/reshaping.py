@@ -12,7 +12,6 @@ from onnx_infer.errors import require
 from onnx_infer.laws.lengths import known_elements, open_sizes
 from onnx_infer.laws.limits import all_at_least, demand_at_least
 from onnx_infer.laws.sizes import (
-    are_one,
     at_least,
     exact_quotient,
     is_fresh,
@@ -190,7 +189,7 @@ def _demand_computed(element: Dim | None, size: Dim, copied: Dim | None) -> None
     """
     if not isinstance(element, Expr):
         return
-    if are_one(element, size):
+    if element == size:
         _demand_no_copy(element, copied)
     elif call_mode().is_cautious or not (is_fresh(element) or is_fresh(size)):
         state("broadcast_to", maximum(element, 0) + 1, size + 1, "a computed size and what the others leave, plus 1")

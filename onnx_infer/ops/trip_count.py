@@ -21,7 +21,6 @@ from onnx_infer.elements.conditions import Positive, logical_and, positive, sele
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import fresh
 from symdim import Expr, Max, Min, Var, ceildiv, maximum, minimum
-from symdim.algebra.constructors.lattice import as_extremum
 from symdim.algebra.dims import substituted
 from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.polynomials import terms_of
@@ -209,9 +208,8 @@ def alternatives(gap: Dim, kind: type[Min | Max]) -> list[Dim]:
     """The gaps whose minimum (or maximum) is this gap; empty if it is neither."""
     terms, _ = terms_of(gap)
     for unit, k in terms.items():
-        found, parts = as_extremum(unit) or (None, ())
-        if found is not None and (found is kind) == (k > 0):
-            return [gap - k * unit + k * part for part in parts]
+        if isinstance(unit, (Max, Min)) and isinstance(unit, kind) == (k > 0):
+            return [gap - k * unit + k * part for part in unit._parts]
     return []
 
 

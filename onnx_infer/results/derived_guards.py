@@ -224,6 +224,8 @@ def _under_equations(guards: Sequence[Guard]) -> Iterable[Guard]:
 
 def _rewritten(guard: Guard, equations: Equations) -> list[Guard]:
     """The guard under these equations, if that is shorter; an empty list if they imply it."""
+    if equations.imply(guard.condition):
+        return []
     lhs, rhs = equations.rewritten(guard.lhs), equations.rewritten(guard.rhs)
     if lhs is guard.lhs and rhs is guard.rhs:
         return [guard]

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra import corners, pieces
+from symdim.algebra import corners
 from symdim.algebra.application import Application
 from symdim.algebra.caches import remembered
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
@@ -138,11 +138,6 @@ def _least(terms: Terms, const: int, sums: int = _SUMS) -> int | None:
     return known
 
 
-def _unscaled(end: int | None, scale: int) -> int | None:
-    """The least integer whose multiple by `scale` is at least `end`."""
-    return None if end is None else -(-end // scale)
-
-
 def _least_of_terms(terms: Terms, const: int) -> int | None:
     known, _ = linear_bounds(terms, const)
     if corners.is_correlated(terms):
@@ -150,15 +145,14 @@ def _least_of_terms(terms: Terms, const: int) -> int | None:
     return known
 
 
+def _unscaled(end: int | None, scale: int) -> int | None:
+    """The least integer whose multiple by `scale` is at least `end`."""
+    return None if end is None else -(-end // scale)
+
+
 def _least_by_arguments(terms: Terms, const: int, place: Place, sums: int) -> int | None:
     """A lower bound of a sum from those of the sums with an argument in place of an extremum, or the exact one."""
     unit, atom, factor = place
-    x = pieces.only_unit(terms)
-    if x is not None:
-        of_x = {u: k for u, k in terms.items() if u is x or isinstance(u, Extremum)}
-        least_beside, _ = linear_bounds({u: k for u, k in terms.items() if u not in of_x}, const)
-        least_of_x = None if least_beside is None else pieces.least(of_x, x, bounds_of(x))
-        return None if least_beside is None or least_of_x is None else least_beside + least_of_x
     ends: list[int] = []
     for part in atom._parts:
         rest = {u: k for u, k in terms.items() if u is not unit}

@@ -7,34 +7,18 @@ one; constructors/arithmetic.py makes the nodes whose form is canonical.
 from __future__ import annotations
 
 from symdim.algebra.caches import shared_cache
-from symdim.algebra.expr import CACHE_SIZE, Add, Expr, FloorDiv, Max, Min, Mul
+from symdim.algebra.expr import CACHE_SIZE, Add, Expr, Mul
 from symdim.algebra.interning import PRIME, find_sum, find_unit, publish
 from symdim.algebra.order import sorted_units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from symdim.algebra.expr import Dim, Terms
 
     Powers = dict[Expr, int]
 
-EXTREMUM, SPLIT, NESTED, PAIR, CLAMP, HALF, OPPOSITE = 1, 2, 4, 8, 16, 32, 64
-"""The `flags` of a unit: which laws concern it.
-
-| flag     | the unit                                                    | laws of      |
-|----------|-------------------------------------------------------------|--------------|
-| EXTREMUM | has a maximum or minimum as a factor                        | bounds.py    |
-| SPLIT    | is a maximum or minimum, or a division of one, by a number  | lattice.py   |
-| NESTED   | is a product with a factor that is SPLIT                    | lattice.py   |
-| PAIR     | has one maximum or minimum of two arguments                 | basis.py     |
-| CLAMP    | has one clamp                                               | basis.py     |
-| HALF     | has one half                                                | basis.py     |
-| OPPOSITE | is a multiple of `max(a, b)*min(a, b)`                      | basis.py     |
-
-No law but that of OPPOSITE concerns a product of several atoms that are PAIR, CLAMP or HALF.
-"""
-HAS_LAWS = PAIR | CLAMP | HALF | OPPOSITE
+EXTREMUM, EVEN = 1, 2
+"""The flags of a unit: it has a maximum or minimum as a factor, or a division by an even number."""
 
 _products = shared_cache(CACHE_SIZE)
 
@@ -77,33 +61,11 @@ def _new_unit(powers: Powers, fingerprint: int) -> Expr:
             height = max(height, 1 + atom._height)
         elif atom._height > height:
             height = atom._height
-    flags = _flags_of(powers) if height else 0
     node._height = height
-    node._flags = flags
-    return publish(node)
-
-
-def _flags_of(powers: Powers) -> int:
-    """The flags of a product, by the flags of its atoms."""
-    extremum = 0
-    with_laws: list[Expr] = []
+    node._flags = 0
     for atom in powers:
-        extremum |= atom._flags & EXTREMUM | (NESTED if atom._flags & SPLIT else 0)
-        if atom._flags & HAS_LAWS:
-            with_laws.append(atom)
-    if len(with_laws) == 1 and powers[with_laws[0]] == 1:
-        return extremum | with_laws[0]._flags & HAS_LAWS
-    return extremum | (OPPOSITE if opposites(with_laws) else 0)
-
-
-def opposites(atoms: Iterable[Expr]) -> tuple[Expr, Expr] | None:
-    """The maximum and the minimum of the same two arguments among some atoms."""
-    pairs = [atom for atom in atoms if atom._flags & PAIR and type(atom) is not FloorDiv]
-    for atom in pairs:
-        for other in pairs:
-            if type(atom) is Max and type(other) is Min and atom._parts == other._parts:
-                return atom, other
-    return None
+        node._flags |= atom._flags
+    return publish(node)
 
 
 def times(u: Expr | None, v: Expr | None) -> Expr | None:
@@ -168,24 +130,9 @@ def height_of(node: Dim) -> int:
     return 0 if isinstance(node, int) else node._height
 
 
-def split_unit(dim: Dim) -> Expr | None:
-    """The only unit of a sum that has several arguments, whatever products stand beside it; None for none or more."""
-    if isinstance(dim, int):
-        return None
-    if dim._terms is None:
-        return dim if dim._flags & SPLIT else None
-    found = [unit for unit in dim._terms if unit._flags & SPLIT]
-    return found[0] if len(found) == 1 else None
-
-
 def has_extrema(dim: Dim) -> bool:
-    """Whether a term of a sum has a maximum or minimum, or a division of one, as a factor."""
-    return any(unit._flags & (EXTREMUM | SPLIT | NESTED) for unit in terms_of(dim)[0])
-
-
-def has_laws(dim: Dim) -> bool:
-    """Whether the laws of basis.py concern a term of a sum."""
-    return any(unit._flags & HAS_LAWS for unit in terms_of(dim)[0])
+    """Whether a term of a sum has a maximum or minimum as a factor."""
+    return any(unit._flags & EXTREMUM for unit in terms_of(dim)[0])
 
 
 def accumulate(total: dict[Expr, int], terms: dict[Expr, int], factor: int = 1, unit: Expr | None = None) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from symdim.algebra.constructors.arithmetic import MAX_TERMS, multiply
 from symdim.algebra.evaluate import parts_first, parts_of
 from symdim.algebra.expr import Expr, Extremum, FloorDiv
-from symdim.algebra.polynomials import NESTED, SPLIT, terms_of
+from symdim.algebra.polynomials import EXTREMUM, terms_of
 from symdim.algebra.texts.written import is_nest, steps_of
 
 TYPE_CHECKING = False
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 _WORDS = 64  # in one step
 _STEP = 20  # microseconds
 _BITS = 256
-_PAIR = 192  # for a pair of leaves
+_PAIR = 96  # for a pair of leaves
 _LEAVES = 16  # the most leaves that count
-_SUM = 512  # for a sum with a nest beside other terms, and a numerator with one: intervals see what terms share
+_SUM = 256  # for a sum with a nest beside other terms, and a numerator with one: intervals see what terms share
 _DIVISION = 64  # for each term of a numerator and each term of the divisor: one is taken out of the other
 _ATOM = 16  # for each step of an atom that is no nest: its interval, and attempts to take it apart
 
@@ -135,8 +135,7 @@ def bits_of(dim: Dim) -> int:
 #
 # It is measured in microseconds of a usual machine, but computed from the expression alone. So a budget ends at the
 # same place on every machine, whatever the caches hold. Nearly all of it goes into nests: maxima, minima and divisions
-# of each other. The constructors compare each pair of their leaves, so a nest of 16 leaves takes some 30 milliseconds.
-# Longer nests stay as they are written (lattice.py).
+# of each other. The constructors compare pairs of their arguments, so a nest of 16 leaves takes some 25 milliseconds.
 
 
 def work_of(node: Expr, nests: dict[Expr, int]) -> int:
@@ -145,7 +144,7 @@ def work_of(node: Expr, nests: dict[Expr, int]) -> int:
     >>> from symdim import Var, maximum, minimum
     >>> N, M = Var("N"), Var("M")
     >>> [work_of(e, {}) for e in (N + M, N // 2, maximum(N, M), minimum(maximum(N, 3), 9))]
-    [2, 16, 128, 1728]
+    [2, 16, 128, 864]
     """
     if node._terms is None and isinstance(node, FloorDiv | Extremum):
         if is_nest(node):
@@ -171,6 +170,4 @@ def _leaves_of(nest: Expr, known: dict[Expr, int]) -> int:
 
 def _nested_in(node: Expr) -> list[Expr]:
     """The parts of a node that are nests, or sums and products with nests in them."""
-    return [
-        p for p in parts_of(node) if any(u._flags & (SPLIT | NESTED) for u in ([p] if p._terms is None else p._terms))
-    ]
+    return [p for p in parts_of(node) if any(u._flags & EXTREMUM for u in ([p] if p._terms is None else p._terms))]

@@ -5,7 +5,7 @@ the mirror images):
 
     multiple     k*u >= c                where  u >= ceil(c/k)                     k >= 1
     factor       f*u >= 0                where  u >= 0                             f >= 1
-    maximum      max(a, b) + r >= 0      where  a + r >= 0 or b + r >= 0
+    maximum      max(a, b) + r >= 0      where  a + r >= 0 or b + r >= 0; always if a + k*b + (1 + k)*r >= 0
                  max(a, b) + r <= 0      where  a + r <= 0 and b + r <= 0
     equality     e == 0                  where  e >= 0 and e <= 0
     remainder    d*(n//d) == n           where  d divides n
@@ -19,14 +19,14 @@ of its parts except one, or if the union of its parts is an interval of one vari
 
 from __future__ import annotations
 
+from itertools import combinations
 from math import gcd
 
 from symdim.algebra.constructors.arithmetic import add, scale, subtract, sum_of, total
-from symdim.algebra.constructors.lattice import as_extremum
 from symdim.algebra.constructors.long_division import cancelled
 from symdim.algebra.dims import at_least, excludes, sign, substituted
 from symdim.algebra.evaluate import postorder
-from symdim.algebra.expr import Expr, FloorDiv, Max, Min
+from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Min
 from symdim.algebra.intervals import is_empty, meet
 from symdim.algebra.polynomials import powers_of, terms_of
 from symdim.algebra.texts.remainders import as_remainder
@@ -155,11 +155,10 @@ def _step(gap: Expr) -> list[Dim] | None:
         rest = const // abs(k)  # monomial + rest >= 0, or rest - monomial >= 0
         found = _unit_step(monomial, 1 if k > 0 else -1, rest)
         return _threshold(gap) if found is None else found
-    extrema = [monomial for monomial in terms if as_extremum(monomial) is not None]
-    apart = [monomial for monomial in extrema if isinstance(monomial, (Max, Min))] or extrema
-    if len(apart) == 1:
-        k = terms[apart[0]]
-        found = _extremum_step(apart[0], k, subtract(gap, scale(apart[0], k)))
+    extrema = [monomial for monomial in terms if isinstance(monomial, Extremum)]
+    if len(extrema) == 1:
+        k = terms[extrema[0]]
+        found = _extremum_step(extrema[0], k, subtract(gap, scale(extrema[0], k)))
     else:
         divisions = [monomial for monomial in terms if isinstance(monomial, FloorDiv) and abs(terms[monomial]) == 1]
         found = None
@@ -181,9 +180,9 @@ def _unit_step(monomial: Expr, sign: int, rest: Dim) -> list[Dim] | None:
     return None if found is None or len(found) > _PARTS else found
 
 
-def _extremum_step(monomial: Expr, k: int, rest: Dim) -> list[Dim] | None:
+def _extremum_step(monomial: Extremum, k: int, rest: Dim) -> list[Dim] | None:
     """The step of `k*max(parts) + rest >= 0`, or of a minimum."""
-    kind, parts = as_extremum(monomial) or (Max, (monomial,))
+    kind, parts = type(monomial), monomial._parts
     if len(parts) > _ARGUMENTS:
         return None
     gaps = [add(scale(part, k), rest) for part in parts]
@@ -191,8 +190,17 @@ def _extremum_step(monomial: Expr, k: int, rest: Dim) -> list[Dim] | None:
         if any(map(always, gaps)):
             return []
         open_gaps = [gap for gap in gaps if always(gap) is not False]
+        if any(_cover(a, b) for a, b in combinations(open_gaps, 2)):
+            return []
         return open_gaps if len(open_gaps) == 1 else None
     return gaps if sum(always(gap) is None for gap in gaps) <= _PARTS else None
+
+
+def _cover(a: Dim, b: Dim) -> bool:
+    """Whether a >= 0 or b >= 0 everywhere: a sum of multiples of both, in which a term cancels, is never negative."""
+    ones, others = terms_of(a)[0], terms_of(b)[0]
+    pairs = [(abs(k), abs(others[u])) for u, k in ones.items() if k * others.get(u, 0) < 0]
+    return any(always(add(scale(a, m), scale(b, k))) for k, m in pairs)
 
 
 def _threshold(gap: Expr) -> list[Dim] | None:

@@ -109,7 +109,8 @@ def test_a_variable_is_replaced_by_its_bound_only_where_monotone_up_to_it():
     at = {n: 0, m: 2, d: 1, e: 1}
     assert e.at_most.to_int(at) == 1
     assert size.to_int(at) == 1
-    assert size.bound_expr().to_int(at) >= 1
+    bound = size.bound_expr()
+    assert (bound if isinstance(bound, int) else bound.to_int(at)) >= 1
 
 
 def test_a_declared_name_is_not_exact():

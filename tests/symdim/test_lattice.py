@@ -147,11 +147,11 @@ def test_a_shift_of_three_arguments_is_taken_out():
         assert extremum(X - 2, Y, Z + 2) + 5 is extremum(X + 3, Y + 5, Z + 7)
 
 
-def test_two_maxima_without_a_common_term_may_make_a_clamp():
-    """y//3 is at most 3*y."""
+def test_two_minima_without_a_common_term_stay():
+    """y//3 is at most 3*y, but a clamp of both would be longer."""
     whole = Var.fresh("x", None, None)
     made = minimum(1, 3 * Y) - minimum(whole, Y // 3)
-    assert str(made) == "1 - min(x, y//3 + max(1 - 3*y, 0))"
+    assert str(made) == "min(3*y, 1) - min(x, y//3)"
     assert parse(str(made), {"x": whole, "y": Y}) is made
 
 

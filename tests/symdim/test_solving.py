@@ -47,6 +47,7 @@ def agrees(condition: Relation, limit: int = 100) -> None:
         ("at_least", maximum(H * S, 3), 5, "H*S >= 5"),
         ("at_least", minimum(H // 2, 9), 4, "H >= 8"),
         ("at_least", minimum(H // 2, 3), 4, "never"),
+        ("at_most", N, 96 * minimum(maximum(N, 32), 33) - 3040, "N <= 128"),
         ("at_least", (H // 4) * (S // 3), 1, "H >= 4; S >= 3"),
         ("at_least", N * (H // 4), N, "H >= 4"),
         ("at_least", H - H // 2, 3, "H >= 5"),

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from symdim import Dim, Expr, Scope, Var, maximum, minimum, parse
+from symdim import Dim, Expr, Scope, Var, equal, maximum, minimum, parse
 from symdim.algebra.variable import make_variable
 
 SCOPE = Scope()
@@ -34,7 +34,7 @@ def test_the_text_of_a_rest_does_not_need_that_of_the_sum():
 
 
 def test_a_numerator_is_reflected_once():
-    """Its sign is that of the first term in the basis; by that of the short form this went on for ever."""
+    """Its sign is that of the first term; the short form of the reflected numerator has the other sign."""
     N, K, L = (SYMBOLS[name] for name in "NKL")
     product = N * (K - 2 * minimum(K, L) - L)
     remainder = product % 5
@@ -43,10 +43,11 @@ def test_a_numerator_is_reflected_once():
     assert -((-product) // 5) is (product + 4) // 5
 
 
-def test_a_division_of_a_minimum_that_has_one_value_is_a_number():
+def test_a_division_of_a_minimum_that_has_one_value_is_proved():
     N, s, k = Scope().var("N"), Var.fresh("s", 0, 31), Var.fresh("k", 2, 9)
     remainder = (minimum(s, N) // -6) % k
-    assert remainder // 64 == ((-minimum(N, s)) % (6 * k)) // 384 == 0
+    assert equal(remainder // 64, 0) is True
+    assert equal(((-minimum(N, s)) % (6 * k)) // 384, 0) is True
     assert remainder // 4 not in (0, 1, 2)  # it has several values
 
 
@@ -98,9 +99,9 @@ def test_a_product_of_two_halves_that_share_names():
 def test_a_common_factor_leaves_fewer_integers_between_two_sizes(factor: int) -> None:
     """`min(4*M, 1 - 4*M)` is at most 0, since it is at most the mean 1/2. So is twice this."""
     M = SYMBOLS["M"]
-    assert minimum(factor * M, maximum(1 - factor * M, 0)) == 0
-    assert minimum(2 * factor * M, maximum(2 - 2 * factor * M, 0)) == 0
-    assert minimum(2 * factor * M, maximum(2 - 2 * factor * M, 0), M) == 0
+    assert equal(minimum(factor * M, maximum(1 - factor * M, 0)), 0) is True
+    assert equal(minimum(2 * factor * M, maximum(2 - 2 * factor * M, 0)), 0) is True
+    assert equal(minimum(2 * factor * M, maximum(2 - 2 * factor * M, 0), M), 0) is True
     other = minimum(factor * M, maximum(factor + 1 - factor * M, 0))
     assert [other if isinstance(other, int) else other.evaluate(M=m) for m in range(4)] == [0, 1, 0, 0]
 

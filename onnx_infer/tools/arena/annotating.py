@@ -54,7 +54,7 @@ def annotate(
         model.metadata_props,
         {
             "version": str(VERSION),
-            **{name: str(fact) for name, fact in facts.items()},
+            **{name: str(fact) for name, fact in facts.items() if fact is not None},
             "steps": " ".join(map(str, numbers)),
             **({"values": json.dumps(without)} if without else {}),
         },
@@ -77,7 +77,7 @@ def _entries(
             "first": str(buffer.first),
             "last": str(buffer.last),
         }
-        if len(offset := str(buffer.offset)) <= _LONGEST:
+        if buffer.offset is not None and len(offset := str(buffer.offset)) <= _LONGEST:
             entries["offset"] = offset
         if buffer.root == buffer.value:
             entries["below"] = " ".join(map(str, storages[number].below))

@@ -17,6 +17,7 @@ from onnx_infer.tools.planning.samples import mixed_sizes, sample_sizes
 from onnx_infer.tools.planning.scheduled import MOST_STEPS, Schedule, ScheduledNode
 from symdim import ceildiv, maximum
 from symdim.algebra.dims import variables_of
+from symdim.algebra.texts.written import leaf_count
 from symdim.compile import StraightLine, tuple_text
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from symdim import Var
 
 Owner: TypeAlias = Literal["arena", "caller"]
+
+LONGEST_OFFSET = 200
+"""The most names in the ends of which an offset is the highest, written out."""
 
 _MOST_COMPARED = 100_000
 """The most comparisons of two ends that shorten the offsets of a plan."""
@@ -232,25 +236,35 @@ def _storages(places: Mapping[str, Place], steps: Sequence[Step], last: Mapping[
 def _offsets(layout: Layout, storages: Sequence[Storage], sizes: Mapping[str, Dim], align: int) -> list[Storage]:
     """The storages with those that decide their offsets, without ends that another end is proved to cover.
 
-    What is left out changes no offset at any size. After `_MOST_COMPARED` comparisons the rest stays as it is.
+    What is left out changes no offset at any size. After `_MOST_COMPARED` comparisons the rest stays as it is. An
+    offset is None if it or one that it depends on has more than `LONGEST_OFFSET` names.
     """
     placed = list(storages)
-    ends: dict[int, Polynomial] = {}
+    ends: dict[int, Polynomial] = {}  # of the storages that have an offset
     compared = 0
     for block in layout.order:
         kept: list[int] = []
         for x in layout.below[block]:
             compared += len(kept)
-            if compared < _MOST_COMPARED:
-                if any(ends[y].covers(ends[x]) for y in kept):
+            if compared < _MOST_COMPARED and (end := ends.get(x)) is not None:
+                if any(y in ends and ends[y].covers(end) for y in kept):
                     continue
-                kept = [y for y in kept if not ends[x].covers(ends[y])]
+                kept = [y for y in kept if y not in ends or not end.covers(ends[y])]
             kept.append(x)
-        offset = maximum(*(ends[x].size for x in kept)) if kept else 0
+        offset = _highest([ends.get(x) for x in kept])
         covered = tuple(x for x in layout.below[block] if x not in kept)
         placed[block] = storages[block]._replace(below=tuple(kept), covered=covered, offset=offset)
-        ends[block] = ZERO.plus([offset, ceildiv(sizes[storages[block].root], align) * align])
+        if offset is not None:
+            ends[block] = ZERO.plus([offset, ceildiv(sizes[storages[block].root], align) * align])
     return placed
+
+
+def _highest(ends: Sequence[Polynomial | None]) -> Dim | None:
+    """The highest of some ends as an expression; None for a long one."""
+    sizes = [end.size for end in ends if end is not None]
+    if len(sizes) < len(ends) or sum(map(leaf_count, sizes)) > LONGEST_OFFSET:
+        return None
+    return maximum(*sizes) if sizes else 0
 
 
 def compiled(symbols: Sequence[Var], sizes: Collection[Dim]) -> Callable[..., tuple[int, ...]]:

@@ -113,7 +113,7 @@ class ArenaPlan:
         for name, (root, start, kind) in self._places.items():
             storage = self.storages[number[root]]
             below = tuple(self.storages[i].root for i in storage.below)
-            offset = storage.offset + start
+            offset = None if storage.offset is None else storage.offset + start
             found.append(
                 Buffer(name, root, kind, self._sizes[name], offset, self._first[name], self._last[name], below)
             )
@@ -124,13 +124,16 @@ class ArenaPlan:
         return self._places[value].root
 
     @cached_property
-    def size(self) -> Dim:
-        """The bytes of the arena, as an expression."""
+    def size(self) -> Dim | None:
+        """The bytes of the arena, as an expression; None if that is long. `at` and emitted code have the number."""
         ends = dict.fromkeys(map(self.end, self.storages))
-        return maximum(*ends) if ends else 0
+        known = [end for end in ends if end is not None]
+        return None if len(known) < len(ends) else maximum(*known) if known else 0
 
-    def end(self, storage: Storage) -> Dim:
-        """Where a storage ends: its offset and its bytes, rounded up to the alignment."""
+    def end(self, storage: Storage) -> Dim | None:
+        """Where a storage ends: its offset and its bytes, rounded up to the alignment. None if its offset is long."""
+        if storage.offset is None:
+            return None
         return storage.offset + ceildiv(self._sizes[storage.root], self.align) * self.align
 
     @cached_property
@@ -214,7 +217,7 @@ class Verified(NamedTuple):
 def verify(
     steps: Sequence[Step],
     storages: Sequence[Storage],
-    ends: Sequence[Dim],
+    ends: Sequence[Dim | None],
     places: Mapping[str, Place],
     outputs: Iterable[str],
 ) -> Verified:
@@ -252,7 +255,7 @@ def _where(step: Step) -> str:
     return f"{step.operator} {step.node!r}"
 
 
-def _all_below(storages: Sequence[Storage], ends: Sequence[Dim]) -> list[int]:
+def _all_below(storages: Sequence[Storage], ends: Sequence[Dim | None]) -> list[int]:
     """For each storage all that lie below it, directly or through others, as bits. Raises PlanError if one does not."""
     found: dict[int, int] = {}
     for start in range(len(storages)):
@@ -272,9 +275,13 @@ def _all_below(storages: Sequence[Storage], ends: Sequence[Dim]) -> list[int]:
             for x in under:
                 found[block] |= found[x] | 1 << x
             for x in storage.covered:
-                if not any(at_least(ends[y] - ends[x], 0) for y in storage.below):
+                if not any(_is_higher(ends[y], ends[x]) for y in storage.below):
                     raise PlanError(f"the end of {storages[x].root!r} may be above the offset of {storage.root!r}")
     return [found[i] for i in range(len(storages))]
+
+
+def _is_higher(end: Dim | None, other: Dim | None) -> bool:
+    return end is not None and other is not None and at_least(end - other, 0)
 
 
 def _needed_after(steps: Sequence[Step], outputs: set[str], places: Mapping[str, Place]) -> list[set[str]]:

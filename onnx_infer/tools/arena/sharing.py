@@ -36,7 +36,8 @@ class Storage(NamedTuple):
     """A piece of the arena for the value `root` and those that share its storage.
 
     It is needed from the step `first` to the step `last`. `below`: the numbers of the storages that end below it, of
-    which the highest end is its `offset`; `covered`: others below it, of which one of those ends higher at all sizes.
+    which the highest end is its `offset`, None if that is long; `covered`: others below it, of which one of those ends
+    higher at all sizes.
     """
 
     root: str
@@ -44,23 +45,24 @@ class Storage(NamedTuple):
     last: int
     below: tuple[int, ...] = ()
     covered: tuple[int, ...] = ()
-    offset: Dim = 0
+    offset: Dim | None = 0
 
 
 class Buffer(NamedTuple):
     """The place of a value in the arena, for all sizes.
 
     `root`: the value whose storage it shares, perhaps itself; `kind`: "own", a "view" of bytes that are there, or "in
-    place" of an operand. `size`: its bytes. `offset`: where it begins. `first` and `last`: the steps between which it
-    is needed: an input of the model is there before step 0, at -1, and an output after the last step. `below`: the
-    roots of the storages that end below its own, of which the highest end decides the offset.
+    place" of an operand. `size`: its bytes. `offset`: where it begins; None if the expression is long. `first` and
+    `last`: the steps between which it is needed: an input of the model is there before step 0, at -1, and an output
+    after the last step. `below`: the roots of the storages that end below its own, of which the highest end decides the
+    offset.
     """
 
     value: str
     root: str
     kind: Kind
     size: Dim
-    offset: Dim
+    offset: Dim | None
     first: int
     last: int
     below: tuple[str, ...]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from onnx_infer.tools.arena.plan import ArenaPlan, PlacedArena
+    from onnx_infer.values.tensor import Dim
 
 _TOP_VALUES = 10
 _FEW_NAMES = 3
@@ -81,7 +82,7 @@ class ArenaReport:
         plan = self.plan
         return {
             "align": plan.align,
-            "size": plain(plan.size),
+            "size": None if plan.size is None else plain(plan.size),
             "lower_bound": plain(plan.lower_bound),
             "symbols": [symbol.name for symbol in plan.symbols],
             "buffers": [
@@ -90,7 +91,7 @@ class ArenaReport:
                     "root": buffer.root,
                     "kind": buffer.kind,
                     "size": plain(buffer.size),
-                    "offset": plain(buffer.offset),
+                    "offset": None if buffer.offset is None else plain(buffer.offset),
                     "first": buffer.first,
                     "last": buffer.last,
                     "below": list(buffer.below),
@@ -115,5 +116,7 @@ def _ratio(at: PlacedArena) -> str:
     return f"{at.size / at.lower_bound:.3f}" if at.lower_bound else "1.000"
 
 
-def _short(size: object) -> str:
+def _short(size: Dim | None) -> str:
+    if size is None:
+        return "the expression of its size is too long to show; the table has numbers, and --emit computes it"
     return shortened(str(size), _LONGEST, _LONGEST // 2)

@@ -1,28 +1,21 @@
 """Sums, products and powers in canonical form.
 
-A sum in which the laws of basis.py may apply gets its short form (shortening.py). Any other sum is canonical as it is.
+Twins add up: max(a, b) + min(a, b) == a + b, and x//2 + (x + 1)//2 == x.
 """
 
 from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra.caches import remembered
-from symdim.algebra.constructors import extrema, floordiv, shortening
-from symdim.algebra.expr import Expr, Extremum, FloorDiv, Mul, as_dim
+from symdim.algebra.constructors import complements
+from symdim.algebra.expr import Expr, Mul, as_dim
 from symdim.algebra.interning import PRIME, find_sum
 from symdim.algebra.order import dim_order, leading
 from symdim.algebra.polynomials import (
-    CLAMP,
-    HALF,
-    HAS_LAWS,
-    OPPOSITE,
-    PAIR,
     accumulate,
     has_sum_factor,
     new_sum,
     powers_of,
-    split_unit,
     sum_as_it_stands,
     terms_of,
     times,
@@ -34,11 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import TypeGuard
 
-    from symdim.algebra.expr import Dim, Sum, Terms
+    from symdim.algebra.expr import Dim, Terms
 
 MAX_TERMS = 256  # a product with more terms stays factored
 MAX_PAIRS = 16 * MAX_TERMS  # the most pairs of terms that are multiplied
-_ROUNDS = 4  # times that a result is made again; two are the most that were seen
 
 
 def sum_of(terms: Terms, const: int, fingerprint: int | None = None) -> Dim:
@@ -47,7 +39,7 @@ def sum_of(terms: Terms, const: int, fingerprint: int | None = None) -> Dim:
         return const
     if const == 0 and len(terms) == 1:
         ((unit, coefficient),) = terms.items()
-        if coefficient == 1 and not unit._flags & OPPOSITE:
+        if coefficient == 1:
             return unit
     if fingerprint is None:
         fingerprint = const
@@ -62,21 +54,11 @@ def sum_of(terms: Terms, const: int, fingerprint: int | None = None) -> Dim:
         if unit._height > height:
             height = unit._height
         flags |= unit._flags
-    if flags & HAS_LAWS and (const or len(terms) > 1 or flags & OPPOSITE) and not _is_of_one_half(terms):
-        return sum_as_it_stands(*shortening.short_form(terms, const))
+    if flags and (const or len(terms) > 1):
+        short = complements.shortest(terms, const)
+        if short is not None:
+            return sum_as_it_stands(*short)
     return new_sum(terms, const, fingerprint, height)
-
-
-def _is_of_one_half(terms: Terms) -> bool:
-    """Whether no law concerns a sum but that of one half, and the other half would only bring terms in."""
-    found: FloorDiv | None = None
-    for unit in terms:
-        if unit._flags & HAS_LAWS:
-            if found is not None or type(unit) is not FloorDiv or not unit._flags & HALF:
-                return False
-            found = unit
-    assert found is not None
-    return not any(unit in terms or unit._flags & HAS_LAWS for unit in terms_of(found._parts[0])[0])
 
 
 def add(a: Dim, b: Dim) -> Dim:
@@ -160,7 +142,7 @@ def multiply(a: Dim, b: Dim) -> Dim:
     if a._terms is None and b._terms is None:
         unit = times(a, b)
         assert unit is not None
-        return sum_of({unit: 1}, 0) if unit._flags & OPPOSITE else unit
+        return unit
     a_terms, a_const = terms_of(a)
     b_terms, b_const = terms_of(b)
     a_size, b_size = len(a_terms) + (a_const != 0), len(b_terms) + (b_const != 0)
@@ -246,7 +228,7 @@ def _least_terms(a: Expr, k: int) -> int:
     terms, const = terms_of(a)
     count = len(terms) + (const != 0)
     signs = {c > 0 for c in (*terms.values(), const) if c}
-    if (len(signs) > 1 and count > 2) or any(unit._flags & HAS_LAWS for unit in terms):
+    if len(signs) > 1 and count > 2:
         return 0
     return k * (count - 1) + 1 - (const != 0)
 
@@ -291,47 +273,3 @@ def product(dims: Iterable[Dim]) -> Dim:
             return _factored(result, *factors[i:])  # what stays factored takes up the rest at once
         result = multiply(result, factor)
     return result
-
-
-def stable(found: Sum, given: tuple[Dim, ...]) -> Sum:
-    """A sum in which each atom is what its parts make, where its parts are not those that were `given`.
-
-    A constructor takes its operands apart in steps. A step may leave what an earlier one would have taken further. So
-    an atom that was not given as it stands is made once more from its parts, until nothing changes. Then the parts of
-    an expression make it again, and so does its text.
-    """
-    for _ in range(_ROUNDS):
-        changed: Sum | None = None
-        for unit, k in found[0].items():
-            if _may_change(unit, given):
-                again = _made_again(unit)
-                if again != ({unit: 1}, 0):
-                    terms, const = changed or (dict(found[0]), found[1])
-                    accumulate(terms, {unit: -k})
-                    accumulate(terms, again[0], k)
-                    changed = terms, const + k * again[1]
-        if changed is None:
-            return found
-        found = changed
-    return found
-
-
-def _may_change(unit: Expr, given: tuple[Dim, ...]) -> TypeGuard[FloorDiv | Extremum]:
-    """Not a polynomial, a maximum or minimum of two polynomials, a clamp, or one of these divided by a number."""
-    if not isinstance(unit, (FloorDiv, Extremum)) or unit._parts == given:
-        return False
-    if unit._height <= 1:
-        return isinstance(unit, Extremum) and len(unit._parts) > 2
-    flags, height = unit._flags, unit._height
-    if isinstance(unit, FloorDiv):
-        inner = split_unit(unit._parts[0])
-        flags, height = flags & (0 if inner is None else inner._flags), height - 1
-    return height > (2 if flags & CLAMP else 1 if flags & PAIR else 0)
-
-
-@remembered(8192)
-def _made_again(atom: FloorDiv | Extremum) -> Sum:
-    """What one pass of its constructor makes of the parts of an atom."""
-    if isinstance(atom, FloorDiv):
-        return floordiv.one_pass(*atom._parts)
-    return extrema.one_pass(type(atom), list(atom._parts))

@@ -1,61 +1,58 @@
 """Maximum and minimum in canonical form.
 
-Laws used below, for integers (each is a `Law` in tests/symdim/laws.py), and their mirror images for the minimum:
+Laws used below, for integers, and their mirror images for the minimum:
 
-    flattening   k*max(a, b) + c = max(k*a + c, k*b + c)      k > 0
+    flattening   max(k*max(a, b) + t, c) = max(k*a + t, k*b + t, c)      k > 0, or a minimum and k < 0
+    absorption   max(a, b) = a                                           a >= b by the bounds of a - b
+    mean         max(a, b, c) = max(a, b)                                2*c <= a + b + 1 by bounds
+    clamp        max(min(a, h), l) = min(max(a, l), h)                   l <= h by bounds
     shift        max(a + t, b + t) = max(a, b) + t
-    content      max(g*a, g*b) = g*max(a, b)                  g > 0
+    content      max(g*a, g*b) = g*max(a, b)                             g > 0
     reflection   max(-a, -b) = -min(a, b)
-    rounding     max(a//d, b//d) = max(a, b)//d               d >= 1
+    rounding     max(a, b)//d = max(a//d, b//d)                          d >= 1
 
-The arguments become the clauses of lattice.py first. Then a number and a sum that all leaves have in common are taken
-out. Of the form and its reflection the one with the smaller key is taken. A common division goes outside (rounding.py).
-Each of these steps depends on the leaves alone.
+Distribution is left to the prover: `max(min(a, b), c)` stays as it is written.
 """
 
 from __future__ import annotations
 
-from symdim.algebra.bounds import bounds_of
-from symdim.algebra.caches import shared_cache
-from symdim.algebra.constructors import arithmetic, basis, common_parts, lattice, rounding
-from symdim.algebra.expr import CACHE_SIZE, Extremum, Max, Min
+from itertools import combinations
+from math import gcd
+
+from symdim.algebra.bounds import bounds_of, bounds_of_sum
+from symdim.algebra.caches import remembered, shared_cache
+from symdim.algebra.constructors import arithmetic, floordiv
+from symdim.algebra.expr import CACHE_SIZE, Expr, Extremum, FloorDiv, Max, Min
 from symdim.algebra.interning import find_unit, publish, sequence_fingerprint
 from symdim.algebra.intervals import greatest, smallest
-from symdim.algebra.order import dim_order
-from symdim.algebra.polynomials import EXTREMUM, SPLIT, height_of, split_unit, terms_of
+from symdim.algebra.order import dim_order, leading
+from symdim.algebra.polynomials import EXTREMUM, accumulate, divides, has_extrema, height_of, terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from symdim.algebra.expr import Dim, Interval, Sum
 
-    from symdim.algebra.constructors.lattice import Clause, Kind, Tree
-    from symdim.algebra.expr import Dim, Expr, Sum
+    Kind = type[Extremum]
+
+OTHER: dict[type[Extremum], type[Extremum]] = {Max: Min, Min: Max}
 
 _known = shared_cache(CACHE_SIZE)
-_sums = shared_cache(8192)  # one element is asked for as an atom, as a twin, in a clamp, in a numerator
-
-_ROUNDS = 12  # changes of form; fewer were enough in every test
+_SUMS = (
+    8  # the most arguments to which those of a maximum in a sum are flattened, and of which bounds are compared in full
+)
+_ARGUMENTS = 24  # the most arguments that a nest may have to be rewritten
+_MEANS = 6  # the most arguments that are compared in threes
+_ROUNDS = 3  # how often a negative term in an argument is taken out that comes from its short form
+_TERMS = 8  # the most terms beside a maximum or minimum that each argument takes in
 
 
 def maximum(*dims: Dim) -> Dim:
-    """The greatest of one or more dimensions.
-
-    >>> from symdim import Var, maximum
-    >>> N = Var("N")
-    >>> maximum(N, 1), maximum(2 * N, 4), maximum(N - 3, 0)
-    (N, 2*max(N, 2), max(N, 3) - 3)
-    """
+    """The greatest of one or more dimensions."""
     return _remembered(Max, dims)
 
 
 def minimum(*dims: Dim) -> Dim:
-    """The least of one or more dimensions.
-
-    >>> from symdim import Var, minimum
-    >>> N = Var("N")
-    >>> minimum(N, 512), minimum(N, 4) + maximum(N, 4), minimum(maximum(N, 3), 5)
-    (min(N, 512), N + 4, min(max(N, 3), 5))
-    """
+    """The least of one or more dimensions."""
     return _remembered(Min, dims)
 
 
@@ -71,126 +68,248 @@ def _remembered(kind: Kind, dims: tuple[Dim, ...]) -> Dim:
 
 def extremum_of(kind: Kind, dims: list[Dim]) -> Dim:
     """The maximum or minimum of some dimensions."""
-    terms, const = as_sum(kind, dims)
-    return arithmetic.sum_of(dict(terms), const)
+    return arithmetic.sum_of(*as_sum(kind, dims))
 
 
-def as_sum(kind: Kind, dims: list[Dim]) -> Sum:
-    """The maximum or minimum of dimensions, as a sum. With two arguments its atom is of this kind.
+def as_sum(kind: Kind, dims: list[Dim], rounds: int = _ROUNDS) -> Sum:
+    """The maximum or minimum of some dimensions as a sum that is not canonical yet. The dict is the caller's.
 
-    Callers must not change the result.
+    This ends: of the calls of it that follow, one by `_common` has fewer terms or fewer negative ones in its arguments,
+    or fewer `rounds`, one by `_shared` or `_absorbed` fewer arguments in the whole nest. A clamp is turned once.
     """
-    key = (kind, *dims)
-    found: Sum | None = _sums.get(key)
+    parts = undominated(kind, _absorbed(kind, _flattened(kind, dims)))
+    if len(parts) == 1:
+        terms, const = terms_of(parts[0])
+        return dict(terms), const
+    if all(_is_negative(part) for part in parts if isinstance(part, Expr)):
+        terms, const = as_sum(OTHER[kind], [arithmetic.scale(part, -1) for part in parts])
+        return {unit: -k for unit, k in terms.items()}, -const
+    (common, offset), g, rest = _common(parts)
+    if _size(rest) < _size(parts):
+        terms, const = as_sum(kind, rest, rounds)
+    elif rounds and len(rest) == 2 and _size(rest)[1]:  # the short form of a rest has a negative term
+        terms, const = as_sum(kind, rest, rounds - 1)
+    else:
+        terms, const = _nest(kind, rest)
+    accumulate(common, terms, g)
+    return common, offset + g * const
+
+
+def _nest(kind: Kind, parts: list[Dim]) -> Sum:
+    """The maximum or minimum of shifted and undominated dimensions."""
+    found = _clamp(kind, parts)
     if found is None:
-        found = _sums[key] = arithmetic.stable(one_pass(kind, dims), key[1:])  # type: ignore[arg-type]
-    return found
+        found = _shared(kind, parts)
+    return ({extremum_atom(kind, tuple(sorted(parts, key=dim_order))): 1}, 0) if found is None else found
 
 
-def one_pass(kind: Kind, dims: list[Dim]) -> Sum:
-    """The same, not yet made again from its parts (`arithmetic.stable`)."""
-    total = common_parts.Scaled()
-    dims = list(dict.fromkeys(dims))
-    for _ in range(_ROUNDS):
-        clauses = lattice.distributed(kind, [(dim,) for dim in dims])
-        found = None if clauses is None else of_clauses(kind, clauses)
-        if found is not None:
-            return total.plus(found)
-        # beyond the budget nested arguments are leaves
-        flat = lattice.irredundant(kind, [(dim,) for dim in _flattened(kind, dims)])
-        leaves = [leaf for (leaf,) in flat]
-        if len(leaves) == 1:
-            return total.plus(terms_of(leaves[0]))
-        leaves = sorted(total.normalized(leaves).values(), key=dim_order)
-        if leaves == dims:
-            break
-        dims = leaves
-    return total.plus(({extremum_atom(kind, tuple(dims)): 1}, 0))
-
-
-def of_clauses(kind: Kind, clauses: list[Clause]) -> Sum | None:
-    """The element of these clauses; None beyond the budget."""
-    total = common_parts.Scaled()
-    found: list[Clause] | None = clauses
-    rounds = _ROUNDS
-    while found is not None and rounds:
-        rounds -= 1
-        forms = lattice.in_both_kinds(kind, found)
-        if forms is None:
-            break
-        clauses, duals = forms
-        if len(duals) == len(duals[0]) == 1:
-            return total.plus(terms_of(duals[0][0]))
-        leaves = list(dict.fromkeys([leaf for clause in (*clauses, *duals) for leaf in clause]))
-        reflected, before = common_parts.Scaled(), abs(total.factor)
-        mapped = total.normalized(leaves)
-        if len(leaves) > 2:
-            mirrored = reflected.normalized([arithmetic.scale(leaf, -1) for leaf in mapped.values()])
-            if _key(mirrored.values()) < _key(mapped.values()):
-                mapped = {leaf: mirrored[arithmetic.scale(part, -1)] for leaf, part in mapped.items()}
-                total.factor *= -1
-                total.take(terms_of(arithmetic.sum_of(reflected.terms, reflected.const)), reflected.factor)
-                kind = lattice.OTHER[kind]
-        clauses = [tuple([mapped[leaf] for leaf in clause]) for clause in clauses]
-        if any(split_unit(part) is not None for part in mapped.values()):
-            found = lattice.distributed(kind, clauses)
-            continue
-        if len(leaves) > 2 and abs(total.factor) > before:
-            found = clauses  # without their common factor, integers between two others are fewer (means.py)
-            continue
-        duals = [tuple([mapped[leaf] for leaf in clause]) for clause in duals]
-        divided = _outside(kind, clauses, mapped.values())
-        if divided is not None:
-            return total.plus(divided)
-        atom = _atom_of(kind, clauses, duals)
-        return None if atom is None else total.plus(({atom: 1}, 0))
-    return None
-
-
-def _outside(kind: Kind, clauses: list[Clause], leaves: Iterable[Dim]) -> Sum | None:
-    """The element as one division, if all leaves except numbers are divisions by the same number; else None."""
-    found = rounding.outside(list(leaves))
-    if found is None:
-        return None
-    sign, d, numerators = found
-    kind = kind if sign > 0 else lattice.OTHER[kind]
-    n = of_clauses(kind, [tuple([numerators[leaf] for leaf in clause]) for clause in clauses])
-    divided = None if n is None else rounding.divided(arithmetic.sum_of(*arithmetic.stable(n, ())), d)
-    if divided is None:
-        return None
-    terms, const = divided
-    return {unit: sign * k for unit, k in terms.items()}, sign * const
-
-
-def _key(leaves: Iterable[Dim]) -> tuple[object, ...]:
-    """The key by which a form or its reflection is chosen: fewer terms, then fewer negative ones, then their order."""
-    found = [terms_of(leaf) for leaf in leaves]
-    numbers = [k for terms, const in found for k in (*terms.values(), const) if k]
-    order = sorted([dim_order(arithmetic.sum_of(dict(terms), const)) for terms, const in found])
-    return len(numbers), sum([k < 0 for k in numbers]), order
-
-
-def _atom_of(kind: Kind, clauses: list[Clause], duals: list[Clause]) -> Expr | None:
-    """The atom of an element; None if its clauses cannot be computed from the atom."""
-    found = lattice.tree(clauses, duals) if kind is Max else lattice.tree(duals, clauses)
-    assert isinstance(found, tuple)
-    kind, inner = found
-    parts = [_built(part) for part in inner]
-    atom = extremum_atom(kind, tuple(sorted(parts, key=dim_order)))
-    if any(isinstance(part, tuple) for part in inner) and None in [
-        lattice.of_unit(some, atom) for some in lattice.OTHER
-    ]:
-        return None
-    return atom
-
-
-def _built(part: Tree) -> Dim:
-    return extremum_of(part[0], [_built(inner) for inner in part[1]]) if isinstance(part, tuple) else part
+def _size(parts: list[Dim]) -> tuple[int, int]:
+    """The number of terms in all parts, with the depths of their nesting, and that of negative terms."""
+    sums = [terms_of(part)[0] for part in parts]
+    return sum([1 + unit._height for terms in sums for unit in terms]), sum(
+        [k < 0 for terms in sums for k in terms.values()]
+    )
 
 
 def _flattened(kind: Kind, dims: list[Dim]) -> list[Dim]:
-    """The dimensions with the arguments of a maximum in place of one; for a minimum, those of a minimum."""
-    return [part for dim in dims for part in (dim._parts if isinstance(dim, kind) else (dim,))]
+    """The dimensions, with the arguments of an inner maximum (for a minimum, minimum) in place of it.
+
+    A sum is replaced only as long as the arguments are few, because each argument takes up all its other terms.
+    """
+    found: dict[Dim, None] = {}
+    stack = dims[::-1]
+    while stack:
+        dim = stack.pop()
+        if type(dim) is kind:
+            stack += dim._parts[::-1]
+            continue
+        inner = arguments(dim)
+        if inner is not None and inner[0] is kind and len(found) + len(stack) + len(inner[1]) <= _SUMS:
+            stack += inner[1][::-1]
+        else:
+            found[dim] = None
+    return list(found)
+
+
+def arguments(dim: Dim) -> tuple[Kind, list[Dim]] | None:
+    """(kind, arguments) of a sum with one maximum or minimum as a term; None for others."""
+    terms, const = terms_of(dim)
+    if len(terms) > _TERMS + 1:
+        return None
+    units = [unit for unit in terms if isinstance(unit, Extremum)]
+    if len(units) != 1:
+        return None
+    unit, k = units[0], terms[units[0]]
+    if len(terms) == 1 == k and not const:
+        return type(unit), list(unit._parts)
+    rest = arithmetic.sum_of({u: c for u, c in terms.items() if u is not unit}, const)
+    parts = [arithmetic.add(arithmetic.scale(part, k), rest) for part in unit._parts]
+    return type(unit) if k > 0 else OTHER[type(unit)], parts
+
+
+def _is_small(dim: Dim) -> bool:
+    """Whether a nest has few arguments in all, and so a small depth."""
+    count, stack = 0, [dim]
+    while stack and count <= _ARGUMENTS:
+        units = [unit for unit in terms_of(stack.pop())[0] if isinstance(unit, Extremum)]
+        count += not units
+        stack += [part for unit in units for part in unit._parts]
+    return count <= _ARGUMENTS
+
+
+def undominated(kind: Kind, leaves: list[Dim]) -> list[Dim]:
+    """The leaves, without those that another one exceeds everywhere by the bounds of their difference."""
+    numbers = [leaf for leaf in leaves if isinstance(leaf, int)]
+    if len(numbers) > 1:
+        best = max(numbers) if kind is Max else min(numbers)
+        leaves = [*[leaf for leaf in leaves if not isinstance(leaf, int)], best]
+    leaves = sorted(leaves, key=dim_order)
+    if len(leaves) > _SUMS:
+        return _within_reach(kind, leaves)
+    kept: list[Dim] = []
+    for leaf in leaves:
+        rivals: list[Dim] = []
+        for other in kept:
+            lo, hi = _difference(other, leaf) if kind is Max else _difference(leaf, other)
+            if lo is not None and lo >= 0:
+                break
+            if hi is None or hi > 0:
+                rivals.append(other)
+        else:
+            kept = [*rivals, leaf]
+    return _without_means(kind, kept) if 3 <= len(kept) <= _MEANS else kept
+
+
+def _without_means(kind: Kind, leaves: list[Dim]) -> list[Dim]:
+    """The leaves, without those that are on no side of both of two others: an integer c <= (a + b + 1)/2."""
+    sign = 1 if kind is Max else -1
+    for leaf in reversed(leaves):
+        others = [other for other in leaves if other is not leaf]
+        for a, b in combinations(others, 2):
+            least, _ = bounds_of_sum((a, sign), (b, sign), (leaf, -2 * sign))
+            if least is not None and least >= -1:
+                return _without_means(kind, others) if len(others) > 2 else others
+    return leaves
+
+
+def _within_reach(kind: Kind, leaves: list[Dim]) -> list[Dim]:
+    """The same in linear time, with the interval of each leaf alone: those that the greatest lower end exceeds go."""
+    if kind is Min:
+        return [
+            arithmetic.scale(leaf, -1) for leaf in _within_reach(Max, [arithmetic.scale(leaf, -1) for leaf in leaves])
+        ]
+    ends = [(lo, i) for i, leaf in enumerate(leaves) if (lo := bounds_of(leaf)[0]) is not None]
+    least, place = max(ends, key=lambda end: (end[0], -end[1]), default=(None, 0))
+    if least is None:
+        return leaves
+    return [leaf for i, leaf in enumerate(leaves) if i == place or (hi := bounds_of(leaf)[1]) is None or hi > least]
+
+
+def exceeds(kind: Kind, a: Dim, b: Dim) -> bool:
+    """Whether a >= b by bounds, or a <= b for a minimum."""
+    lo, hi = _difference(a, b)
+    return (lo is not None and lo >= 0) if kind is Max else (hi is not None and hi <= 0)
+
+
+@remembered(8192)
+def _difference(a: Dim, b: Dim) -> Interval:
+    """The interval of a - b. It alone orders two arguments."""
+    return bounds_of_sum((a, 1), (b, -1))
+
+
+def _clamp(kind: Kind, parts: list[Dim]) -> Sum | None:
+    """max(min(a, h), l) as min(max(a, l), h), for l <= h by bounds: a clamp has one form."""
+    if kind is not Max or len(parts) != 2:
+        return None
+    for inner, low in (parts, parts[::-1]):
+        found = arguments(inner)
+        if found is not None and found[0] is Min and len(found[1]) == 2:
+            for a, high in (found[1], found[1][::-1]):
+                if exceeds(Max, high, low):
+                    return as_sum(Min, [maximum(a, low), high])
+    return None
+
+
+def _absorbed(kind: Kind, parts: list[Dim]) -> list[Dim]:
+    """min(y, max(z, min(x, y))) as min(y, max(z, x)): what is an argument already is not asked for again inside."""
+    leaves, found = set(parts), []
+    for part in parts:
+        if isinstance(part, OTHER[kind]) and any(
+            isinstance(a, kind) and not leaves.isdisjoint(a._parts) for a in part._parts
+        ):
+            inner: list[Dim] = []
+            for a in part._parts:
+                rest = [x for x in a._parts if x not in leaves] if isinstance(a, kind) else [a]
+                if not rest:
+                    break
+                inner.append(extremum_of(kind, rest))
+            else:
+                found.append(extremum_of(OTHER[kind], inner))
+        else:
+            found.append(part)
+    return found
+
+
+def _shared(kind: Kind, parts: list[Dim]) -> Sum | None:
+    """min(max(x, y), max(x, z)) as max(x, min(y, z)); None without a common argument."""
+    other = OTHER[kind]
+    nests = [part._parts for part in parts if isinstance(part, other)]
+    common = [a for a in nests[0] if all(a in nest for nest in nests)] if len(nests) == len(parts) else []
+    if not common:
+        return None
+    rests = [[a for a in nest if a not in common] for nest in nests]
+    if not all(rests):
+        return as_sum(other, common)
+    return as_sum(other, [*common, extremum_of(kind, [extremum_of(other, rest) for rest in rests])])
+
+
+def _is_negative(dim: Expr) -> bool:
+    return all(k < 0 for k in terms_of(dim)[0].values())
+
+
+def _common(parts: list[Dim]) -> tuple[Sum, int, list[Dim]]:
+    """(s, g, rests) with part == s + g*rest. No unit is in all rests, and no rest of two has a negative term."""
+    sums = [terms_of(part) for part in parts]
+    if len(parts) == 2:
+        (ones, const), (others, other_const) = sums
+        gap = dict(ones)
+        accumulate(gap, others, -1)
+        plus, minus = {u: k for u, k in gap.items() if k > 0}, {u: -k for u, k in gap.items() if k < 0}
+        offset = const - other_const
+        ahead = offset if not plus else 0 if not minus else max(offset, 0)
+        common = dict(ones)
+        accumulate(common, plus, -1)
+        base, rests = const - ahead, [(plus, ahead), (minus, ahead - offset)]
+    else:
+        common = {u: k for u, k in sums[0][0].items() if all(terms.get(u) == k for terms, _ in sums)}
+        inner = [const for terms, const in sums if terms != common]
+        base = min(inner, key=lambda c: (-inner.count(c), c)) if inner else 0
+        rests = [({u: k for u, k in terms.items() if u not in common}, const - base) for terms, const in sums]
+    g = gcd(*[number for terms, const in rests for number in (const, *terms.values())]) or 1
+    divided = [arithmetic.sum_of({u: k // g for u, k in terms.items()}, const // g) for terms, const in rests]
+    return (common, base), g, divided
+
+
+def divided(n: Dim, d: Dim) -> Dim | None:
+    """floor(n/d) for d >= 1 where n is a multiple of one maximum or minimum plus a rest; None for others.
+
+    It is also None for an expression d that divides no argument: such a division stays as written.
+    """
+    inner = arguments(n) if _is_small(n) and not has_extrema(d) else None
+    if inner is None:
+        return None
+    kind, parts = inner
+    if not isinstance(d, int):
+        lead = leading(terms_of(d)[0])
+        if any(has_extrema(part) for part in parts):
+            return None
+        if not any(divides(lead, unit) for part in parts for unit in terms_of(part)[0]):
+            return None
+        quotients = [floordiv.floordiv(part, d) for part in parts]
+        if all(isinstance(q, int) or any(type(u) is FloorDiv for u in terms_of(q)[0]) for q in quotients):
+            return None
+        return extremum_of(kind, quotients)
+    return extremum_of(kind, [floordiv.floordiv(part, d) for part in parts])
 
 
 def extremum_atom(kind: Kind, parts: tuple[Dim, ...]) -> Expr:
@@ -205,8 +324,7 @@ def extremum_atom(kind: Kind, parts: tuple[Dim, ...]) -> Expr:
     node._parts = parts
     node._fingerprint = fingerprint
     node._height = 1 + max([height_of(part) for part in parts])
-    node._flags = EXTREMUM | SPLIT
-    node._flags |= basis.flags_of(node)
+    node._flags = EXTREMUM
     ranges = [bounds_of(part) for part in parts]
     node._bounds = greatest(ranges) if kind is Max else smallest(ranges)
     node._names = node._order = node._named = node._text = None

@@ -16,19 +16,14 @@ from __future__ import annotations
 from math import gcd
 
 from symdim.algebra.bounds import bounds_of
-from symdim.algebra.constructors import arithmetic, basis, by_expression, numerators, rounding, shortening
-from symdim.algebra.expr import FloorDiv
+from symdim.algebra.constructors import arithmetic, by_expression, extrema, numerators
+from symdim.algebra.expr import Extremum, FloorDiv
 from symdim.algebra.interning import find_unit, publish, sequence_fingerprint
 from symdim.algebra.intervals import quotient
 from symdim.algebra.polynomials import (
-    HALF,
-    HAS_LAWS,
-    NESTED,
-    SPLIT,
+    EVEN,
     accumulate,
-    has_laws,
     height_of,
-    split_unit,
     terms_of,
 )
 from symdim.errors import DivisionByZero
@@ -36,6 +31,9 @@ from symdim.errors import DivisionByZero
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim, Expr, Sum, Terms
+
+
+_ROUNDS = 4  # the most numerators that are made short for one quotient
 
 
 def floordiv(n: Dim, d: Dim) -> Dim:
@@ -55,18 +53,13 @@ def floordiv(n: Dim, d: Dim) -> Dim:
             n, d = arithmetic.scale(n, -1), -d
         if isinstance(n, int) or d == 1:
             return n
-    return arithmetic.sum_of(*arithmetic.stable(one_pass(n, d), (n, d)))
+    return arithmetic.sum_of(*one_pass(n, d))
 
 
 def one_pass(n: Dim, d: Dim) -> Sum:
     """floor(n / d) for a number d >= 2 or an expression, not yet made again from its parts."""
     if not isinstance(d, int):
         return by_expression.quotient_of(n, d)
-    unit = split_unit(n)
-    if unit is not None and abs(terms_of(n)[0][unit]) < d:
-        within = rounding.inside(n, d)
-        if within is not None:
-            return dict(within[0]), within[1]
     return _ByNumber(*terms_of(n), d).result()
 
 
@@ -91,27 +84,27 @@ def ceildiv(n: Dim, d: Dim) -> Dim:
 class _ByNumber:
     """`whole + offset + sign * floor((terms + const)/c)` for a number c >= 2: each step keeps this value.
 
-    All steps work in the basis of basis.py, in which numerators that are equal modulo c have one form. The numerator is
-    made short at the end. A remainder modulo another number is divided as it is; so a chain of remainders grows by one
-    step each time.
+    The numerator is made short at the end, and if that changes it, the steps begin again with the short one. So what is
+    read from a text gives the same form. A remainder modulo another number is divided as it is; so a chain of
+    remainders grows by one step each time.
     """
 
-    __slots__ = ("c", "const", "given", "offset", "sign", "terms", "whole")
+    __slots__ = ("c", "const", "offset", "rounds", "sign", "terms", "whole")
 
     def __init__(self, terms: Terms, const: int, c: int) -> None:
         self.terms, self.const, self.c = terms, const, c
-        self.given = terms  # before they were written in the basis
         self.whole: Terms = {}
         self.offset, self.sign = 0, 1
+        self.rounds = _ROUNDS
 
     def result(self) -> Sum:
         """The value as a sum that is not canonical yet.
 
-        The steps end. A nesting step removes a division, and all coefficients that are not from inside of it become
-        multiples of its divisor; so the next division to merge is nested deeper. A numerator is reflected at most once,
-        because the other sign is not reflected again.
+        The steps end. They begin again at most `_ROUNDS` times. A nesting step removes a division, and all coefficients
+        that are not from inside of it become multiples of its divisor; so the next division to merge is nested deeper.
+        A numerator is reflected at most once, because the other sign is not reflected again.
         """
-        found: Sum | None = None
+        found = self._inside()
         while found is None:
             self._take_out()
             if not self.terms:
@@ -124,14 +117,29 @@ class _ByNumber:
                 found = self._with_atom()
         return found
 
+    def _inside(self) -> Sum | None:
+        """The quotient as a maximum or minimum of quotients, if the numerator has one."""
+        whole: Terms = {}
+        for unit, k in self.terms.items():
+            if isinstance(unit, Extremum):
+                r = k if 2 * abs(k) <= self.c else numerators.nearest_residue(k, self.c)
+                if k != r:
+                    whole[unit] = k - r
+        rest = dict(self.terms)
+        accumulate(rest, whole, -1)
+        if not any(isinstance(unit, Extremum) for unit in rest):
+            return None
+        within = extrema.divided(arithmetic.sum_of(rest, self.const), self.c)
+        if within is None:
+            return None
+        self.whole = {unit: k // self.c for unit, k in whole.items()}
+        return self._plus(terms_of(within))
+
     def _take_out(self) -> None:
         """Take small parts, multiples of c and common factors out. Coefficients are then in (-c/2, c/2]."""
         terms, const, c = self.terms, self.const, self.c
         if len(terms) == 1 and (nested := _as_nested(terms, const, c)) is not None:
             terms, const, c = nested
-        self.given = terms
-        if any(unit._flags & HAS_LAWS for unit in terms):
-            terms, const = basis.in_basis(terms, const)
         while len(terms) > 1 and (simpler := numerators.without_small_parts(terms, const, c)) is not None:
             terms, const, g = simpler
             c //= g
@@ -164,43 +172,20 @@ class _ByNumber:
             is_negative, core = remainder
             if is_negative:
                 self._reflect(rest)
-            self._replace_by(core)
+            accumulate(
+                self.whole,
+                {u: (self.terms.get(u, 0) - k) // c for u, k in core.items() if self.terms.get(u, 0) != k},
+                self.sign,
+            )
+            self.terms, self.rounds = core, 0
             return self._with_atom()
-        self._replace_by(self._short_form(divisions))
-        if sum([bool(unit._flags & (SPLIT | NESTED)) for unit in self.terms]) == 1:
-            within = rounding.inside(self._numerator(), c)
-            if within is not None:
-                return self._plus(within)
-        inner = _merging(self.terms, rest, c) if divisions else None
+        inner = numerators.mergeable(rest) if divisions else None
         if inner is not None:
             return self._merge(inner)
         if c == 2 or not numerators.is_reflected(rest, c):
             return self._with_atom()
-        self._reflect(self.terms)
+        self._reflect(rest)
         return None
-
-    def _short_form(self, divisions: list[FloorDiv]) -> Terms:
-        core = shortening.shortened_modulo(self.terms, self.c)
-        inner = _merging(core, self.terms, 2) if self.c == 2 and divisions else None
-        if inner is not None and self.given.get(inner, 0) < 0:
-            return {**core, inner: -core[inner]}  # 1 and -1 are one modulo 2, but -(m//a) is merged as (a - 1 - m)//a
-        return core
-
-    def _replace_by(self, core: Terms) -> None:
-        """Divide `core` in place of `terms`, and add the quotient of their difference, which is a multiple of c.
-
-        It is none if the basis would be too long; then nothing changes.
-        """
-        if core is not self.terms:
-            terms, added = basis.in_basis(core, 0)
-            difference = dict(self.terms)
-            accumulate(difference, terms, -1)
-            if not any(k % self.c for k in difference.values()):
-                self.terms = core
-                self.const -= added
-                accumulate(self.whole, {unit: k // self.c for unit, k in difference.items()}, self.sign)
-        q, self.const = divmod(self.const, self.c)
-        self.offset += self.sign * q
 
     def _merge(self, inner: FloorDiv) -> Sum | None:
         """Merge a division that is a term of the numerator; the result if its divisor is an expression."""
@@ -220,8 +205,13 @@ class _ByNumber:
     def _plus(self, quotient: Sum) -> Sum:
         return plus((self.whole, self.offset), quotient, self.sign)
 
-    def _with_atom(self) -> Sum:
+    def _with_atom(self) -> Sum | None:
+        """The quotient with the short numerator; None if that is another one, with which the steps begin again."""
         n = self._numerator()
+        if self.rounds and (short := terms_of(n)) != (self.terms, self.const):
+            self.terms, self.const = dict(short[0]), short[1]
+            self.rounds -= 1
+            return None
         linear = _without_division(n, self.c)
         return self._plus(({quotient_atom(n, self.c): 1}, 0) if linear is None else linear)
 
@@ -229,20 +219,13 @@ class _ByNumber:
 def _as_nested(terms: Terms, const: int, c: int) -> tuple[Terms, int, int] | None:
     """(m, r, a*c) with floor((floor(m/a) + const)/c) == floor((m + r)/(a*c)); None for any other numerator."""
     ((unit, k),) = terms.items()
-    if k != 1 or type(unit) is not FloorDiv or unit._flags & SPLIT:
+    if k != 1 or type(unit) is not FloorDiv:
         return None
     m, a = unit._parts
     if type(a) is not int:
         return None
     inner, added = terms_of(m)
     return inner, added + a * const, a * c
-
-
-def _merging(core: Terms, rest: Terms, c: int) -> FloorDiv | None:
-    """The division that is merged with the one by c of a sum, `core`, which is `rest` in the basis."""
-    return numerators.mergeable(
-        core if core is rest else {u: k for u, k in core.items() if numerators.is_whole(u, k, rest, c)}
-    )
 
 
 def plus(a: Dim | Sum, b: Dim | Sum, k: int) -> Sum:
@@ -285,18 +268,6 @@ def quotient_atom(n: Dim, d: Dim) -> Expr:
     node._fingerprint = fingerprint
     node._height = 1 + max(height_of(n), height_of(d))
     node._bounds = quotient(bounds_of(n), bounds_of(d))
-    several = isinstance(d, int) and split_unit(n) is not None
     node._names = node._order = node._named = node._text = None
-    if several:
-        node._flags = SPLIT | basis.flags_of_quotient(node)
-    else:
-        node._flags = HALF if d == 2 and _has_other_half(n) else 0
+    node._flags = EVEN if isinstance(d, int) and d % 2 == 0 else 0
     return publish(node)
-
-
-def _has_other_half(n: Dim) -> bool:
-    """Whether n//2 is one of x//2 and (x + 1)//2 for a sum x: with a constant, the terms of maxima may change."""
-    terms, const = terms_of(n)
-    if not has_laws(n):
-        return True
-    return const in (0, 1) and terms_of(arithmetic.sum_of(dict(terms), 1 - const)) == (terms, 1 - const)

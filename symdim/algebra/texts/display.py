@@ -6,9 +6,9 @@ import re
 
 from symdim.algebra.application import Application
 from symdim.algebra.caches import remembered
-from symdim.algebra.expr import Expr
+from symdim.algebra.expr import Expr, Extremum
 from symdim.algebra.texts.factoring import factored
-from symdim.algebra.texts.push_down import pushed_down
+from symdim.algebra.texts.push_down import pushed_down, rounded_outside
 from symdim.algebra.texts.tree import Operation, Product, Sum, factors_of, plain_tree, terms_in, value_of
 from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var
@@ -52,6 +52,10 @@ def tree_of(node: Expr) -> Tree:
 @remembered(_KEPT)
 def _shown(node: Expr) -> tuple[Tree, str | None]:
     """The tree, and its text if that was made to compare it with others."""
+    if isinstance(node, Extremum):
+        rounded = rounded_outside(node)
+        if rounded is not None:
+            return rounded, None
     best = plain_tree(node)
     if not isinstance(best, Sum):
         return best, None
@@ -65,8 +69,8 @@ def _shown(node: Expr) -> tuple[Tree, str | None]:
     others: list[Tree] = [] if factors is None else [_product(factors)]
     if node._height:
         size = leaf_count(node)  # the tree of a longer rest may need that of this node
-        forms = [form for form in pushed_down(node) if all(part is not node for part in form[1].operands)]
-        others += [_beside(*form) for form in forms if leaf_count(form[2]) < size]
+        forms = [form for form in pushed_down(node) if all(part is not node for part in form[2].operands)]
+        others += [_beside(*form) for form in forms if leaf_count(form[3]) < size]
     if not others:
         return best, None
     text = _text_of_tree(best)
@@ -84,11 +88,11 @@ def _product(factors: tuple[int, Expr | None, list[Expr]]) -> Product:
     return Product(coefficient, (*factors_of(monomial), *[(factor, 1) for factor in sums]))
 
 
-def _beside(k: int, operation: Operation, rest: int | Expr) -> Tree:
-    """`k*operation + rest`; the operation comes first if it is added to a number or to a negative sum."""
-    term = Product(k, ((operation, 1),))
+def _beside(k: int, factor: Expr | None, operation: Operation, rest: int | Expr) -> Tree:
+    """`k*factor*operation + rest`; the operation comes first if it is added to a number or to a negative sum."""
+    term = Product(k, (*factors_of(factor), (operation, 1)))
     if rest == 0:
-        return operation if k == 1 else term
+        return operation if k == 1 and factor is None else term
     others = terms_in(rest if isinstance(rest, int) else tree_of(rest))
     first = k > 0 and (isinstance(rest, int) or others[0].coefficient < 0)
     return Sum((term, *others) if first else (*others, term))

@@ -3,10 +3,14 @@
     shift        k*max(a, b) + k*t = k*max(a + t, b + t)
     multiples    n//d + t = (n + d*t)//d
     mirror       -max(a, b) = min(-a, -b), -(n//d) = (d - 1 - n)//d for a number d
-    remainder    n - d*(n//d) = n % d, where n//d is a maximum (rounding.py) or one division with n inside
+    remainder    n - d*(n//d) = n % d, where n//d is a maximum or one division with n inside
 
-So `min(w, x + y) - x` prints as `min(w - x, y)`. The expression keeps the term outside, so equal expressions are one
-object. A form is used only if the constructors make the same object of it.
+and in the other direction, where all arguments are divided by one number:
+
+    rounding     max(a//d + t, b//d, c) = max(a + d*t, b, c*d)//d
+
+So `min(w, x + y) - x` prints as `min(w - x, y)`, and `min(x//2, y//2)` as `min(x, y)//2`. The expression keeps its
+form, so equal expressions are one object. A form is used only if the constructors make the same object of it.
 """
 
 from __future__ import annotations
@@ -14,80 +18,160 @@ from __future__ import annotations
 from itertools import product
 
 from symdim.algebra.bounds import bounds_of
-from symdim.algebra.constructors.arithmetic import add, scale, subtract, sum_of
+from symdim.algebra.caches import remembered
+from symdim.algebra.constructors.arithmetic import add, multiply, scale, subtract, sum_of
+from symdim.algebra.constructors.extrema import arguments, extremum_of
+from symdim.algebra.constructors.floordiv import floordiv
 from symdim.algebra.expr import Extremum, FloorDiv, Max
 from symdim.algebra.order import dim_order, order
-from symdim.algebra.polynomials import split_unit, terms_of
+from symdim.algebra.polynomials import divides, exact_quotient, powers_of, terms_of
+from symdim.algebra.texts.remainders import dividend
 from symdim.algebra.texts.tree import Operation, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import TypeAlias
 
-    from symdim.algebra.expr import Dim, Expr, Terms
+    from symdim.algebra.expr import Dim, Expr, Sum, Terms
     from symdim.algebra.texts.tree import Operator
 
     Form: TypeAlias = tuple[int, Operation, Dim]
+    Factored: TypeAlias = tuple[int, Expr | None, Operation, Dim]
 
 _TERMS = 8  # the most terms of a sum that is tried
+_HEIGHT = 4  # the greatest height of a maximum or minimum whose quotients are looked for
 _MIRRORED: dict[Operator, Operator] = {"max": "min", "min": "max"}
 
 
-def pushed_down(node: Expr) -> Iterator[Form]:
-    """(k, operation, rest) with `k*operation + rest == node`, where terms of the sum are inside of the operation.
+def pushed_down(node: Expr) -> Iterator[Factored]:
+    """(k, u, operation, rest) with `k*u*operation + rest == node`, where terms of the sum are inside of the operation.
 
     >>> from symdim import Var, minimum
     >>> x, y, z = Var("x"), Var("y"), Var("z")
     >>> list(pushed_down(minimum(x + y, z) - x + 1))
-    [(1, Operation(operator='min', operands=(z - x, y)), 1)]
+    [(1, None, Operation(operator='min', operands=(z - x, y)), 1)]
     """
     terms, const = terms_of(node)
     if not 2 <= len(terms) + (const != 0) <= _TERMS:
         return
     for monomial, k in sorted(terms.items(), key=lambda term: order(term[0])):
-        if isinstance(monomial, (Extremum, FloorDiv)):
-            for factor, operation, rest in _at(monomial, k, terms, const):
-                if add(scale(value_of(operation), factor), rest) is node:
-                    yield factor, operation, rest
+        for atom, exponent in powers_of(monomial).items():
+            if exponent == 1 and isinstance(atom, (Extremum, FloorDiv)):
+                factor = exact_quotient(monomial, atom)
+                (inner, number), beside = _multiples(terms, const, factor)
+                for sign, operation, rest in _at(atom, k, inner, number):
+                    rest = add(_times(rest, factor), beside)
+                    term = scale(_times(value_of(operation), factor), sign)
+                    if len(terms_of(rest)[0]) < len(terms) and add(term, rest) is node:
+                        yield sign, factor, operation, rest
     if len(terms) > 1:
         yield from _remainders(node)
 
 
-def _at(monomial: Extremum | FloorDiv, k: int, terms: Terms, const: int) -> Iterator[Form]:
+def _times(dim: Dim, factor: Expr | None) -> Dim:
+    return dim if factor is None else multiply(dim, factor)
+
+
+def _multiples(terms: Terms, const: int, factor: Expr | None) -> tuple[Sum, Dim]:
+    """(m, r) with `factor*m + r` the sum."""
+    if factor is None:
+        return (terms, const), 0
+    inner = {
+        u: k for unit, k in terms.items() if divides(factor, unit) and (u := exact_quotient(unit, factor)) is not None
+    }
+    rest = sum_of({unit: k for unit, k in terms.items() if not divides(factor, unit)}, const)
+    return (inner, terms.get(factor, 0)), rest
+
+
+def _at(monomial: Expr, k: int, terms: Terms, const: int) -> Iterator[Form]:
     """The forms with terms of the sum inside of `k*monomial`. If k is negative, they are mirrored, too."""
-    taken = _taken(monomial, k, terms)
-    joins = len(taken) == len(terms) - 1 and const % k == 0 and _has_constant(monomial)
-    if not taken and not (joins and const):
-        return
-    rest = sum_of({u: c for u, c in terms.items() if u is not monomial and u not in taken}, 0 if joins else const)
-    if len(terms_of(rest)[0]) >= len(terms):
-        return  # a short form of the rest may be long: then one form might lead to another without an end
-    inside = sum_of({u: c // k for u, c in taken.items()}, const // k if joins else 0)
-    if isinstance(monomial, FloorDiv):
-        n, d = monomial._parts
-        assert isinstance(d, int)  # nothing joins another division
-        n = add(n, scale(inside, d))
-        yield k, Operation("//", (n, d)), rest
-        if k < 0:
-            yield -k, Operation("//", (subtract(d - 1, n), d)), rest
-    else:
+    others = {u: c for u, c in terms.items() if u is not monomial}
+    division = _division_of(monomial)
+    if division is not None:
+        n, d = division
+        mine, number = terms_of(n)
+        taken = {u: c for u, c in others.items() if c % k == 0 and u in mine}
+        joins = number != 0 and len(taken) == len(others) and const % k == 0
+        if taken or (joins and const):
+            inside, rest = _parted(others, const, taken, k, joins)
+            n = add(n, scale(inside, d))
+            yield k, Operation("//", (n, d)), rest
+            if k < 0:
+                yield -k, Operation("//", (subtract(d - 1, n), d)), rest
+    if isinstance(monomial, Extremum):
+        taken = {u: c for u, c in others.items() if c % k == 0 and _cancels(monomial, u, c // k)}
+        if not taken:
+            return
+        inside, rest = _parted(others, const, taken, k, joins=False)
         operator: Operator = "max" if isinstance(monomial, Max) else "min"
         parts = [add(part, inside) for part in monomial._parts]
+        rounded = _rounded(type(monomial), parts)
+        if rounded is not None:
+            yield k, Operation("//", rounded), rest
         yield k, Operation(operator, tuple(sorted(parts, key=dim_order))), rest
         if k < 0:
             parts = [scale(part, -1) for part in parts]
             yield -k, Operation(_MIRRORED[operator], tuple(sorted(parts, key=dim_order))), rest
 
 
-def _has_constant(monomial: Extremum | FloorDiv) -> bool:
-    """Whether it is a division by a number whose numerator has a constant, so that another one beside it may join."""
-    return (
-        isinstance(monomial, FloorDiv) and isinstance(monomial._parts[1], int) and terms_of(monomial._parts[0])[1] != 0
-    )
+def _parted(others: Terms, const: int, taken: Terms, k: int, joins: bool) -> tuple[Dim, Dim]:
+    """What comes inside of a term with the coefficient k, and the rest beside it, with the constant or without."""
+    inside = sum_of({u: c // k for u, c in taken.items()}, const // k if joins else 0)
+    return inside, sum_of({u: c for u, c in others.items() if u not in taken}, 0 if joins else const)
 
 
-def _remainders(node: Expr) -> Iterator[Form]:
+def rounded_outside(node: Extremum) -> Operation | None:
+    """A maximum or minimum of quotients as a quotient; None for one that would have more numbers.
+
+    >>> from symdim import Var, minimum
+    >>> x, y = Var("x"), Var("y")
+    >>> rounded_outside(minimum(x // 4 + 2, y // 4)), rounded_outside(minimum(x // 4, y))
+    (Operation(operator='//', operands=(min(x + 8, y), 4)), None)
+    """
+    found = _division_of(node)
+    return None if found is None else Operation("//", found)
+
+
+@remembered(1 << 12)
+def _division_of(atom: Expr) -> tuple[Dim, int] | None:
+    """(n, d) with n//d == atom, for a number d; None for others."""
+    if isinstance(atom, FloorDiv):
+        n, d = atom._parts
+        return (n, d) if isinstance(d, int) else None
+    if not isinstance(atom, Extremum) or atom._height > _HEIGHT:
+        return None
+    found = _rounded(type(atom), atom._parts)
+    return found if found is not None and floordiv(*found) is atom else None
+
+
+def _rounded(kind: type[Extremum], parts: Iterable[Dim]) -> tuple[Dim, int] | None:
+    """(n, d) with n//d the maximum or minimum of parts that all have this divisor, or are numbers."""
+    numerators: list[Dim] = []
+    numbers: list[int] = []
+    divisors: set[int] = set()
+    added = 0  # numbers
+    for part in parts:
+        if isinstance(part, int):
+            numbers.append(part)
+            continue
+        terms, _ = terms_of(part)
+        divisions = [(u, found) for u, k in terms.items() if abs(k) == 1 and (found := _division_of(u)) is not None]
+        if len(divisions) != 1:
+            return None
+        ((unit, (n, d)),) = divisions
+        divisors.add(d)
+        n = n if terms[unit] == 1 else subtract(d - 1, n)
+        numerators.append(add(n, scale(subtract(part, scale(unit, terms[unit])), d)))
+        added += sum([abs(k) == 1 for k in terms.values()]) - 1
+    if len(divisors) != 1 or added >= len(numerators):
+        return None
+    (d,) = divisors
+    offset = terms_of(numerators[0])[1] % d  # any from 0 to d - 1 has the same quotient; this one cancels
+    return extremum_of(kind, [*numerators, *[d * number + offset for number in numbers]]), d
+
+
+def _remainders(node: Expr) -> Iterator[Factored]:
     """A sum as `k*(n % d) + rest`: n has all terms that k*d does not divide, or one of them, a maximum or minimum."""
     terms, const = terms_of(node)
     sizes = sorted({abs(c) for c in terms.values()})
@@ -103,10 +187,11 @@ def _remainders(node: Expr) -> Iterator[Form]:
             if any(c % k for c in part.values()) or not _is_narrow(part | quotient, k * d):
                 continue
             for factor, offset in product((k, -k), (const, 0)):
-                remainder = Operation("%", (sum_of({u: c // factor for u, c in part.items()}, offset // factor % d), d))
+                n = dividend({u: c // factor for u, c in part.items()}, offset // factor % d, d)
+                remainder = Operation("%", (sum_of(*n), d))
                 rest = subtract(node, scale(value_of(remainder), factor))
                 if len(terms_of(rest)[0]) + len(part) < len(terms):
-                    yield factor, remainder, rest
+                    yield factor, None, remainder, rest
 
 
 def _is_narrow(terms: Terms, width: int) -> bool:
@@ -115,26 +200,10 @@ def _is_narrow(terms: Terms, width: int) -> bool:
     return lo is not None and hi is not None and hi - lo < width
 
 
-def _taken(monomial: Extremum | FloorDiv, k: int, terms: Terms) -> Terms:
-    """The other terms of a sum that cancel or join a term inside of the monomial, beside `k*monomial`."""
-    others = {u: c for u, c in terms.items() if u is not monomial and c % k == 0}
-    if isinstance(monomial, Extremum):
-        return {u: c for u, c in others.items() if _cancels(monomial, u, c // k)}
-    n, d = monomial._parts
-    if not isinstance(d, int):
-        return {}
-    mine, _ = terms_of(n)
-    inner = split_unit(n)
-    found: Terms = {}
-    for u, c in others.items():
-        added = d * c // k
-        fits = u in mine
-        if not fits and isinstance(inner, Extremum) and added % mine[inner] == 0:
-            fits = _cancels(inner, u, added // mine[inner])
-        if fits:
-            found[u] = c
-    return found
-
-
 def _cancels(monomial: Extremum, u: Expr, k: int) -> bool:
-    return any(terms_of(part)[0].get(u) == -k for part in monomial._parts)
+    """Whether the maximum or minimum, or one in it, has an argument with the term `-k*u`."""
+    parts = [*monomial._parts]
+    for part in monomial._parts:
+        inner = arguments(part)
+        parts += inner[1] if inner is not None else ()
+    return any(terms_of(part)[0].get(u) == -k for part in parts)

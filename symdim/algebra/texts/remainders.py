@@ -13,7 +13,7 @@ from symdim.algebra.caches import remembered
 from symdim.algebra.constructors.arithmetic import sum_of
 from symdim.algebra.expr import FloorDiv
 from symdim.algebra.order import leading, order
-from symdim.algebra.polynomials import SPLIT, accumulate, divides, exact_quotient, powers_of, terms_of
+from symdim.algebra.polynomials import accumulate, divides, exact_quotient, powers_of, terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,8 +53,9 @@ class Remainder:
 
     def dims(self) -> tuple[Dim, Dim]:
         """n and d."""
-        n, d = [sum_of(dict(terms), const) for terms, const in self.operands]
-        return n, d
+        n, (d_terms, number) = self.operands
+        d = sum_of(dict(d_terms), number)
+        return sum_of(*dividend(*n, d)), d
 
     def left_of(self, terms: Terms) -> int:
         """How many of its terms are still in the sum after it was taken out."""
@@ -74,6 +75,19 @@ class Remainder:
         if n_lo is not None and n_lo >= 0 and n_hi is not None:
             below = n_hi if below is None else min(below, n_hi)  # n % d <= n
         return 0, below
+
+
+def dividend(terms: Terms, const: int, d: Dim) -> Sum:
+    """The sum n of n % d; for d == 2 it or -n, which is the same: the one with a positive first term.
+
+    >>> from symdim import Var
+    >>> N = Var("N")
+    >>> dividend({N: -3}, 1, 2), dividend({N: -3}, 1, 4)
+    (({N: 3}, 1), ({N: -3}, 1))
+    """
+    if d == 2 and terms and terms[leading(terms)] < 0:
+        return {unit: -k for unit, k in terms.items()}, -const % 2
+    return dict(terms), const
 
 
 @remembered(1 << 12)
@@ -178,7 +192,7 @@ def _is_mirrored(atom: FloorDiv, n_terms: Terms, scale: int) -> bool:
     """
     divisor = atom._parts[1]
     if isinstance(divisor, int):
-        return divisor != 2 or not atom._flags & SPLIT
+        return True
     lo, _ = bounds_of(divisor)
     return lo is not None and lo >= 1 and all(2 * abs(k) != abs(scale) for k in n_terms.values())
 

@@ -129,4 +129,4 @@ def steps_of(node: Expr) -> int:
 
 def is_nest(atom: FloorDiv | Extremum) -> bool:
     """Whether it is a maximum, minimum or half with others inside."""
-    return bool(atom._flags) and any(monomial._flags for part in atom._parts for monomial in terms_of(part)[0])
+    return atom._flags != 0 and any(monomial._flags for part in atom._parts for monomial in terms_of(part)[0])
