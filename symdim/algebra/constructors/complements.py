@@ -94,10 +94,13 @@ def _places(terms: Terms) -> list[Place]:
 
 def _places_in(units: Iterable[Expr]) -> list[Place]:
     """The same, in the order of the units."""
+    return [place for unit in units if unit._flags for place in _places_of(unit)]
+
+
+@remembered(4096)
+def _places_of(unit: Expr) -> list[Place]:
     return [
         (unit, atom, exact_quotient(unit, atom))
-        for unit in units
-        if unit._flags
         for atom, exponent in powers_of(unit).items()
         if atom._flags and exponent == 1
     ]
@@ -122,10 +125,14 @@ def _has_half(atom: FloorDiv, terms: Terms) -> bool:
     d = atom._parts[1]
     if d == 2:
         return True
-    divisors = {
-        a._parts[1] for unit in terms if unit._height for a in powers_of(unit) if type(a) is FloorDiv and a is not atom
-    }
-    return any(isinstance(e, int) and (e == d or 2 * e == d) for e in divisors)
+    return any(a is not atom and e in (d, d // 2) for unit in terms if unit._height for a, e in _divisors_in(unit))
+
+
+@remembered(4096)
+def _divisors_in(unit: Expr) -> list[tuple[Expr, int]]:
+    """The divisions by numbers in a unit, with their divisors."""
+    divisions = [(atom, atom._parts[1]) for atom in powers_of(unit) if type(atom) is FloorDiv]
+    return [(atom, d) for atom, d in divisions if isinstance(d, int)]
 
 
 def _totals(atom: Expr) -> list[Dim]:
@@ -161,6 +168,7 @@ def _is_nest(atom: Extremum) -> bool:
     return any(extrema.arguments(part) is not None for part in atom._parts)
 
 
+@remembered(4096)
 def _is_second(atom: Expr) -> bool:
     """Whether the complement is taken if both give sums of one length: of a minimum, no nest, or an upper half."""
     if isinstance(atom, FloorDiv):
