@@ -51,11 +51,11 @@ class _Grounds(NamedTuple):
     example: dict[Var, int] | None
 
 
-def simplify(dim: Dim, facts: Facts | None = None) -> Dim:
+def simplify(dim: Dim, facts: Facts | None = None, *, budget: int = _BUDGET) -> Dim:
     """A dimension that equals `dim` whenever the facts, if any, hold; shorter than `dim` if the search finds one.
 
-    All proofs together take at most 20,000 steps, about half a second, with the expressions that they build. Where that
-    does not suffice, parts stay as they are. The result is `dim` itself if the facts
+    All proofs together take at most `budget` steps, about half a second for the 20,000 of the default, with the
+    expressions that they build. Where that does not suffice, parts stay as they are. The result is `dim` itself if the facts
     contradict each other, or if they make a divisor 0, so that `dim` has no value.
 
     >>> from symdim import Var, maximum
@@ -69,10 +69,11 @@ def simplify(dim: Dim, facts: Facts | None = None) -> Dim:
     facts = Facts() if facts is None else facts
     if isinstance(dim, int) or facts.contradiction() is not None:
         return dim
-    budget = Budget(_BUDGET)
-    grounds = _Grounds(facts, budget, Budget(_REBUILDING), prove.example((dim,), facts, within=budget))
+    left = Budget(budget)
+    rebuilding = Budget(min(_REBUILDING, budget))
+    grounds = _Grounds(facts, left, rebuilding, prove.example((dim,), facts, within=left))
     try:
-        equations = determined(dim, facts, budget)
+        equations = determined(dim, facts, left)
         settled = _settled(dim, grounds)
         other = _settled(replaced(dim, equations, {}, grounds.rebuilding.build), grounds) if equations else settled
     except (Refuted, DivisionByZero, OutOfBudget):
