@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     Multiples: TypeAlias = list[tuple[int, Dim | Sum]]
     Place: TypeAlias = tuple[Expr, Expr, Expr | None]  # a unit, an atom of it with exponent 1, its other factors
 
-_PLACES = 8  # the most atoms that are replaced
+_PLACES = 6  # the most atoms that are replaced
 _BITS = 32  # the most bits of an even divisor: halves of halves are looked for
 
 
