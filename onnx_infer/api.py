@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import onnx
 
 from onnx_infer.diagnostics import check, log
+from onnx_infer.errors import ArgumentError
 from onnx_infer.inference import Options, Request, run
 from onnx_infer.options import no_model, no_path, with_options
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
@@ -198,6 +199,8 @@ def _read(model: Source) -> onnx.ModelProto:
 
 def _of_onnx_ir(model: object) -> ModuleType:
     """The calls for `onnx_ir.Model`, which this is to be."""
+    if isinstance(model, str | bytes | os.PathLike):
+        raise ArgumentError("a model that is changed in place is a ModelProto or an onnx_ir.Model: load it first")
     if type(model).__module__.partition(".")[0] != "onnx_ir":
         raise no_model(model)
     from onnx_infer.integrations import onnx_ir

@@ -55,8 +55,8 @@ def simplify(dim: Dim, facts: Facts | None = None, *, budget: int = _BUDGET) -> 
     """A dimension that equals `dim` whenever the facts, if any, hold; shorter than `dim` if the search finds one.
 
     All proofs together take at most `budget` steps, about half a second for the 20,000 of the default, with the
-    expressions that they build. Where that does not suffice, parts stay as they are. The result is `dim` itself if the facts
-    contradict each other, or if they make a divisor 0, so that `dim` has no value.
+    expressions that they build. Where that does not suffice, parts stay as they are. The result is `dim` itself if the
+    facts contradict each other, or if they make a divisor 0, so that `dim` has no value.
 
     >>> from symdim import Var, maximum
     >>> H, N, T, P, S = (Var(name) for name in "HNTPS")

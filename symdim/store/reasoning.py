@@ -40,6 +40,14 @@ class Assumed(Constraint):
         return (self.relation,)
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Checkpoint:
+    """What a reasoning assumed at one time. Only that reasoning goes back to it."""
+
+    of: Reasoning
+    facts: Facts
+
+
 class Reasoning:
     """Assumptions about sizes, answers that follow from them, and checkpoints.
 
@@ -64,20 +72,20 @@ class Reasoning:
     Reasoning(['T == P + S', 'H % 8 == 0'])
     """
 
-    __slots__ = ("_facts", "_scope")
+    __slots__ = ("_scope", "_state")
 
     def __init__(self, relations: Iterable[str | Relation] = (), *, scope: NameSpace | None = None) -> None:
         self._scope = scope
-        self._facts = Facts()
+        self._state = Checkpoint(self, Facts())
         refuse_text(relations, "assumptions")
         for relation in relations:
             self.assume(relation)
 
     def __len__(self) -> int:
-        return len(self._facts)
+        return len(self._state.facts)
 
     def __iter__(self) -> Iterator[Relation]:
-        return iter(self._facts)
+        return iter(self._state.facts)
 
     def __repr__(self) -> str:
         return f"Reasoning([{', '.join(repr(with_origin(relation)) for relation in self)}])"
@@ -87,7 +95,7 @@ class Reasoning:
 
         Raises Contradiction if it cannot hold together with the others. Then nothing is assumed.
         """
-        facts = self._facts.copied()
+        facts = self._state.facts.copied()
         new = self._relations("assume", relation)
         for part in new:
             facts.assume(part, origin=origin)
@@ -95,7 +103,7 @@ class Reasoning:
         if impossible is not None:
             chain = tuple(Assumed(Origin(text=origin_text(fact)), (), "size", fact) for fact in impossible)
             raise Contradiction("size_mismatch", "the assumptions cannot hold together", chain)
-        self._facts = facts  # only now: an assumption that fails leaves everything as it was
+        self._state = Checkpoint(self, facts)  # only now: an assumption that fails leaves everything as it was
 
     def unify(self, a: Dim | str, b: Dim | str, *, origin: Hashable = None) -> Dim:
         """Assume a == b; return the size that stands for both. Raises Contradiction as `assume` does."""
@@ -109,7 +117,7 @@ class Reasoning:
         Variables that the assumptions determine are replaced first, so sizes that were unified become one.
         """
         dim = self._solved(self._size(dim))
-        return simplify(dim, self._facts.about(dim))
+        return simplify(dim, self._state.facts.about(dim))
 
     def prove(self, *relation: str | Relation | Dim) -> bool | None:
         """Whether a relation, or each of a chain, holds in all cases that the assumptions allow."""
@@ -121,7 +129,7 @@ class Reasoning:
 
     def _proof(self, call: str, relation: tuple[str | Relation | Dim, ...]) -> Proof:
         proofs = [
-            prove.explain(dim, SIGNS[kind], 0, self._facts.about(dim))
+            prove.explain(dim, SIGNS[kind], 0, self._state.facts.about(dim))
             for kind, dim, _, _ in (part.normal() for part in self._relations(call, relation))
         ]
         refuted = next((proof for proof in proofs if proof.answer is False), None)
@@ -130,15 +138,20 @@ class Reasoning:
         used = dict.fromkeys(fact for proof in proofs for fact in proof.facts)
         return Proof(True, tuple(used), tuple(sorted({law for proof in proofs for law in proof.laws})))
 
-    def checkpoint(self) -> Facts:
-        """What is assumed now; not to be changed."""
-        return self._facts
+    def checkpoint(self) -> Checkpoint:
+        """What is assumed now."""
+        return self._state
 
-    def rollback(self, checkpoint: Facts) -> None:
-        """Assume again what was assumed at a checkpoint, and nothing else. A checkpoint serves any number of times."""
-        if not isinstance(checkpoint, Facts):
+    def rollback(self, checkpoint: Checkpoint) -> None:
+        """Assume again what was assumed at a checkpoint, and nothing else. A checkpoint serves any number of times.
+
+        Raises ValueError for the checkpoint of another reasoning.
+        """
+        if not isinstance(checkpoint, Checkpoint):
             raise TypeError(f"a checkpoint is what `checkpoint()` returned, not {type(checkpoint).__name__}")
-        self._facts = checkpoint
+        if checkpoint.of is not self:
+            raise ValueError("rollback: the checkpoint belongs to another reasoning")
+        self._state = checkpoint
 
     def _size(self, given: Dim | str) -> Dim:
         return parse(given, scope=self._scope) if isinstance(given, str) else checked(given)
@@ -160,6 +173,6 @@ class Reasoning:
     def _solved(self, dim: Dim) -> Dim:
         """The size without the variables for which the equations are solved; itself where they leave it no value."""
         try:
-            return substituted(dim, determined(dim, self._facts, equations_only=True))
+            return substituted(dim, determined(dim, self._state.facts, equations_only=True))
         except (Refuted, DivisionByZero):
             return dim

@@ -19,7 +19,6 @@ from symdim import Contradiction, Expr, Reasoning, Relation, Scope, maximum, min
 from symdim.errors import DivisionByZero
 
 if TYPE_CHECKING:
-    from symdim import Facts
     from symdim.algebra.expr import Dim
     from symdim.relations.relation import RelationKind
 
@@ -32,7 +31,7 @@ STEPS = 12
 class Left(NamedTuple):
     """What a checkpoint must bring back: the relations, and the assignments that they allow."""
 
-    checkpoint: Facts
+    checkpoint: Checkpoint
     relations: tuple[Relation, ...]
     points: tuple[dict[str, int], ...]
 

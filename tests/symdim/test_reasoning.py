@@ -131,3 +131,12 @@ def test_a_question_costs_the_same_among_many_assumptions() -> None:
     assert reasoning.prove(Relation("equal", names[0], names[1])) is False
     with pytest.raises(Contradiction):
         reasoning.assume(Relation("less", names[80], 2))
+
+
+def test_a_checkpoint_of_another_reasoning_is_refused() -> None:
+    one, other = Reasoning(), Reasoning()
+    one.assume("T == P")
+    other.assume("A == B")
+    with pytest.raises(ValueError, match="belongs to another reasoning"):
+        other.rollback(one.checkpoint())
+    assert (other.prove("A == B"), other.prove("T == P")) == (True, False)
