@@ -29,7 +29,7 @@ def path(tmp_path: Path) -> str:
 def test_what_pins_and_what_would_free_it(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([path, "--dynamic", "x:0=N"]) == MODEL_ERRORS
     assert capsys.readouterr().out.splitlines() == [
-        "made dynamic: x axis 0 -> N (was 1)",
+        "to make dynamic: x axis 0 -> N (was 1)",
         "",
         "proposed changes (use --apply to make them):",
         "  Reshape 'a': operand 't': 1 at index 0 becomes 0",

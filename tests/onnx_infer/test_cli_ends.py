@@ -99,6 +99,13 @@ def test_folding_prints_what_became_smaller_and_checks_it(saved, capsys: pytest.
     assert "checked: 3 runs of both models in onnxruntime, all outputs are equal bit for bit" in lines
 
 
+def test_a_folded_model_is_checked_at_sizes_within_bounds(saved, capsys: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
+    path = saved(SPLIT)
+    out = str(Path(path).with_name("small.onnx"))
+    assert main([path, "--fold", "-o", out, "--check", "--bounds", "N=1..4"]) == OK
+    assert ", all outputs are equal bit for bit" in capsys.readouterr().out
+
+
 def test_a_folded_model_that_differs_is_an_error(saved, monkeypatch: pytest.MonkeyPatch, capsys) -> None:  # type: ignore[no-untyped-def]
     other = onnx.parser.parse_model(STATIC.replace("Neg", "Abs"))
     monkeypatch.setattr(folding, "fold", lambda model, **facts: other)

@@ -21,6 +21,7 @@ from symdim.errors import DivisionByZero
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim
     from symdim.relations.relation import RelationKind
+    from symdim.store.reasoning import Checkpoint
 
 KINDS: list[RelationKind] = ["equal", "unequal", "at_least", "at_most", "greater", "less", "divides"]
 KINDS += ["broadcast", "broadcast_to"]

@@ -12,7 +12,7 @@ from onnx_infer.tools.cli.texts import (
     identifier,
     input_shape,
     input_value,
-    interval,
+    intervals,
     positive,
     renaming,
     sizes,
@@ -151,7 +151,7 @@ def _add_inference(group: argparse._ArgumentGroup) -> None:
         "--input-shape", "INPUT:SIZES", "the shape of an input: x:1,3,224,224; ? is what the model has", input_shape
     )
     repeatable("--rename", "OLD=NEW", "rename a symbol, before anything else", renaming)
-    repeatable("--bounds", "NAME=LO..HI", "range of a symbol", interval)
+    repeatable("--bounds", "NAME=LO..HI,...", "range of a symbol: batch=1..8,seq=1..128", intervals)
     repeatable("--value", "INPUT=VALUE", "elements of an input: sr=16000, axes=[0, 1]", input_value, "values")
     repeatable("--assume", "RELATION", "assume a relation between symbols, e.g. 'H %% 32 == 0'")
     repeatable(
@@ -247,7 +247,9 @@ def _add_other_forms(group: argparse._ArgumentGroup) -> None:
         "--emit", choices=FILE_KINDS,
         help="print code that computes all sizes: a C file, its header (h), or a JavaScript module",
     )  # fmt: skip
-    group.add_argument("--name", type=identifier, help="with --emit: prefix of all C names; default: the file's name")
+    group.add_argument(
+        "--name", metavar="NAME", type=identifier, help="with --emit: prefix of all C names; default: the file's name"
+    )
     group.add_argument(
         "--no-names",
         action="store_true",

@@ -85,7 +85,7 @@ def report(made: Dynamic, options: Namespace, limit: int | None, width: int | No
         f"{name} axis {axis} -> {symbol} (was {made.traced[symbol]})" for name, axis, symbol in options.dynamic
     )
     outputs = [f"  {name}: {made.result.types[name]}" for name in made.result.outputs if name in made.result.types]
-    sections = [[f"made dynamic: {sizes}"]]
+    sections = [[f"{'made dynamic' if is_done(made) else 'to make dynamic'}: {sizes}"]]
     if made.changes:
         heading = "changed:" if made.applied else f"proposed changes ({_how(options)}):"
         sections.append([heading, *limited(alike(made.changes), limit)])

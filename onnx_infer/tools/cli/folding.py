@@ -126,9 +126,11 @@ def _sizes(result: InferenceResult) -> Iterator[dict[str | Var, int]]:
     }
     tried: list[dict[str | Var, int]] = []
     for most, more in ((16, 0), (16, 1), (1 << 30, 0)):
-        sizes: dict[str | Var, int] = {
-            s.name: max(min(usual.get(s.name, 1), most) + more, s.variable.bounds()[0] or 0) for s in given
-        }
+        sizes: dict[str | Var, int] = {}
+        for symbol in given:
+            low, high = symbol.variable.bounds()
+            size = max(min(usual.get(symbol.name, 1), most) + more, low or 0)
+            sizes[symbol.name] = size if high is None else min(size, high)
         if sizes not in tried:
             tried.append(sizes)
             yield sizes

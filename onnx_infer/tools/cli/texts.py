@@ -147,6 +147,16 @@ def interval(text: str) -> tuple[str, tuple[int, int | None]]:
     return name, (int(low), int(high) if high else None)
 
 
+def intervals(text: str) -> list[tuple[str, tuple[int, int | None]]]:
+    """The names and bounds of `batch=1..8,seq=1..128`. A comma before no `=` belongs to a name.
+
+    >>> intervals("batch=1..8,seq=1.."), intervals("a,b=3..4")
+    ([('batch', (1, 8)), ('seq', (1, None))], [('a,b', (3, 4))])
+    """
+    parts = text.split(",")
+    return [interval(part) for part in parts] if all("=" in part for part in parts) else [interval(text)]
+
+
 def input_value(text: str) -> tuple[str, Any]:
     """The name and value of `sr=16000`. The value is JSON: `[1, 2]` is a vector, `true` a bool.
 

@@ -15,7 +15,8 @@ STANDARD = "-"
 def check_together(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Refuse options that do not go together; SystemExit with code 2."""
     _check_models(parser, options)
-    options.bind = [pair for pairs in options.bind for pair in pairs]
+    for name in ("bind", "bounds"):
+        setattr(options, name, [pair for pairs in getattr(options, name) for pair in pairs])
     for name in ("bind", "bounds", "rename", "input_shape"):
         given = [symbol for symbol, _ in getattr(options, name)]
         if doubles := sorted({symbol for symbol in given if given.count(symbol) > 1}):
