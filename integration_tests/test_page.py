@@ -2,89 +2,33 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.remote.webelement import WebElement
 
+from integration_tests.page import Page, chromium_at
 from onnx_infer import InferenceResult, infer
 from onnx_infer.tools.cli.files import demo_model
 from symdim.algebra.dims import substituted
 from tests.onnx_infer import models
 from tests.onnx_infer.texts import parsed
 
-WIDE, NARROW = (1400, 5200), (390, 844)
-ARGUMENTS = [
-    "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-]  # fmt: skip
+NARROW = (390, 844)
 
 
 @pytest.fixture(scope="module")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chrome"))))
-    for argument in [*ARGUMENTS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]:
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    folder = os.environ.get("CHROMEWEBDRIVER", "")
-    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver", path=folder or None)))
-    yield driver
-    driver.quit()
-
-
-class Page:
-    """A page that is open in Chromium. Each test ends without an entry in the console."""
-
-    def __init__(self, driver: webdriver.Chrome, result: InferenceResult, path: Path, title: str = "model") -> None:
-        path.write_text(result.html(title), "utf-8")
-        self.driver = driver
-        self.size(WIDE)
-        driver.get(path.as_uri())
-
-    def size(self, size: tuple[int, int]) -> None:
-        metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": False}
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-
-    def ask(self, script: str) -> Any:
-        return self.driver.execute_script(script)
-
-    def all(self, selector: str) -> list[WebElement]:
-        return self.driver.find_elements("css selector", selector)
-
-    def texts(self, selector: str) -> list[str]:
-        """The texts of elements, also of those that are cut."""
-        return self.ask(f"return Array.from(document.querySelectorAll({selector!r}), (e) => e.textContent)")
-
-    def click(self, selector: str) -> None:
-        self.ask(f"document.querySelector({selector!r}).click()")
-
-    def set(self, **sizes: int | str) -> None:
-        """Type sizes of symbols into their fields."""
-        fields = dict(zip(self.texts(".symbol .name"), self.all(".symbol .size"), strict=True))
-        for name, size in sizes.items():
-            if not fields[name].is_displayed():
-                self.click(".optional summary")
-            fields[name].send_keys(Keys.CONTROL, "a", Keys.NULL, str(size) if size != "" else Keys.BACKSPACE)
-
-    def rows(self) -> dict[str, str]:
-        """The sizes of the values that are in the list."""
-        return dict(zip(self.texts(".canvas .name"), self.texts(".canvas .sizes"), strict=True))
-
-    def exact(self) -> list[int]:
-        """The exact numbers of the tiles: peak, multiply-adds, parameters."""
-        titles = self.ask("return Array.from(document.querySelectorAll('.tiles dd'), (e) => e.title)")
-        return [int("".join(c for c in title if c.isdecimal())) for title in titles]
+    with chromium_at(tmp_path_factory.mktemp("profile")) as driver:
+        yield driver
 
 
 @pytest.fixture
 def open_page(chromium: webdriver.Chrome, tmp_path: Path) -> Iterator[Any]:
+    """A function that opens a page. Each test ends without an entry in the console."""
     yield lambda result, title="model": Page(chromium, result, tmp_path / "page.html", title)
     assert chromium.get_log("browser") == []
 
@@ -256,8 +200,7 @@ def test_themes_and_narrow_screens(open_page: Any) -> None:
     ground = "return getComputedStyle(document.body).backgroundColor"
     grounds = []
     for scheme in ("light", "dark"):
-        features = [{"name": "prefers-color-scheme", "value": scheme}]
-        page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        page.scheme(scheme)
         grounds.append(page.ask(ground))
     page.click("#theme")
     assert [page.ask(ground), grounds[1]] == grounds
@@ -290,8 +233,7 @@ return texts.map((e) => {
 def test_every_text_stands_out_from_its_ground(open_page: Any, scheme: str) -> None:
     """The contrast is at least 4.5 to 1, as WCAG 2.2 (1.4.3) demands of small texts; in the chosen row too."""
     page = open_page(infer(demo_model()))
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    page.scheme(scheme)
     page.set(H=2)
     page.click(".canvas .row:nth-child(5)")
     contrasts = page.ask(CONTRASTS)
@@ -318,11 +260,10 @@ NEIGHBOURS = [
 @pytest.mark.parametrize("width", [390, 900, 1400])
 def test_the_neighbourhood_of_a_value(open_page: Any, width: int, scheme: str) -> None:
     page = open_page(infer(demo_model()))
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    page.scheme(scheme)
     page.size((width, 1000))
     page.set(H=64, W=64)
-    page.ask("[...document.querySelectorAll('.canvas .row')].find((e) => e.innerText.includes('conv2')).click()")
+    page.choose("conv2")
     drawn = boxes(page)
     assert [box for box in drawn if box[1] in ("conv2", "pool1", "kernel3", "flat")] == [
         box for box in NEIGHBOURS if box[1] != "image_shape"
@@ -344,13 +285,13 @@ def test_the_neighbourhood_of_a_value(open_page: Any, width: int, scheme: str) -
     assert page.ask("return document.documentElement.scrollWidth") <= width
     before = page.ask(f"return {svg}.outerHTML")
     page.ask("document.querySelector('.canvas .row').click()")
-    page.ask("[...document.querySelectorAll('.canvas .row')].find((e) => e.innerText.includes('conv2')).click()")
+    page.choose("conv2")
     assert page.ask(f"return {svg}.outerHTML") == before
 
 
 def test_the_neighbourhood_follows_sizes_and_keys(open_page: Any) -> None:
     page = open_page(infer(demo_model()))
-    page.ask("[...document.querySelectorAll('.canvas .row')].find((e) => e.innerText.includes('conv2')).click()")
+    page.choose("conv2")
     page.set(H=64, W=64)
     assert ["Conv", "conv2", "[1, 64, 8, 8]"] in boxes(page)
     reached = page.all(".neighbourhood .box[role=button]")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import StrictModeError
-from onnx_infer.values.text import bounded, printable
+from onnx_infer.values.text import bounded, node_message, printable
 from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -31,12 +31,9 @@ class Diagnostic(NamedTuple):
     attributes: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
-        name, _, version = self.operator.rpartition("-")
-        operator = f"{name} (opset {version})" if name and version.isdecimal() else self.operator
-        first = f"{operator} '{self.node}': {self.message}" if operator else self.message
         operands = [f"{name}: {value}" for name, value in self.inputs if value is not None]
         operands += [f"{name}={value}" for name, value in self.attributes]
-        told = printable(bounded(first))
+        told = printable(bounded(node_message(self.operator, self.node, self.message)))
         return f"{told}\n  inputs: {printable(bounded(', '.join(operands)))}" if operands else told
 
 

@@ -54,3 +54,14 @@ def bounded(text: str) -> str:
     ('short', 'aaaaaaaaaa... (750 more characters) ...bbbbbbbbbbbbbbbbbbbb')
     """
     return shortened(text, MOST_CHARACTERS, _AT_THE_END)
+
+
+def node_message(operator: str, node: str, message: str) -> str:
+    """A message about a node, which names the operator with its version first; about no node, the message alone.
+
+    >>> node_message("MatMul-13", "scores", "inner sizes differ")
+    "MatMul (opset 13) 'scores': inner sizes differ"
+    """
+    name, _, version = operator.rpartition("-")
+    title = f"{name} (opset {version})" if name and version.isdecimal() else operator
+    return f"{title} '{node}': {message}" if title else message

@@ -131,7 +131,7 @@ def test_a_fleet_names_the_models_that_are_not_ok(tmp_path: Path, saved, capsys:
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "4 models: 1 with errors, 1 ok, 2 no model"
     assert lines[1].startswith("  errors: ")
-    assert lines[1].endswith("broken.onnx: inner sizes of the product differ: 3 != 4")
+    assert lines[1].endswith("broken.onnx: MatMul (opset 13) 'y': inner sizes of the product differ: 3 != 4")
     assert lines[2].startswith("  no model: ")
     assert lines[3].endswith("empty.onnx: not an ONNX model (it has no graph)")
     assert main([str(tmp_path), "--json-lines", out]) == MODEL_ERRORS

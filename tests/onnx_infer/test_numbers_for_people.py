@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import onnx
@@ -118,6 +119,36 @@ def test_costs_have_shapes_shares_and_a_total(saved: str, capsys: pytest.Capture
     assert lines[place + 1].split()[:6] == ["y", "MatMul", "0", "192", "k", "100.0%"]
     assert lines[place + 2] == "    [1000, 8], [8, 24] -> [1000, 24]"
     assert lines[place + 3].startswith("total of 2 nodes")
+
+
+def test_costs_have_shapes_in_json(saved: str, capsys: pytest.CaptureFixture[str]) -> None:
+    onnx.save(
+        parsed("""g (float[N, 8] x, float high, float[8, 24] w, float u) => (c) {
+        y = MatMul (x, w)  z = Made (y)  c = Clip (z, , high)  d = Clip (y, , high) }"""),
+        saved,
+    )
+    assert main([saved, "--costs", "--json"]) == 0
+    nodes = json.loads(capsys.readouterr().out)["costs"]["nodes"]
+    assert [(node["operator"], node["input_shapes"], node["output_shapes"]) for node in nodes] == [
+        ("MatMul", [["N", 8], [8, 24]], [["N", 24]]),
+        ("Made", [["N", 24]], [None]),
+        ("Clip", [None, None, []], [None]),
+        ("Clip", [["N", 24], None, []], [["N", 24]]),
+    ]
+
+
+def test_a_layer_of_uncounted_values_has_no_bytes(saved: str, capsys: pytest.CaptureFixture[str]) -> None:
+    model = parsed(
+        "g (float[2] x, string[W] words) => (s, e) { s = StringNormalizer (words)  y = Neg (x)  e = Abs (y) }"
+    )
+    for node, name in zip(model.graph.node, ("words/norm", "counted/neg", "counted/abs"), strict=True):
+        node.name = name
+    onnx.save(model, saved)
+    assert main([saved, "--memory"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["words", "1", "-", "-"] in rows
+    assert ["counted", "2", "16", "B", "16", "B"] in rows
+    assert [layer.not_counted for layer in infer(model).layers()] == [1, 0]
 
 
 def test_memory_has_units_and_json_has_bytes(saved: str, capsys: pytest.CaptureFixture[str]) -> None:

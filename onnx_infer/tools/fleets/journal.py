@@ -13,6 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypedDict
 
+from onnx_infer.values.text import node_message
 from symdim import __version__
 from symdim.outputs import write_whole
 
@@ -107,8 +108,9 @@ class Brief(NamedTuple):
 
 def brief(line: Mapping[str, Any]) -> Brief:
     """What a line says in short."""
-    errors = [told["message"] for told in line.get("diagnostics") or () if told["severity"] != "warning"]
-    told = (line.get("message") or next(iter(errors), "")).partition("\n")[0].removeprefix(f"{line['path']}: ")
+    errors = [found for found in line.get("diagnostics") or () if found["severity"] != "warning"]
+    first = node_message(*(errors[0][field] for field in ("operator", "node", "message"))) if errors else ""
+    told = (line.get("message") or first).partition("\n")[0].removeprefix(f"{line['path']}: ")
     values, guards = line.get("values") or 0, line.get("guards") or []
     inexact = values - (line.get("exact") or 0)
     return Brief(line["status"], told, values, inexact, len(guards), guards[0] if guards else "")

@@ -167,7 +167,8 @@ class Layer(NamedTuple):
     """A layer: the number of its nodes, their costs, the bytes of the values that they give, and the peak at them.
 
     `multiply_adds` counts the nodes for which they are known; the other ones are `unknown`. The name is empty for nodes
-    without a path. The peak counts all live values, those of other layers too.
+    without a path. The peak counts all live values, those of other layers too. `bytes` and `peak` leave out values of
+    unknown size; `not_counted` is how many outputs of the nodes these are.
     """
 
     name: str
@@ -177,6 +178,7 @@ class Layer(NamedTuple):
     unknown: int
     bytes: Dim
     peak: Dim
+    not_counted: int = 0
 
     def __repr__(self) -> str:
         name = printable(self.name) or "(no layer)"
@@ -196,7 +198,7 @@ def layers(result: Inferred, costs: Costs, memory: MemoryPlan) -> list[Layer]:
     live: list[list[int]] = [[] for _ in costs.nodes]  # the steps of each node
     for place, step in enumerate(memory.steps):
         live[step.number].append(place)
-    sums = memory.live_sums
+    sums, unknown = memory.live_sums, frozenset(memory.unknown)
     found = []
     for name, places in members.items():
         nodes = [costs.nodes[i] for i in places]
@@ -212,6 +214,7 @@ def layers(result: Inferred, costs: Costs, memory: MemoryPlan) -> list[Layer]:
                 len(nodes) - len(counts),
                 total(made),
                 envelope(sums[place] for place in steps).size,
+                sum(name in unknown for i in places for name in result._index.nodes[i][3]),
             )
         )
     return found

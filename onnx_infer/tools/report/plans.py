@@ -44,7 +44,7 @@ class Plans:
     def __init__(self, result: Inferred) -> None:
         self.costs, self.memory = costs(result), MemoryPlan(result, upper=True)
         self.traffic = traffic(result)
-        self.shapes = [_shapes_of(result, node) for node in result._index.nodes]
+        self.ends = [_ends_of(result, node) for node in result._index.nodes]
         self.layers = layers(result, self.costs, self.memory)
         self.inputs = _bytes(result, result.inputs)
         self.constants = _bytes(result, result._record.model.graph.constants)
@@ -103,7 +103,7 @@ class Plans:
             last = [bytes_text(moved.read + moved.written)] if in_numbers else []
             rows.append((f"total of {len(costs_.nodes)} nodes", "", *counts, *last))
         heading += ("bytes moved",) if in_numbers else ()
-        return Table(heading, rows, None, [self.shapes[i] for i in numbers])
+        return Table(heading, rows, None, [_ends_text(*self.ends[i]) for i in numbers])
 
     def memory_text(self, limit: int | None, width: int | None) -> str:
         """The peak of the computed values with its nodes, the bytes of inputs and constants, and the layers."""
@@ -116,7 +116,7 @@ class Plans:
         if self.memory.unknown:
             rest.append(f"not counted: {', '.join(limited(list(self.memory.unknown), limit))}")
         live = sorted(self.live(), key=lambda name: -_sample(self.memory.sizes[name]))
-        layers_ = [(x.name or "(no layer)", x.nodes, bytes_text(x.bytes), bytes_text(x.peak)) for x in self.layers]
+        layers_ = [(x.name or "(no layer)", x.nodes, _counted(x.bytes, x), _counted(x.peak, x)) for x in self.layers]
         tables = [
             Table(
                 ("live at the peak", "bytes"),
@@ -156,8 +156,8 @@ class Plans:
             "unknown_traffic": len(self.traffic.unknown),
             "layers": _rows_json(self.layers),
             "nodes": [
-                {**cost, "read": plain(moved.read), "written": plain(moved.written)}
-                for cost, moved in zip(_rows_json(self.costs.nodes), self.traffic.nodes, strict=True)
+                {**cost, "read": plain(moved.read), "written": plain(moved.written), **_ends_json(*ends)}
+                for cost, moved, ends in zip(_rows_json(self.costs.nodes), self.traffic.nodes, self.ends, strict=True)
             ],
         }
 
@@ -310,6 +310,11 @@ def _step_json(step: Step | None) -> dict[str, str] | None:
     return {"operator": step.operator, "node": step.node} if step is not None and step.operator else None
 
 
+def _counted(size: Dim, layer: Layer) -> str:
+    """Bytes of a layer; a dash if nothing was counted because its values have no known bytes."""
+    return "-" if size == 0 and layer.not_counted else bytes_text(size)
+
+
 def _with_share(part: Dim | None, whole: Dim) -> tuple[str, ...]:
     """A count, and its share of a whole that is a number."""
     return (count_text(part), share(part, whole)) if isinstance(whole, int) else (count_text(part),)
@@ -323,7 +328,19 @@ def _shape_text(value: Value) -> str:
     return shortened(str(value if value.shape is None else list(value.shape)), _LONGEST, _LONGEST // 2)
 
 
-def _shapes_of(result: Inferred, node: Node) -> str:
+def _ends_of(result: Inferred, node: Node) -> tuple[list[Value | None], list[Value | None]]:
+    """What a node reads and what it gives, in their order; None for what is omitted or not in the main graph."""
+    return [result.types.get(name) for name in node[2]], [result.types.get(name) for name in node[3]]
+
+
+def _ends_json(*ends: list[Value | None]) -> dict[str, Any]:
+    shapes = [
+        [None if value is None or value.shape is None else list(map(plain, value.shape)) for value in end]
+        for end in ends
+    ]
+    return dict(zip(("input_shapes", "output_shapes"), shapes, strict=True))
+
+
+def _ends_text(*ends: list[Value | None]) -> str:
     """The shapes of what a node reads and gives: `[N, 3], [3, 4] -> [N, 4]`."""
-    ends = [[_shape_text(result.types[name]) for name in names if name in result.types] for names in (node[2], node[3])]
-    return " -> ".join(map(", ".join, ends))
+    return " -> ".join(", ".join(_shape_text(value) for value in end if value is not None) for end in ends)
