@@ -46,10 +46,10 @@ class ArenaReport:
             f"  {len(plan.buffers)} values in {len(plan.storages)} storages; offsets are multiples of {plan.align}",
         ]
         rows = [
-            (named or "all sizes", readable_bytes(at.size), readable_bytes(at.lower_bound), _ratio(at))
+            (readable_bytes(at.size), readable_bytes(at.lower_bound), _ratio(at), named or "all sizes")
             for named, (_, at) in self.placed.items()
         ]
-        tables = [Table(("at", "bytes", "lower bound", "ratio"), rows, None)]
+        tables = [Table(("bytes", "lower bound", "ratio", "at"), rows, None).lines(width)]
         if self.placed:
             named, (_, at) = max(self.placed.items(), key=lambda item: item[1][1].size)
             kinds = {b.value: b.kind if b.kind == "own" else f"{b.kind} of {b.root}" for b in plan.buffers}
@@ -57,9 +57,10 @@ class ArenaReport:
             values = [
                 (b.value, readable_bytes(b.size), b.offset, f"{b.first}..{b.last}", kinds[b.value]) for b in largest
             ]
-            heading = (f"value{named and f' at {named}'}", "bytes", "offset", "steps", "storage")
-            tables.append(Table(heading, values, None if limit is None else _TOP_VALUES))
-        return text_of([head, *(table.lines(width) for table in tables), self._outside(limit), self._order()], width)
+            heading = ("value", "bytes", "offset", "steps", "storage")
+            table = Table(heading, values, None if limit is None else _TOP_VALUES)
+            tables.append([f"values{named and f' at {named}'}, the largest first:", *table.lines(width)])
+        return text_of([head, *tables, self._outside(limit), self._order()], width)
 
     def _outside(self, limit: int | None) -> list[str]:
         """The values that have no place, by reason."""
