@@ -19,6 +19,7 @@ from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim.algebra.dims import variables_of
 from symdim.algebra.origin import ValueOf
+from symdim.algebra.texts.written import leaf_count
 from symdim.relations.relation import Relation
 from symdim.relations.solving import solve
 
@@ -134,11 +135,16 @@ class _Law(NamedTuple):
     stays: bool
 
 
+_LONG = 40
+"""The most names in a condition that is solved. A node stays that states a longer one alone."""
+
+
 class _Solved(dict[Relation, list[Relation]]):
     """Relation -> its plain conditions: none if bounds prove it, the condition itself if it never holds."""
 
     def __missing__(self, condition: Relation) -> list[Relation]:
-        plain = solve(condition)
+        is_long = leaf_count(condition.left) + leaf_count(condition.right) > _LONG
+        plain = [condition] if is_long else solve(condition)
         found = self[condition] = [condition] if plain is None else plain
         return found
 
