@@ -183,8 +183,8 @@ def _plain(made: Dynamic, options: Namespace) -> dict[str, Any]:
         "free": is_done(made),
         "symbols": made.traced,
         "changes": [{field: plain(getattr(change, field)) for field in fields} for change in made.changes],
-        "pins": [pin._asdict() for pin in made.pins],
-        "doubts": [doubt._asdict() for doubt in made.doubts],
+        "pins": plain(made.pins),
+        "doubts": plain(made.doubts),
         "inputs": {name: str(types[name]) for name in made.result.inputs},
         "outputs": {name: str(types[name]) for name in made.result.outputs if name in types},
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.tools.report.layout import limited, text_of
-from onnx_infer.tools.report.plain_data import diagnostic_json, guard_json, head_json, type_json
+from onnx_infer.tools.report.plain_data import diagnostic_json, guard_json, head_json, plain, type_json
 from onnx_infer.tools.report.table import guard_parts
 from onnx_infer.values.text import bounded
 
@@ -114,15 +114,15 @@ def differences_json(found: Comparison) -> dict[str, Any]:
         "inputs": _types_json(found.inputs),
         "outputs": _types_json(found.outputs),
         "values": _types_json(found.values),
-        "nodes": [node._asdict() for node in found.nodes],
-        "initializers": [constant._asdict() for constant in found.initializers],
+        "nodes": plain(found.nodes),
+        "initializers": plain(found.initializers),
         "only_first": found.only_first,
         "only_second": found.only_second,
-        "operators": [count._asdict() for count in found.operators],
-        "guards_first": [guard_json(guard) for guard in found.guards_first],
-        "guards_second": [guard_json(guard) for guard in found.guards_second],
-        "diagnostics_first": [diagnostic_json(told) for told in found.diagnostics_first],
-        "diagnostics_second": [diagnostic_json(told) for told in found.diagnostics_second],
+        "operators": plain(found.operators),
+        "guards_first": list(map(guard_json, found.guards_first)),
+        "guards_second": list(map(guard_json, found.guards_second)),
+        "diagnostics_first": list(map(diagnostic_json, found.diagnostics_first)),
+        "diagnostics_second": list(map(diagnostic_json, found.diagnostics_second)),
     }
 
 

@@ -86,22 +86,10 @@ class ArenaReport:
         plan = self.plan
         return {
             "align": plan.align,
-            "size": None if plan.size is None else plain(plan.size),
+            "size": plain(plan.size),
             "lower_bound": plain(plan.lower_bound),
             "symbols": [symbol.name for symbol in plan.symbols],
-            "buffers": [
-                {
-                    "value": buffer.value,
-                    "root": buffer.root,
-                    "kind": buffer.kind,
-                    "size": plain(buffer.size),
-                    "offset": None if buffer.offset is None else plain(buffer.offset),
-                    "first": buffer.first,
-                    "last": buffer.last,
-                    "below": list(buffer.below),
-                }
-                for buffer in plan.buffers
-            ],
+            "buffers": plain(plan.buffers),
             "steps": [{"operator": step.operator, "node": step.node, "number": step.graph_node} for step in plan.steps],
             "outside": dict(plan.outside),
             "placed": [

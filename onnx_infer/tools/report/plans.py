@@ -6,7 +6,7 @@ from itertools import zip_longest
 from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnx_infer.tools.planning.costs import Layer, NodeCost, costs, layers
+from onnx_infer.tools.planning.costs import Layer, costs, layers
 from onnx_infer.tools.planning.fits import not_known
 from onnx_infer.tools.planning.memory import MemoryPlan, Step
 from onnx_infer.tools.planning.planner import byte_size
@@ -154,10 +154,10 @@ class Plans:
             "read": plain(self.traffic.read),
             "written": plain(self.traffic.written),
             "unknown_traffic": len(self.traffic.unknown),
-            "layers": _rows_json(self.layers),
+            "layers": plain(self.layers),
             "nodes": [
-                {**cost, "read": plain(moved.read), "written": plain(moved.written), **_ends_json(*ends)}
-                for cost, moved, ends in zip(_rows_json(self.costs.nodes), self.traffic.nodes, self.ends, strict=True)
+                {**plain(cost), "read": plain(moved.read), "written": plain(moved.written), **_ends_json(*ends)}
+                for cost, moved, ends in zip(self.costs.nodes, self.traffic.nodes, self.ends, strict=True)
             ],
         }
 
@@ -168,15 +168,11 @@ class Plans:
             "exact": self.memory.peak.exact,
             "inputs": plain(self.inputs),
             "constants": plain(self.constants),
-            "values": {name: plain(size) for name, size in self.memory.sizes.items()},
+            "values": plain(self.memory.sizes),
             "not_counted": list(self.memory.unknown),
             "live": list(self.live()),
-            "layers": _rows_json(self.layers),
+            "layers": plain(self.layers),
         }
-
-
-def _rows_json(rows: Iterable[Layer | NodeCost]) -> list[dict[str, Any]]:
-    return [{field: plain(value) for field, value in row._asdict().items()} for row in rows]
 
 
 def largest_text(found: LargestSize, width: int | None) -> str:
@@ -198,20 +194,15 @@ def largest_text(found: LargestSize, width: int | None) -> str:
     return text_of([lines], width)
 
 
-def largest_json(found: LargestSize) -> dict[str, Any]:
-    """The largest size of a symbol as plain data."""
-    peak = found.peak
-    return {
-        "symbol": found.symbol,
-        "limit": found.limit,
-        "size": found.size,
-        "at_most": found.at_most,
-        "bytes": None if peak is None else peak.bytes,
-        "node": None if peak is None else _step_json(peak.step),
-        "grows": found.grows,
-        "next": found.next,
-        "unknown": list(found.unknown),
-    }
+def answer_json(found: LargestSize | Fits) -> dict[str, Any]:
+    """The answer of `largest_size` or `fits` as plain data, with the bytes and the node of its peak."""
+    fields: dict[str, Any] = {}
+    for name, value in found._asdict().items():
+        if name == "peak":
+            fields |= {"bytes": value and value.bytes, "node": value and _step_json(value.step)}
+        else:
+            fields[name] = plain(value)
+    return fields
 
 
 def fits_text(found: Fits, width: int | None) -> str:
@@ -230,19 +221,6 @@ def fits_text(found: Fits, width: int | None) -> str:
     lines = [f"does not fit: {about}{needed} needed at {named} (limit {limit})"]
     lines.append(f"  the peak is {about}{needed} ({found.peak.bytes} bytes) at {_place(found.peak.step)}")
     return text_of([lines], width)
-
-
-def fits_json(found: Fits) -> dict[str, Any]:
-    """The answer of `fits` as plain data."""
-    peak = found.peak
-    return {
-        "verdict": found.verdict,
-        "limit": found.limit,
-        "sizes": found.sizes,
-        "bytes": None if peak is None else peak.bytes,
-        "node": None if peak is None else _step_json(peak.step),
-        "reason": found.reason,
-    }
 
 
 class Table(NamedTuple):
@@ -334,10 +312,7 @@ def _ends_of(result: Inferred, node: Node) -> tuple[list[Value | None], list[Val
 
 
 def _ends_json(*ends: list[Value | None]) -> dict[str, Any]:
-    shapes = [
-        [None if value is None or value.shape is None else list(map(plain, value.shape)) for value in end]
-        for end in ends
-    ]
+    shapes = [[None if value is None else plain(value.shape) for value in end] for end in ends]
     return dict(zip(("input_shapes", "output_shapes"), shapes, strict=True))
 
 
