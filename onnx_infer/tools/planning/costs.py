@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from onnx_infer.operators.operator import Operator
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.tools.planning.memory import MemoryPlan
-    from onnx_infer.values.tensor import Dim
 
 _NO_PARAMETERS = frozenset((dt.INT64, dt.BOOL, dt.STRING))
 

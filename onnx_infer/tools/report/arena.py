@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import ArgumentError
-from onnx_infer.tools.report.layout import limited, text_of
-from onnx_infer.tools.report.numbers import readable_bytes
+from onnx_infer.tools.report.layout import limited, readable_bytes, text_of
 from onnx_infer.tools.report.plain_data import plain
 from onnx_infer.tools.report.plans import Table
 from symdim.algebra.texts.printing import shortened

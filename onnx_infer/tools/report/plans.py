@@ -11,8 +11,16 @@ from onnx_infer.tools.planning.fits import not_known
 from onnx_infer.tools.planning.memory import MemoryPlan, Step
 from onnx_infer.tools.planning.planner import byte_size
 from onnx_infer.tools.planning.traffic import traffic
-from onnx_infer.tools.report.layout import cut_names, limited, more, text_of
-from onnx_infer.tools.report.numbers import bytes_text, count_text, readable_bytes, share
+from onnx_infer.tools.report.layout import (
+    bytes_text,
+    count_text,
+    cut_names,
+    limited,
+    more,
+    readable_bytes,
+    share,
+    text_of,
+)
 from onnx_infer.tools.report.plain_data import plain
 from onnx_infer.values.text import printable
 from symdim import Expr, total

@@ -32,10 +32,9 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
     from onnx_infer.operators.rule import Facets
+    from onnx_infer.tools.transforms.draft import Draft
 
     Array = NDArray[Any]
-    from onnx_infer.tools.transforms.draft import Draft
-    from onnx_infer.values.tensor import Value
 
 
 _KINDS: dict[int, type[np.generic]] = {

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.tools.transforms.draft import Draft
-    from onnx_infer.values.tensor import Dim
 
 
 _MOST_TRIED = 64
