@@ -155,7 +155,11 @@ def _shared(work: Work, order: Sequence[int], views: Callable[[str], bool], in_p
     """What shares storage if the nodes run in this order."""
     sizes, outside = work.sizes, work.outside
     nodes = [work.nodes[number] for number in order]
-    steps = tuple(_step(node, number, sizes) for node, number in zip(nodes, order, strict=True))
+    blocks = [(node.block,) if node.block in sizes else () for node in nodes]
+    steps = tuple(
+        Step(node.operator, node.node, number, node.reads, (*node.writes, *block), node.number)
+        for node, number, block in zip(nodes, order, blocks, strict=True)
+    )
     last = dict.fromkeys(sizes, -1)
     for number, step in enumerate(steps):
         last.update(dict.fromkeys((*step.writes, *step.reads), number))
@@ -178,11 +182,6 @@ def _shared(work: Work, order: Sequence[int], views: Callable[[str], bool], in_p
         elif name not in outside:
             outside_views[name] = place
     return Shared(steps, places, outside_views, last, _storages(places, steps, last))
-
-
-def _step(node: ScheduledNode, number: int, sizes: Mapping[str, Dim]) -> Step:
-    block = (node.block,) if node.block in sizes else ()
-    return Step(node.operator, node.node, number, node.reads, (*node.writes, *block), node.number)
 
 
 def _storages(places: Mapping[str, Place], steps: Sequence[Step], last: Mapping[str, int]) -> list[Storage]:

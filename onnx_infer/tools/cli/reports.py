@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -163,8 +162,4 @@ def name_of(path: str) -> str:
 
 def spelling(dialect: Dialect) -> Callable[[object], str]:
     """What makes the texts of sizes and elements with `--dialect`."""
-    return partial(_spelled, dialect=dialect)
-
-
-def _spelled(size: object, dialect: Dialect) -> str:
-    return text_in(size, dialect) if isinstance(size, Expr) else str(size)
+    return lambda size: text_in(size, dialect) if isinstance(size, Expr) else str(size)

@@ -38,11 +38,7 @@ def differences_text(found: Comparison, limit: int | None, width: int | None) ->
         verdict = f"the two models are equal{renamed}"
     causes = [d for d in found.values if not d.follows]
     follow = len(found.values) - len(causes)
-    inner = (
-        f"intermediate values ({follow} more follow from what differs before them):"
-        if follow
-        else "intermediate values:"
-    )
+    others = f" ({follow} more follow from what differs before them)" if follow else ""
     ends = [f"  {theirs} is {ours}" for theirs, ours in found.renamed.items()]
     sections = [
         ("not compared:", [f"  {line}" for line in found.not_read]),
@@ -53,7 +49,7 @@ def differences_text(found: Comparison, limit: int | None, width: int | None) ->
         ("constants:", _constants(found.initializers)),
         ("inputs:", _types(found.inputs)),
         ("outputs:", _types(found.outputs)),
-        (inner, _types(causes)),
+        (f"intermediate values{others}:", _types(causes)),
         ("operators:", [f"  {op}: {first} -> {second}" for op, first, second in found.operators]),
         (f"{len(found.only_first)} values of the first model alone:", [f"- {name}" for name in found.only_first]),
         (f"{len(found.only_second)} values of the second model alone:", [f"+ {name}" for name in found.only_second]),

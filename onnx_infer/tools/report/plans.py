@@ -125,12 +125,9 @@ class Plans:
             rest.append(f"not counted: {', '.join(limited(list(self.memory.unknown), limit))}")
         live = sorted(self.live(), key=lambda name: -_sample(self.memory.sizes[name]))
         layers_ = [(x.name or "(no layer)", x.nodes, _counted(x.bytes, x), _counted(x.peak, x)) for x in self.layers]
+        bytes_ = [(name, bytes_text(self.memory.sizes[name])) for name in live]
         tables = [
-            Table(
-                ("live at the peak", "bytes"),
-                [(name, bytes_text(self.memory.sizes[name])) for name in live],
-                None if limit is None else _TOP_NODES,
-            ),
+            Table(("live at the peak", "bytes"), bytes_, None if limit is None else _TOP_NODES),
             Table(("layer", "nodes", "bytes of its values", "peak"), layers_ if len(layers_) > 1 else [], limit),
         ]
         return text_of([head + limited(peaks, limit), rest, *(table.lines(width) for table in tables)], width)
@@ -142,9 +139,7 @@ class Plans:
             peak, inputs, constants = map(bytes_text, parts)
             total_ = readable_bytes(sum(part for part in parts if isinstance(part, int)))
             return [f"total: {total_} = {peak} activations + {inputs} inputs + {constants} constants"]
-        symbols = sorted(
-            {v.name for part in (*self.memory.symbols, self.inputs, self.constants) for v in variables_of([part])}
-        )
+        symbols = sorted({v.name for v in variables_of([*self.memory.symbols, self.inputs, self.constants])})
         return [f"total: symbolic; add --bind {quote(','.join(f'{name}=SIZE' for name in symbols))} to evaluate it"]
 
     def live(self) -> tuple[str, ...]:
@@ -216,13 +211,9 @@ def answer_json(found: LargestSize | Fits) -> dict[str, Any]:
 def fits_text(found: Fits, width: int | None) -> str:
     """Whether all sizes within bounds fit."""
     if found.peak is None or found.sizes is None:
-        limit = readable_bytes(found.limit)
-        end = (
-            f"not known whether it fits within {limit}: {found.reason}"
-            if found.reason
-            else f"fits within {limit} at all sizes within the bounds"
-        )
-        return text_of([[end]], width)
+        within = f"fits within {readable_bytes(found.limit)}"
+        proved = f"{within} at all sizes within the bounds"
+        return text_of([[f"not known whether it {within}: {found.reason}" if found.reason else proved]], width)
     named = ", ".join(f"{name} = {size}" for name, size in found.sizes.items()) or "the sizes of the model"
     about = "" if found.peak.exact else "about "
     needed, limit = readable_bytes(found.peak.bytes), readable_bytes(found.limit)

@@ -12,7 +12,7 @@ from onnx_infer.protobuf.nodes import subgraphs, wire_of
 from onnx_infer.tools.materialization import INITIALIZERS_ALONE_SINCE, literal_tensor
 from onnx_infer.tools.transforms.constants import EXACT, Constants, Roundings, equal_constants, known_tensor
 from onnx_infer.tools.transforms.draft import Draft, is_default, is_in_order, said
-from onnx_infer.tools.transforms.size_nodes import Plan, Reader, ShapeReads, Wanted, read_axes
+from onnx_infer.tools.transforms.size_nodes import Plan, ShapeReads, Wanted, read_axes
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, SymTensor, Value
 
@@ -219,9 +219,9 @@ class Rewriting:
                 del node.attribute[i]
         node.attribute.extend(helper.make_attribute(n, value) for n, value in changed.items() if value is not None)
 
-    def wanted(self) -> dict[Wanted, list[Reader]]:
+    def wanted(self) -> dict[Wanted, list[tuple[NodeProto, int]]]:
         """The integer tensors of sizes that nodes of the main graph read, except nodes that compute sizes."""
-        found: dict[Wanted, list[Reader]] = {}
+        found: dict[Wanted, list[tuple[NodeProto, int]]] = {}
         main = self._draft.bodies[0][0]
         for node in self._draft.nodes():
             if self._draft.home(node) is not main or all(map(self._is_computed, filter(None, node.output))):
@@ -233,9 +233,8 @@ class Rewriting:
                 if name in self._draft.inputs or not is_symbolic(value) or not isinstance(value, SymTensor):
                     continue
                 if value.dtype in _SIZES and value.rank < 2:
-                    elements = self._targets.get((id(node), index), value.data)
-                    assert elements is not None
-                    found.setdefault(Wanted(elements, value.dtype, value.rank), []).append(Reader(node, index))
+                    elements = self._targets.get((id(node), index), value.data or ())
+                    found.setdefault(Wanted(elements, value.dtype, value.rank), []).append((node, index))
         return found
 
     def read_sizes(self, plan: Plan) -> None:
