@@ -44,11 +44,12 @@ class DataStamp(Stamp):
 
 def stamp_of(path: str, most: int | None = None) -> Stamp:
     """The stamp of a file, with its hash if it has at most `most` bytes (None: any number)."""
+    unknown: Stamp = {"size": None, "mtime_ns": None, "sha256": None}
     try:
         with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
-                return {"size": None, "mtime_ns": None, "sha256": None}
+                return unknown
             digest = None
             if most is None or found.st_size <= most:
                 content = sha256()
@@ -57,7 +58,7 @@ def stamp_of(path: str, most: int | None = None) -> Stamp:
                 digest = content.hexdigest()
             return {"size": found.st_size, "mtime_ns": found.st_mtime_ns, "sha256": digest}
     except OSError:
-        return {"size": None, "mtime_ns": None, "sha256": None}
+        return unknown
 
 
 def stamps_of_data(model: str, paths: Iterable[str]) -> list[DataStamp]:

@@ -53,19 +53,14 @@ def html(result: Inferred, title: str, sizes: Mapping[str, int]) -> str:
     """
     content = content_of(result, values=False)
     data = page_data(result, content, sizes)
+    code = JavaScript(content, LANGUAGES["js"])
+    code.exports, code.refuses = "\nreturn { symbols, guards, sizes };\n", False  # the page shows what fails
     return Template(asset("page.html")).substitute(
         title=escape(printable(title)),
         style=asset("page.css").rstrip(),
         data=printable(json.dumps(data, separators=(",", ":"))).replace("<", "\\u003c"),
-        script=f"{_emitted(content)}\n{script()}",
+        script=f"const emitted = (() => {{\n{code.source()}}})();\n\n{script()}",
     )
-
-
-def _emitted(content: Content) -> str:
-    """The emitted function and its tables, as the constant `emitted`."""
-    code = JavaScript(content, LANGUAGES["js"])
-    code.exports, code.refuses = "\nreturn { symbols, guards, sizes };\n", False  # the page shows what fails
-    return f"const emitted = (() => {{\n{code.source()}}})();\n"
 
 
 def script() -> str:

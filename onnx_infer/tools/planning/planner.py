@@ -175,15 +175,13 @@ def _planned(value: Value, bounds: UpperBounds | None) -> Shape | None:
     """The shape to plan for; None if there is none."""
     if not isinstance(value, SymTensor) or value.shape is None:
         return None
-    return tuple(map(without_computed, _bounded(value.shape, bounds)))
+    return tuple(map(without_computed, bounding_shape(value.shape, bounds)))
 
 
-def _bounded(shape: Shape, bounds: UpperBounds | None) -> Shape:
-    return shape if bounds is None else bounding_shape(shape, bounds)
-
-
-def bounding_shape(shape: Shape, bounds: UpperBounds) -> Shape:
-    """The sizes, with upper bounds (if there are any) in place of data-dependent sizes."""
+def bounding_shape(shape: Shape, bounds: UpperBounds | None) -> Shape:
+    """The sizes; with `bounds`, upper bounds (if there are any) stand in place of data-dependent sizes."""
+    if bounds is None:
+        return shape
     found = [guarantee_of(dim, bounds=bounds).size for dim in shape]
     return tuple([dim if bound is None else bound for dim, bound in zip(shape, found, strict=True)])
 
@@ -204,7 +202,7 @@ def byte_size(value: Value, bounds: UpperBounds | None = None) -> Dim | None:
     """
     if not isinstance(value, SymTensor) or value.shape is None or not dt.BITS.get(value.dtype or 0):
         return None
-    shape = _bounded(value.shape, bounds)
+    shape = bounding_shape(value.shape, bounds)
     bits = dt.BITS[value.dtype or 0]
     count = product(shape)
     return count * (bits // 8) if bits % 8 == 0 else ceildiv(count * bits, 8)

@@ -90,7 +90,7 @@ class Draft:
     are the initializers of all graphs that no caller can override. `made` has the node that gives a name. The names of
     `outputs`, of all graphs, stay. So do those of values that are `named`: by a quantization annotation, or by the
     sharding of their own node. Such a value stays as long as something reads it. `shaped` are the values of which a
-    shape is declared.
+    shape is declared. `names`: those in use.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class Draft:
         overridable = set() if all_constant else {info.name for info in model.graph.input}
         self.constants: dict[str, TensorProto] = {n: tensor for n, tensor in held.items() if n not in overridable}
         self.made = {name: node for node in self.nodes() for name in node.output if name}
-        self._names = set(names_in(model.graph))
+        self.names = set(names_in(model.graph))
         self._home = {id(node): graph for graph, nodes in self.bodies for node in nodes}
         self._renamed: dict[str, str] = {}
 
@@ -179,10 +179,6 @@ class Draft:
             for name, other in pairs.items()
             if name in made and other in made and self.home(made[name]) is self.home(made[other])
         }
-
-    def new_name(self, base: str) -> str:
-        """An unused name."""
-        return unused_name(base, self._names)
 
     def add_constant(self, tensor: TensorProto, name: str, graph: GraphProto | None = None) -> str:
         """Add an initializer of this name, to the main graph unless another one is given; return the name."""

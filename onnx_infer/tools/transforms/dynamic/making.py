@@ -256,16 +256,11 @@ def free(model: ModelProto, axes: Axes) -> dict[str, int]:
             if traced.setdefault(symbol, size) != size:
                 raise ArgumentError(f"dynamic: {symbol!r} would be both {traced[symbol]} and {size}")
             dims[axis].MergeFromString(dim_param(symbol))
-    _drop_types(model)
-    return traced
-
-
-def _drop_types(model: ModelProto) -> None:
-    """Remove declared sizes of computed values, in inner graphs and functions too."""
     for graph in _graphs(model):
         del graph.value_info[:]
         if isinstance(graph, GraphProto):
             _drop_sizes((*graph.output, *(() if graph is model.graph else graph.input)))
+    return traced
 
 
 def declare_again(freed: ModelProto, model: ModelProto) -> None:
