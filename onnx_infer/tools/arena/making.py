@@ -94,8 +94,7 @@ def arena_plan(result: Inferred, options: Options) -> ArenaPlan:
         spans = [(storage.first, storage.last) for storage in storages]
         return [live_peak(spans, slots_of(storages, table, options.align)) for table in tables[:MOST_STARTS]]
 
-    flow = Flow([node.reads for node in work.nodes], [node.writes for node in work.nodes], result.outputs)
-    order = chosen_order(options.order, flow, tables[:MOST_STARTS], peaks)
+    order = chosen_order(options.order, Flow(work.nodes, result.outputs), tables[:MOST_STARTS], peaks)
     shared = _shared(work, order, views, in_place)
     slots = list(dict.fromkeys(tuple(slots_of(shared.storages, table, options.align)) for table in tables))
     layout = best_layout([(s.first, s.last) for s in shared.storages], slots, options.effort)
