@@ -1,7 +1,7 @@
 """A model while it is changed: the nodes of all graphs, the readers of each name, and the nodes without readers.
 
-Every name in the graphs of a draft is given once, so one table serves the main graph and all graphs
-inside it. The bodies of functions are models of their own (`functions.py`).
+Every name in the graphs of a draft is given once, so one table serves the main graph and all graphs inside it. The
+bodies of functions stay as they are.
 """
 
 from __future__ import annotations
