@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from onnx import AttributeProto, NodeProto, TensorProto, helper, numpy_helper
+from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 from onnx_infer.model.attributes import kind_of
 from onnx_infer.results.sources import Sources
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
-    from onnx import ModelProto
 
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.values.tensor import Dim

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.errors import ArgumentError, PlanError
 from onnx_infer.results.guards import refuse_failing
-from onnx_infer.results.inferred import checked_sizes, nameable
+from onnx_infer.results.inferred import Inferred, checked_sizes, nameable
 from onnx_infer.tools.arena.placing import compacted, extent, live_peak, live_totals
-from onnx_infer.tools.arena.sharing import Buffer, PlacedBuffer, slots_of
-from symdim import ceildiv, maximum
+from onnx_infer.tools.arena.sharing import Buffer, PlacedBuffer, Shared, Storage, slots_of
+from symdim import Var, ceildiv, maximum
 from symdim.algebra.dims import at_least
 from symdim.compile import StraightLine, tuple_text
 
@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 
     from onnx import ModelProto
 
-    from onnx_infer.results.inferred import Inferred
-    from onnx_infer.tools.arena.sharing import Shared, Storage
     from onnx_infer.values.tensor import Dim
-    from symdim import Var
 
 
 class PlacedArena(NamedTuple):

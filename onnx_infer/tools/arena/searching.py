@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from onnx_infer.errors import ArgumentError
-from onnx_infer.tools.arena.placing import LARGEST, Layout, layout_of, live_peak, lives_of, order_of, placed
+from onnx_infer.tools.arena.placing import LARGEST, Layout, Lives, layout_of, live_peak, lives_of, order_of, placed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from onnx_infer.tools.arena.placing import Lives
     from onnx_infer.tools.planning.scheduled import ScheduledNode
 
     Integers = np.ndarray[Any, np.dtype[np.int64]]

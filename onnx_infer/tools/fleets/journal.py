@@ -11,7 +11,7 @@ import os
 import stat
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypedDict
 
 from onnx_infer.values.text import node_message
 from symdim import __version__
@@ -19,7 +19,6 @@ from symdim.outputs import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
-    from typing import BinaryIO
 
 
 _MOST_HASHED = 1 << 24

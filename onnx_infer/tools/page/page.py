@@ -15,7 +15,7 @@ from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.results.guards import violations
 from onnx_infer.results.inferred import Inferred
 from onnx_infer.tools.arena.making import Options, arena_plan
-from onnx_infer.tools.emission.content import Content, content_of
+from onnx_infer.tools.emission.content import Content, Symbol, content_of
 from onnx_infer.tools.emission.source import JavaScript
 from onnx_infer.tools.planning.costs import costs
 from onnx_infer.tools.planning.memory import MemoryPlan
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from onnx_infer.results.reasons import Reason
     from onnx_infer.tools.arena.plan import ArenaPlan
-    from onnx_infer.tools.emission.content import Content, Symbol
 
 MODULES = ("format", "model", "curve", "arena", "symbols", "rows", "neighbourhood", "details", "page")
 """The modules of the script, each after those that it imports."""

@@ -21,8 +21,8 @@ from onnx_infer.results.inferred import Inferred, checked_sizes, nameable
 from onnx_infer.results.sources import element_of, without_computed
 from onnx_infer.tools.planning.envelope import ZERO, Envelope, Polynomial, envelope
 from onnx_infer.tools.planning.planner import byte_size, compiled
-from onnx_infer.tools.planning.scheduled import MOST_STEPS, Schedule
-from onnx_infer.values.tensor import UNKNOWN_SIZE, OneOf
+from onnx_infer.tools.planning.scheduled import MOST_STEPS, Schedule, ScheduledNode
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, OneOf, Value
 from onnx_infer.values.text import text
 from symdim import UnboundName, Var, maximum
 from symdim.algebra.dims import variables_of
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from onnx_infer.engine.graph_index import GraphIndex
-    from onnx_infer.tools.planning.scheduled import ScheduledNode
-    from onnx_infer.values.tensor import Dim, Value
 
 
 class Step(NamedTuple):

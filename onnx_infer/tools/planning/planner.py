@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from onnx_infer.results.inferred import checked_sizes
+from onnx_infer.results.inferred import Inferred, checked_sizes
 from onnx_infer.results.sources import without_computed
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, Shape, SymTensor, Value
@@ -18,8 +18,6 @@ from symdim.guarantee import UpperBounds, guarantee_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-
-    from onnx_infer.results.inferred import Inferred
 
 
 T = TypeVar("T")

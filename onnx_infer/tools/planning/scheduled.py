@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx_infer.model.graph import Node, label_of, title_of
+from onnx_infer.model.graph import Attributes, Node, label_of, title_of
 from onnx_infer.types.join import NOTHING
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from onnx_infer.engine.graph_index import GraphIndex
     from onnx_infer.engine.scope import Scope
-    from onnx_infer.model.graph import Attributes
     from onnx_infer.values.tensor import Value
 
 MOST_STEPS = 1 << 16

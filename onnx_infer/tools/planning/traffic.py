@@ -12,12 +12,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.ops.loop import ENDLESS
-from onnx_infer.results.inferred import checked_sizes
+from onnx_infer.results.inferred import Inferred, checked_sizes
 from onnx_infer.tools.planning.costs import costs, known_total
 from onnx_infer.tools.planning.memory import ByteCounter
-from onnx_infer.tools.planning.scheduled import MOST_STEPS, Schedule
+from onnx_infer.tools.planning.scheduled import MOST_STEPS, Schedule, ScheduledNode
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import Sequence, SymTensor
+from onnx_infer.values.tensor import Dim, Sequence, SymTensor, Value
 from symdim import Expr, Var, maximum, total
 from symdim.algebra.dims import variables_of
 
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from onnx_infer.engine.graph_index import GraphIndex
-    from onnx_infer.results.inferred import Inferred
-    from onnx_infer.tools.planning.scheduled import ScheduledNode
-    from onnx_infer.values.tensor import Dim, Value
 
     Moved = tuple[Dim | None, Dim | None]
 

@@ -7,7 +7,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.tools.planning.costs import Layer, costs, layers
-from onnx_infer.tools.planning.fits import not_known
+from onnx_infer.tools.planning.fits import Fits, not_known
 from onnx_infer.tools.planning.memory import MemoryPlan, Step
 from onnx_infer.tools.planning.planner import byte_size
 from onnx_infer.tools.planning.traffic import traffic
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.tools.arena.largest import LargestSize
-    from onnx_infer.tools.planning.fits import Fits
     from onnx_infer.values.tensor import Dim, Value
 
 _TOP_NODES = 10

@@ -18,11 +18,11 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from onnx import TensorProto, numpy_helper
+from onnx import NodeProto, TensorProto, numpy_helper
 
 from onnx_infer.protobuf.nodes import read_attributes
 from onnx_infer.tools.materialization import array_of
-from onnx_infer.tools.transforms.draft import is_default
+from onnx_infer.tools.transforms.draft import Draft, is_default
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor, Value
 
@@ -30,10 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
-    from onnx import NodeProto
 
     from onnx_infer.operators.rule import Facets
-    from onnx_infer.tools.transforms.draft import Draft
 
     Array = NDArray[Any]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from onnx import helper
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper
 
 from onnx_infer.protobuf.names import (
     device_configurations,
@@ -21,16 +21,13 @@ from onnx_infer.protobuf.names import (
 )
 from onnx_infer.protobuf.nodes import graphs_of, read_attributes, subgraphs
 from onnx_infer.tools.nodes_of_sizes import unused_name
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import SymTensor, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 
-    from onnx import GraphProto, ModelProto, NodeProto, TensorProto
-
     from onnx_infer.operators.lookup import Operators
     from onnx_infer.operators.rule import Facets
-    from onnx_infer.values.tensor import Value
 
 _UNKNOWN = SymTensor(None)
 

@@ -14,8 +14,8 @@ from onnx_infer.engine.scope import Scope, UndefinedInput
 from onnx_infer.laws.bounds import Bounds
 from onnx_infer.laws.lengths import known_elements
 from onnx_infer.laws.statements import Mode, Statement
-from onnx_infer.model.graph import first_output
-from onnx_infer.tools.transforms.draft import said
+from onnx_infer.model.graph import Node, first_output
+from onnx_infer.tools.transforms.draft import Draft, said
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim.algebra.dims import variables_of
@@ -30,10 +30,8 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
     from onnx_infer.engine.record import Record
-    from onnx_infer.model.graph import Node
     from onnx_infer.operators.rule import Least
     from onnx_infer.results.inferred import Inferred
-    from onnx_infer.tools.transforms.draft import Draft
 
     Division = tuple[NodeProto, list[Relation] | None]
 

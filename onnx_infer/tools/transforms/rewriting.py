@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from onnx import TensorProto, helper, numpy_helper
+from onnx import GraphProto, NodeProto, TensorProto, helper, numpy_helper
 
 from onnx_infer.protobuf.names import device_configurations, read
 from onnx_infer.protobuf.nodes import subgraphs, wire_of
@@ -19,8 +19,6 @@ from onnx_infer.values.tensor import Dim, SymTensor, Value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from onnx import GraphProto, NodeProto
 
     from onnx_infer.operators.rule import Reread
     from onnx_infer.tools.transforms.refusals import Refusals
