@@ -15,6 +15,7 @@ from onnx_infer.elements.lifting import SAME
 from onnx_infer.model.graph import Node, label_of, title_of
 from onnx_infer.operators.rule import NO_FACETS
 from onnx_infer.results.guards import NodeName
+from onnx_infer.results.inferred import Inferred, once
 from onnx_infer.values.dtype import BOOL, INT32, INT64
 from onnx_infer.values.propagated import is_told
 from onnx_infer.values.tensor import SymTensor
@@ -22,10 +23,9 @@ from symdim.algebra.named_tuple import NamedTuple
 from symdim.errors import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from onnx_infer.operators.operator import Operator
-    from onnx_infer.results.inferred import Inferred
     from onnx_infer.values.tensor import Dim, Value
 
 
@@ -47,10 +47,9 @@ class DataLaw(NamedTuple):
         return printable(f"{inputs}: {self.law} ({self.origins[0]}{more})")
 
 
-def data_laws(result: Inferred, nodes: Iterable[Node]) -> list[DataLaw]:
+@once
+def data_laws(result: Inferred) -> list[DataLaw]:
     """The laws of look-ups whose indices are computed from elements of inputs: one for each set of inputs, in order.
-
-    `nodes` is the schedule of the result.
 
     >>> import onnx.parser, onnx_infer
     >>> model = onnx.parser.parse_model('''
@@ -61,14 +60,11 @@ def data_laws(result: Inferred, nodes: Iterable[Node]) -> list[DataLaw]:
 
     A law says where all elements fulfil it, if they count something (`_greatest_of`).
     """
-    kept: list[DataLaw] | None = result._kept.get("data_laws")
-    if kept is not None:  # a result from a pickle has no model
-        return kept
     types, operators = result.types, result._record.scope.operators
     deciding: dict[str, _Deciding] = {name: _Deciding((name,)) for name in result.inputs}
     counts: dict[str, Dim] = {}  # value -> its greatest element
     found: dict[tuple[tuple[str, ...], str], list[NodeName]] = {}
-    for node in nodes:
+    for node in result._index.nodes:
         title, inputs = title_of(node), node[2]
         of_node = tuple(dict.fromkeys([deciding[name] for name in inputs if name in deciding]))
         facets = operators.facets(node[0], node[1]) if of_node else NO_FACETS
