@@ -31,11 +31,11 @@ from onnx_infer.integrations.onnx_ir_reader import OnnxIRFrontEnd, declared_size
 from onnx_infer.model.given import KEY, contract_in
 from onnx_infer.options import with_options
 from onnx_infer.protobuf.former_names import FormerNames
-from onnx_infer.protobuf.specialize import renamed
+from onnx_infer.protobuf.specialize import new_symbols, substituted
 from onnx_infer.protobuf.wire import type_field
 from onnx_infer.results.merged_branches import not_written
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, Sparse, SymTensor, Value
-from symdim import Expr, Var
+from symdim import Expr
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -160,11 +160,11 @@ def rename_symbols(model: ir.Model, names: Mapping[str, str]) -> ir.Model:
     """
     in_file = contract_in(OnnxIRFrontEnd(model))
     values = [v for graph in model.graphs() for v in chain(graph.inputs, given_values(graph)) if v.shape is not None]
-    sizes = renamed((d for v in values for d in written_sizes(v) if isinstance(d, str)), names)
+    texts = [d for v in values for d in written_sizes(v) if isinstance(d, str)]
+    sizes = substituted(texts, new := new_symbols(texts, names))
     for value in values:
         _set(value, value.type, [sizes.get(d, d) if isinstance(d, str) else d for d in written_sizes(value)])
     if in_file.contract is not None:
-        new = {old: Var.fresh(name) for old, name in names.items()}
         model.graph.metadata_props[KEY] = in_file.contract.substituted(new).text()
     return model
 
