@@ -33,7 +33,6 @@ from onnx_infer.options import with_options
 from onnx_infer.protobuf.former_names import FormerNames
 from onnx_infer.protobuf.specialize import new_symbols, substituted
 from onnx_infer.protobuf.wire import type_field
-from onnx_infer.results.merged_branches import not_written
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, Sparse, SymTensor, Value
 from symdim import Expr
 
@@ -180,15 +179,14 @@ def write_model(front: OnnxIRFrontEnd, engine: Record, inputs: Mapping[str, tupl
         values = chain(graph.handle.inputs, given_values(graph.handle)) if isinstance(graph.handle, ir.Graph) else ()
         return ((names[v], declared_sizes(v)) for v in values)
 
-    kept = not_written(engine)
-    former = FormerNames(engine.scope, engine.inner, declared, kept)
+    former = FormerNames(engine.scope, engine.inner, declared)
     bodies = {id(function.handle) for function in engine.model.functions.values()}
     for graph, scope in ((engine.model.graph, engine.scope), *engine.inner):
         if isinstance(graph.handle, ir.Graph):  # not the body of an operator's schema
             scope.touch(graph.literals)
             in_body = id(graph.handle) in bodies
             found = scope if scope is engine.scope else former.values(scope)
-            modified |= _write_graph(graph.handle, names, found, in_body, kept)
+            modified |= _write_graph(graph.handle, names, found, in_body)
     for value in front.model.graph.inputs:
         sizes = inputs.get(names[value])
         if sizes is not None:
@@ -196,18 +194,11 @@ def write_model(front: OnnxIRFrontEnd, engine: Record, inputs: Mapping[str, tupl
     return modified
 
 
-def _write_graph(
-    graph: ir.Graph, names: ValueNames, found: Mapping[str, Value], in_body: bool, kept: frozenset[str]
-) -> bool:
-    """Write the types of the nodes' outputs and of inputs without a type; in the body of a function, of all inputs.
-
-    The types of the values `kept` stay.
-    """
+def _write_graph(graph: ir.Graph, names: ValueNames, found: Mapping[str, Value], in_body: bool) -> bool:
+    """Write the types of the nodes' outputs and of inputs without a type; in the body of a function, of all inputs."""
     modified = False
     inputs = [v for v in graph.inputs if in_body or (v.type is None and v.shape is None)]
     for value in chain(inputs, given_values(graph)):
-        if names[value] in kept:
-            continue
         known = found.get(names[value])
         if known is not None and type_field(known):  # what is not known stays
             modified |= _set(value, ir_type(known), ir_sizes(known))

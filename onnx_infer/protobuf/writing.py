@@ -32,21 +32,16 @@ _FUNCTION_VALUE_INFO = 10
 def write_model(model: ModelProto, engine: Record, inputs: Mapping[str, tuple[Size, ...]]) -> None:
     """Write the types into the inferred model or a copy of it: value infos, outputs, and these inputs."""
     engine.scope.touch(engine.model.graph.literals)
-    kept: frozenset[str] = frozenset()
-    if engine.inner:
-        from onnx_infer.results.merged_branches import not_written  # few models need it
-
-        kept = not_written(engine)
-    write_graph(model.graph, engine.model.graph, engine.scope, kept)
+    write_graph(model.graph, engine.model.graph, engine.scope)
     if engine.inner:
         same = model.graph is engine.model.graph.handle and all(_around(s) is engine.scope for _, s in engine.inner)
         copies = {id(g.handle): g.handle for g, _ in engine.inner} if same else counterparts(engine.model, model)
-        named = _named(engine, copies, kept) if engine.symbols.count else None
+        named = _named(engine, copies) if engine.symbols.count else None
         for graph, scope in engine.inner:
             proto = copies.get(id(graph.handle))
             if isinstance(proto, GraphProto):
                 scope.touch(graph.literals)
-                write_graph(proto, graph, named(scope) if named else scope, kept)
+                write_graph(proto, graph, named(scope) if named else scope)
             elif proto is not None and model.ir_version >= _FUNCTION_VALUE_INFO:
                 scope.touch(graph.literals)
                 write_function(proto, named(scope) if named else scope)
@@ -73,7 +68,7 @@ def _around(scope: Scope) -> Scope:
 
 
 def _named(
-    engine: Record, copies: Mapping[int, GraphProto | FunctionProto], kept: frozenset[str]
+    engine: Record, copies: Mapping[int, GraphProto | FunctionProto]
 ) -> Callable[[Scope], Mapping[str, Value]] | None:
     """A function that gives the values of an inner graph with the names that are written; None if no graph has any."""
     written = {id(graph): lists for graph, _ in engine.inner if (lists := _written(graph, copies))}
@@ -87,7 +82,7 @@ def _named(
                 if any(map(is_fresh, shape_of(scope.get(name)))):  # only these may take a name from them
                     yield name, dims
 
-    return FormerNames(engine.scope, engine.inner, declared, kept).values
+    return FormerNames(engine.scope, engine.inner, declared).values
 
 
 def _written(
@@ -132,14 +127,13 @@ def write_function(proto: FunctionProto, values: Mapping[str, Value]) -> None:
     _write_infos(proto, 12, values, frozenset(), frozenset())
 
 
-def write_graph(proto: GraphProto, graph: Graph, scope: Mapping[str, Value], kept: frozenset[str]) -> None:
+def write_graph(proto: GraphProto, graph: Graph, scope: Mapping[str, Value]) -> None:
     """Write the types of the values of one graph: outputs and untyped inputs in place, others as value_info.
 
-    Initializers have their type in themselves. Existing entries for them stay, but they get no new value_info. The
-    types of the values `kept` stay, too.
+    Initializers have their type in themselves. Existing entries for them stay, but they get no new value_info.
     """
     given = [name for name, _ in graph.inputs]
-    fixed = kept.union(graph.constants.keys() - graph.literals)
+    fixed = frozenset(graph.constants.keys() - graph.literals)
     _write_infos(proto, 13, scope, fixed.union(given, graph.outputs), fixed)
     untyped = {name for name, value in graph.inputs if value is None}
     if graph.defaults:
@@ -148,7 +142,7 @@ def write_graph(proto: GraphProto, graph: Graph, scope: Mapping[str, Value], kep
     for info in (*proto.output, *inputs):
         name = text(info.name)
         value = scope.get(name)
-        if value is not None and name not in kept:
+        if value is not None:
             write_type(info, value)
 
 

@@ -6,7 +6,7 @@
     data_laws.py          laws that values of inputs decide  sources.py       where a symbol can be read
     reasons.py            why something is unknown           deciding.py      conditions that would make it known
     contract.py           the contract for a file
-    merged_branches.py    values whose types are not written  exactness.py    whether a type is exact
+    exactness.py          whether a type is exact
 
 The room uses `engine` and what is below it. Begin with `guards.py`.
 """
