@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from onnx_infer.engine.record import Record
-    from onnx_infer.engine.scope import Scope
     from onnx_infer.model.graph import Graph
     from onnx_infer.model.size_texts import Size
     from onnx_infer.types.merge import ShapeMergePolicy
@@ -175,7 +174,7 @@ def write_model(front: OnnxIRFrontEnd, engine: Record, inputs: Mapping[str, tupl
     """Write the types into the values of the model, and the shapes of `inputs`; return whether anything changed."""
     names, modified = front.names, False
 
-    def declared(graph: Graph, _: Scope) -> Iterator[tuple[str, tuple[Size, ...]]]:
+    def declared(graph: Graph) -> Iterator[tuple[str, tuple[Size, ...]]]:
         values = chain(graph.handle.inputs, given_values(graph.handle)) if isinstance(graph.handle, ir.Graph) else ()
         return ((names[v], declared_sizes(v)) for v in values)
 

@@ -13,14 +13,14 @@ from onnx import FunctionProto, TypeProto, ValueInfoProto
 
 from onnx_infer.model.attributes import declared_size, value_type
 from onnx_infer.model.size_texts import Size
-from onnx_infer.protobuf.wire import field
+from onnx_infer.protobuf.wire import dim_param, field
 from onnx_infer.values.tensor import Dim, Value
 from onnx_infer.values.text import text
 from symdim.algebra.caches import Cache, shared_cache
 from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from onnx import GraphProto
 
@@ -181,6 +181,19 @@ def nested(kind: Any) -> Iterator[Any]:
             kind = kind.map_type.value_type
         else:
             return
+
+
+def write_sizes(shape: Any, sizes: Sequence[Size]) -> None:
+    """Write the sizes of a shape. The denotations of its axes stay if the rank does."""
+    if len(shape.dim) != len(sizes):
+        del shape.dim[:]
+    for axis, size in enumerate(sizes):
+        dim = shape.dim[axis] if axis < len(shape.dim) else shape.dim.add()
+        if isinstance(size, int):
+            dim.dim_value = size
+        elif size is not None:
+            dim.MergeFromString(dim_param(size))
+    shape.SetInParent()
 
 
 def is_bare(wire: bytes) -> bool:

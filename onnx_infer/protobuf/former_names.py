@@ -40,10 +40,10 @@ class FormerNames:
         self,
         main: Scope,
         inner: Collection[tuple[Graph, Scope]],
-        declared: Callable[[Graph, Scope], Iterable[tuple[str, Iterable[Size]]]],
+        declared: Callable[[Graph], Iterable[tuple[str, Iterable[Size]]]],
     ) -> None:
         self._main = main
-        pairs = {id(scope): list(_pairs(declared(graph, scope), scope)) for graph, scope in inner}
+        pairs = {id(scope): list(_pairs(declared(graph), scope)) for graph, scope in inner}
         self._pairs = {key: found for key, found in pairs.items() if found}
         self._inside: dict[int, list[tuple[str, Expr]]] = {}
         for scope in [scope for _, scope in inner if id(scope) in self._pairs]:

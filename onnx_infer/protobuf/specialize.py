@@ -10,12 +10,12 @@ from onnx_infer.model.attributes import declared_size
 from onnx_infer.model.given import contract_in, given_bound
 from onnx_infer.model.size_texts import is_name, said
 from onnx_infer.model.symbols import Symbols
-from onnx_infer.protobuf.declarations import innermost_dims
+from onnx_infer.protobuf.declarations import innermost_dims, write_sizes
 from onnx_infer.protobuf.names import clear_sizes, dims_in, dims_of, drop_arena, sharded_dims, sharding_specs
 from onnx_infer.protobuf.nodes import graphs_of
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.protobuf.wire import dim_param
-from onnx_infer.protobuf.writing import write_contract, write_input
+from onnx_infer.protobuf.writing import write_contract
 from onnx_infer.values.text import text
 from symdim import Expr, SymdimError, UnboundName, Var
 from symdim.algebra.dims import variables_of
@@ -66,7 +66,7 @@ def with_input_shapes(
     bound = given_bound(ModelProtoFrontEnd(copy), bind or {}, shapes)
     for info in copy.graph.input:
         if text(info.name) in bound.shapes:
-            write_input(info.type.tensor_type.shape, bound.shapes[text(info.name)])
+            write_sizes(info.type.tensor_type.shape, bound.shapes[text(info.name)])
     if bound.of:
         _put(copy, read_sizes(_texts(dims_of(copy)), bound.of))
     if bound.is_other:

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 from onnx import GraphProto, ValueInfoProto
 
-from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.given import KEY
-from onnx_infer.protobuf.declarations import Declared, innermost_shape, innermost_tensor, is_bare, types_of
+from onnx_infer.protobuf.declarations import Declared, innermost_shape, innermost_tensor, is_bare, types_of, write_sizes
 from onnx_infer.protobuf.nodes import graph_at, placed
 from onnx_infer.protobuf.reading import function_key
-from onnx_infer.protobuf.wire import dim_param, field, type_field, value_infos
+from onnx_infer.protobuf.wire import field, type_field, value_infos
 from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from onnx import FunctionProto, ModelProto
 
     from onnx_infer.engine.record import Record
-    from onnx_infer.engine.scope import Scope
     from onnx_infer.model.graph import Graph, Model
     from onnx_infer.model.size_texts import Size
     from onnx_infer.values.tensor import Value
@@ -34,22 +34,26 @@ def write_model(model: ModelProto, engine: Record, inputs: Mapping[str, tuple[Si
     engine.scope.touch(engine.model.graph.literals)
     write_graph(model.graph, engine.model.graph, engine.scope)
     if engine.inner:
-        same = model.graph is engine.model.graph.handle and all(_around(s) is engine.scope for _, s in engine.inner)
-        copies = {id(g.handle): g.handle for g, _ in engine.inner} if same else counterparts(engine.model, model)
-        named = _named(engine, copies) if engine.symbols.count else None
+        copies = counterparts(engine.model, model)
+        named = None
+        if engine.symbols.count:
+            from onnx_infer.protobuf.former_names import FormerNames  # few models need it
+
+            named = FormerNames(engine.scope, engine.inner, partial(_named_sizes, copies))
         for graph, scope in engine.inner:
             proto = copies.get(id(graph.handle))
-            if isinstance(proto, GraphProto):
+            if proto is not None:
                 scope.touch(graph.literals)
-                write_graph(proto, graph, named(scope) if named else scope)
-            elif proto is not None and model.ir_version >= _FUNCTION_VALUE_INFO:
-                scope.touch(graph.literals)
-                write_function(proto, named(scope) if named else scope)
+                values = scope if named is None else named.values(scope)
+                if isinstance(proto, GraphProto):
+                    write_graph(proto, graph, values)
+                elif model.ir_version >= _FUNCTION_VALUE_INFO:
+                    _write_infos(proto, 12, values, frozenset(), frozenset())  # as they hold in all calls
     for info in model.graph.input:
         sizes = inputs.get(text(info.name))
         if sizes is not None:
             shape = innermost_shape(info.type)
-            write_input(info.type.tensor_type.shape if shape is None else shape, sizes)
+            write_sizes(info.type.tensor_type.shape if shape is None else shape, sizes)
 
 
 def write_contract(graph: Any, entry: str) -> None:
@@ -60,52 +64,14 @@ def write_contract(graph: Any, entry: str) -> None:
     graph.metadata_props.add(key=KEY, value=entry)
 
 
-def _around(scope: Scope) -> Scope:
-    """The outermost scope around a scope: that of the main graph, or of a function, which may be a schema's."""
-    while scope.parent is not None:
-        scope = scope.parent
-    return scope
-
-
-def _named(
-    engine: Record, copies: Mapping[int, GraphProto | FunctionProto]
-) -> Callable[[Scope], Mapping[str, Value]] | None:
-    """A function that gives the values of an inner graph with the names that are written; None if no graph has any."""
-    written = {id(graph): lists for graph, _ in engine.inner if (lists := _written(graph, copies))}
-    if not written:
-        return None
-    from onnx_infer.protobuf.former_names import FormerNames, shape_of  # few models need it
-
-    def declared(graph: Graph, scope: Scope) -> Iterator[tuple[str, Sequence[Size]]]:
-        for sizes in written.get(id(graph), ()):
-            for name, dims in sizes:
-                if any(map(is_fresh, shape_of(scope.get(name)))):  # only these may take a name from them
-                    yield name, dims
-
-    return FormerNames(engine.scope, engine.inner, declared).values
-
-
-def _written(
-    graph: Graph, copies: Mapping[int, GraphProto | FunctionProto]
-) -> Sequence[Sequence[tuple[str, tuple[Size, ...]]]]:
-    """The declared sizes of an inner graph that have texts, if the graph is written."""
+def _named_sizes(
+    copies: Mapping[int, GraphProto | FunctionProto], graph: Graph
+) -> Iterable[tuple[str, tuple[Size, ...]]]:
+    """The declared sizes of the values of an inner graph, in lists that have texts, if the graph is written."""
     proto = copies.get(id(graph.handle))
     if proto is None:
         return ()
-    return graph.named if isinstance(proto, GraphProto) else Declared.of(proto).named()
-
-
-def write_input(shape: Any, sizes: Sequence[Size]) -> None:
-    """Write the sizes of an input. The denotations of its axes stay if the rank does."""
-    if len(shape.dim) != len(sizes):
-        del shape.dim[:]
-    for axis, size in enumerate(sizes):
-        dim = shape.dim[axis] if axis < len(shape.dim) else shape.dim.add()
-        if isinstance(size, int):
-            dim.dim_value = size
-        elif size is not None:
-            dim.MergeFromString(dim_param(size))
-    shape.SetInParent()
+    return chain.from_iterable(graph.named if isinstance(proto, GraphProto) else Declared.of(proto).named())
 
 
 def counterparts(model: Model, copy: ModelProto) -> dict[int, GraphProto | FunctionProto]:
@@ -120,11 +86,6 @@ def counterparts(model: Model, copy: ModelProto) -> dict[int, GraphProto | Funct
         for i, node in enumerate(original.node):
             pending += [(inner, graph_at(same.node[i], *place)) for *place, inner in placed(node)]
     return found
-
-
-def write_function(proto: FunctionProto, values: Mapping[str, Value]) -> None:
-    """Write the types of the values in the body of a function, as they hold in all calls, inputs and outputs too."""
-    _write_infos(proto, 12, values, frozenset(), frozenset())
 
 
 def write_graph(proto: GraphProto, graph: Graph, scope: Mapping[str, Value]) -> None:
