@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from onnx_infer.errors import ArgumentError
 from onnx_infer.operators.registration import registry
-from onnx_infer.results.inferred import checked_sizes, nameable
+from onnx_infer.results.inferred import checked_sizes
 from onnx_infer.tools.arena.placing import live_peak
 from onnx_infer.tools.arena.plan import ArenaPlan
 from onnx_infer.tools.arena.searching import MOST_STARTS, Flow, best_layout, chosen_order
