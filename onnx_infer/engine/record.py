@@ -21,7 +21,7 @@ from onnx_infer.engine.scope import Scope
 from onnx_infer.laws.bounds import Bounds, narrow_by
 from onnx_infer.laws.statements import Mode
 from onnx_infer.model.graph import normal_domain, read_once
-from onnx_infer.operators.lookup import operators_of
+from onnx_infer.operators.operator import operators_of
 from symdim.algebra.dims import substituted
 from symdim.algebra.named_tuple import NamedTuple
 
