@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto
 
-    from onnx_infer.operators.lookup import Operators
+    from onnx_infer.operators.operator import Operators
     from onnx_infer.operators.rule import Facets
     from onnx_infer.values.tensor import Value
 
