@@ -84,7 +84,7 @@ def arena_plan(result: Inferred, options: Options) -> ArenaPlan:
     if options.at is None:
         samples = [*sample_sizes(result, symbols), *mixed_sizes(result, symbols)]
     else:
-        given = [checked_sizes(sizes, symbols, nameable(result), "arena: at") for sizes in options.at]
+        given = [checked_sizes(sizes, symbols, result._nameable, "arena: at") for sizes in options.at]
         samples = [{v: sizes[v.name] for v in symbols} for sizes in given]
     function = compiled(symbols, work.sizes.values())
     tables = [dict(zip(work.sizes, function(*(s[v] for v in symbols)), strict=True)) for s in samples]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.errors import ArgumentError, PlanError
 from onnx_infer.results.guards import refuse_failing
-from onnx_infer.results.inferred import checked_sizes, nameable
+from onnx_infer.results.inferred import checked_sizes
 from onnx_infer.tools.arena.placing import compacted, extent, live_peak, live_totals
 from onnx_infer.tools.arena.sharing import Buffer, PlacedBuffer, slots_of
 from symdim import ceildiv, maximum
@@ -74,7 +74,7 @@ class ArenaPlan:
         self.outside, self.storages = outside, tuple(shared.storages)
         self._sizes, self._places, self._layout = sizes, shared.places, tuple(layout)
         self._outside_views = shared.outside_views
-        self._guards, self._known = (*result.guards, *result.data_guards), nameable(result)
+        self._guards, self._known = (*result.guards, *result.data_guards), result._nameable
         first = {name: number for number, step in enumerate(self.steps) for name in step.writes}
         self._first, self._last = (
             {name: of.get(name, -1) for name in (*self._places, *outside)} for of in (first, shared.last)
