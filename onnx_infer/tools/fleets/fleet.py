@@ -77,8 +77,10 @@ def run_fleet(
     target with anything but lines of these options, and for one that is not a regular file or one of the models.
     """
     if options:
-        from onnx_infer.inference import Options  # this loads onnx, which otherwise only the workers need
-        from onnx_infer.options import check_options
+        from onnx_infer.inference import (
+            Options,  # this loads onnx, which otherwise only the workers need
+            check_options,
+        )
 
         check_options(options, Options.__annotations__)
     files, modules = files_of(paths), list(modules)

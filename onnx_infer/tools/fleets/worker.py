@@ -172,8 +172,10 @@ def lines_of(
     `options` are those of `infer`. This is what schedulers of other machines map over parts of a list.
     """
     if options:
-        from onnx_infer.inference import Options  # this loads onnx, which otherwise only the workers need
-        from onnx_infer.options import check_options
+        from onnx_infer.inference import (
+            Options,  # this loads onnx, which otherwise only the workers need
+            check_options,
+        )
 
         check_options(options, Options.__annotations__)
     with Worker(options, limits, whole=whole) as worker:
