@@ -2,12 +2,10 @@
 
     registration.py    the form of an operator, and its operands by the schema's names
     relations.py       the vocabulary of forms
-    elementwise.py     broadcasting; operators whose result has the shape of their input
-    linear.py          MatMul, Gemm, Einsum and their kin
+    linear.py          MatMul, Gemm, Einsum and their kin; broadcasting, operators that keep the shape of their input
     window.py          convolutions, pools, regions
     movement.py        Transpose, Expand, Tile, Pad, Resize, DepthToSpace; Concat, Split
-    reshaping.py       Reshape, Flatten, Squeeze, Unsqueeze, Shape
-    indexing.py        Gather, Scatter, Slice
+    reshaping.py       Reshape, Flatten, Squeeze, Unsqueeze, Shape; Gather, Scatter, Slice
     reduction.py       ReduceX, ArgMax, TopK, OneHot, NonZero, Compress; normalizations
     attention.py       Attention, RotaryEmbedding; RNN, GRU, LSTM
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.ratio import Element, Ratio, fraction, ratio
 from onnx_infer.errors import Unknown
-from onnx_infer.laws.known import holds
+from onnx_infer.laws.bounds import holds
 from onnx_infer.laws.sizes import at_least
 from symdim import Expr, Max, Min, maximum, minimum, product, total
 from symdim.algebra.dims import bounds_of

@@ -17,7 +17,7 @@ from onnx_infer.engine.record import Record, Setting
 from onnx_infer.engine.repeat import Shapes, Start, second_start, unconfirmed
 from onnx_infer.engine.substitution import computed_inputs, rename, shorten, shorter_sizes
 from onnx_infer.engine.walk import walk
-from onnx_infer.laws.known import Known, assuming
+from onnx_infer.laws.bounds import Known, assuming
 from onnx_infer.model.given import NOTHING_GIVEN, Given, Narrowed
 from onnx_infer.model.symbols import Symbols
 from symdim import Var

@@ -121,7 +121,7 @@ clear_with_caches(signature.cache_clear)
 
 def parameters(function: Callable[..., Any], schema: Schema) -> tuple[Parameter, ...]:
     """The parameters of a rule, bound to one version of the operator."""
-    inputs = {formal.name: i for i, formal in enumerate(schema.inputs)}
+    inputs = {formal.parameter or formal.name: i for i, formal in enumerate(schema.inputs)}
     out = []
     for name, want, none, unknown, default in signature(function):
         index = -1

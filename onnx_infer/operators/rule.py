@@ -52,7 +52,6 @@ class Facets(NamedTuple):
     - `random`: two nodes that are equal may have different results.
     - `reads`: "nothing": no element of an operand is read. "selected": as many elements of the first input as the first
       output has. Without it all of them are.
-    - `rank_from`: the input whose elements decide the rank. Unless they are constant, onnx infers no shape at all.
     - `view`: outputs may share the storage of the first input. "whole": the output has all elements in their order. A
       function gives for each output the number of its first element there; None if it has no successive elements.
     - `in_place`: the first output may take the storage of an operand of its type. "elements": an element needs only
@@ -71,7 +70,6 @@ class Facets(NamedTuple):
     bounded: bool = False
     random: bool = False
     reads: Literal["nothing", "selected"] | None = None
-    rank_from: int | None = None
     view: Callable[[Values, Values, Attributes], Sequence[Dim | None]] | Literal["whole"] | None = None
     in_place: Literal["elements", "rows"] | None = None
     packs: bool = False

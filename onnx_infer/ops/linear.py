@@ -113,7 +113,7 @@ def _gemm(A: Array, B: Array, C: Array | None, transA: int, transB: int, alpha: 
 
 
 @op("Gemm", data=_gemm, cost=matrix_product, packs=True)
-def gemm(A: AnyRank, B: AnyRank, C: AnyRank | None, transA: int, transB: int, broadcast: int = 1) -> Shape:
+def gemm(A: AnyRank, B: AnyRank, C: AnyRank | None, transA: int = 0, transB: int = 0, broadcast: int = 1) -> Shape:
     """(M, K), (K, N), C that broadcasts to (M, N) -> (M, N). Before opset 7 only with `broadcast` (Gemm-1 to 13)."""
     left, right = of_rank(A.shape, 2, "A"), of_rank(B.shape, 2, "B")
     rows, inner = reversed(left) if transA else left

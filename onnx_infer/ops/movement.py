@@ -8,8 +8,7 @@ import numpy as np
 
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.lengths import demand_one_element, known_elements, of_length, open_sizes
-from onnx_infer.laws.limits import all_at_least, not_negative
+from onnx_infer.laws.limits import all_at_least, demand_one_element, known_elements, not_negative, of_length, open_sizes
 from onnx_infer.laws.sizes import (
     broadcast_size,
     confirm,

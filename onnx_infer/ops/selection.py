@@ -9,8 +9,7 @@ import numpy as np
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.elements.progressions import consisting_of
 from onnx_infer.errors import Unknown
-from onnx_infer.laws.lengths import demand_one_element, of_length
-from onnx_infer.laws.limits import demand_at_least, not_negative
+from onnx_infer.laws.limits import demand_at_least, demand_one_element, not_negative, of_length
 from onnx_infer.laws.sizes import at_least, has_axis, of_rank, unify, unknown_shape
 from onnx_infer.laws.statements import demand, element, fresh, state
 from onnx_infer.operators.registration import op

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.known import holds
+from onnx_infer.laws.bounds import holds
 from onnx_infer.laws.limits import demand_at_least, demand_at_most, not_negative
 from onnx_infer.laws.sizes import at_least, differ, normalize_axis, unify_joined
 from onnx_infer.laws.statements import call_mode, demand, elements_of, fresh

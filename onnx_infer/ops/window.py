@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import OpUsageError, Unknown, require
 from onnx_infer.laws.granularity import demand_fit, demand_for_filters
-from onnx_infer.laws.lengths import common_number, number_of, of_length
-from onnx_infer.laws.limits import demand_at_least
+from onnx_infer.laws.limits import common_number, demand_at_least, number_of, of_length
 from onnx_infer.laws.sizes import (
     at_least,
     confirm,

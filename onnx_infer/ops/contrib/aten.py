@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.scaling import scaled
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.lengths import known_elements
-from onnx_infer.laws.limits import demand_at_least, no_less, no_more
+from onnx_infer.laws.limits import demand_at_least, known_elements, no_less, no_more
 from onnx_infer.laws.sizes import broadcast, normalize_axis, unknown_shape
 from onnx_infer.laws.statements import fresh, warn
 from onnx_infer.laws.windows import Window

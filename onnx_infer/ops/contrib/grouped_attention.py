@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.elements.indices import demand_in_bounds
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.lengths import demand_one_element, known_elements
-from onnx_infer.laws.limits import demand_at_least, demand_at_most
+from onnx_infer.laws.limits import demand_at_least, demand_at_most, demand_one_element, known_elements
 from onnx_infer.laws.sizes import confirm_shape, exact_quotient, of_rank, unify, unify_shapes
 from onnx_infer.laws.statements import demand, element, fresh, state
 from onnx_infer.operators.rule import uncounted

@@ -80,10 +80,7 @@ contrib(
 contrib("QOrderedMatMul", inputs="A scale_A B scale_B scale_Y bias? C? scale_C?", cost=matrix_product)(matmul)
 
 
-@contrib("GemmFastGelu", inputs="X W bias?", cost=matrix_product)
-def gemm_fast_gelu(X: SymTensor, W: SymTensor) -> Shape:
-    """(*batch, M, K), (K, N) -> (*batch, M, N)."""
-    return matmul_shape(X.dims, W.dims)
+contrib("GemmFastGelu", inputs="X=A W=B bias?", cost=matrix_product)(matmul)
 
 
 @contrib("SparseToDenseMatMul", inputs="A B", dtype=lambda B: B.dtype, cost=matrix_product)
@@ -102,11 +99,13 @@ def distances(A: AnyRank, B: AnyRank) -> Shape:
     return a[0], b[0]
 
 
-@contrib("FusedGemm", inputs="A B C?", cost=matrix_product)
-@contrib("GemmFloat8", inputs="A B C? scaleA? scaleB? scaleY?", dtype=lambda dtype=dt.FLOAT: dtype, cost=matrix_product)
-def fused_gemm(A: SymTensor, B: SymTensor, C: AnyRank | None, transA: int = 0, transB: int = 0) -> Shape:
-    """(M, K), (K, N), C that broadcasts to (M, N) -> (M, N)."""
-    return gemm(A, B, C, transA, transB)
+contrib("FusedGemm", inputs="A B C?", cost=matrix_product)(gemm)
+contrib(
+    "GemmFloat8",
+    inputs="A B C? scaleA? scaleB? scaleY?",
+    dtype=lambda dtype=dt.FLOAT: dtype,
+    cost=matrix_product,
+)(gemm)
 
 
 @contrib(

@@ -100,8 +100,8 @@ def multi_head_attention(
         size = confirm(keys[3], values[3], "sizes of a head of the pasts")
         past_key = SymTensor(past_key.dtype, (*keys[:2], length, size))
         past_value = SymTensor(past_value.dtype, (*values[:2], length, size))
-    result, *presents, scores = _cached_attention(
-        query, key, value, past_key, past_value, past_sequence_length, num_heads
+    result, *presents, scores = attention_with_caches(
+        query, key, value, past_key, past_value, past_sequence_length, num_heads, 1
     )
     before = scores[3]
     is_shared = past_key is not None and past_sequence_length is not None
@@ -121,26 +121,6 @@ def multi_head_attention(
     return [(batch, length, result[2]), *caches, scores]
 
 
-def _cached_attention(
-    query: SymTensor,
-    key: AnyRank | None,
-    value: AnyRank | None,
-    past_key: AnyRank | None,
-    past_value: AnyRank | None,
-    past_sequence_length: Dim | Unknown | None,
-    num_heads: int,
-) -> list[Shape]:
-    """The result of attention, the caches and the scores, for each packing of query, key and value."""
-    outer, hidden, k, v = _key_and_value(query.dims, key, value, num_heads)
-    past_length = past_sequence_length if past_key is not None else None
-    shared = past_length is not None
-    presents = [_appended(past_key, k, shared, "key"), _appended(past_value, v, shared, "value")]
-    total = presents[0][2]
-    if past_length is not None:
-        total = fresh(past_length.note) if isinstance(past_length, Unknown) else past_length + k[2]
-    return [(*outer, hidden), *presents, (outer[0], k[1], outer[1], total)]
-
-
 @contrib(
     "DecoderMaskedMultiHeadAttention",
     inputs="query key? value? mask_index? attention_bias? past_key? past_value? past_sequence_length? beam_width? "
@@ -148,7 +128,7 @@ def _cached_attention(
     dtype=lambda query: [query.dtype] * 3,
     cost=uncounted,
 )
-def decoder_masked_attention(
+def attention_with_caches(
     query: SymTensor,
     key: AnyRank | None,
     value: AnyRank | None,
@@ -158,12 +138,18 @@ def decoder_masked_attention(
     num_heads: int,
     past_present_share_buffer: int = 0,
 ) -> list[Shape]:
-    """As MultiHeadAttention with one query. Without key and value, all three are packed in the last axis.
+    """The result, presents and scores for each packing of query, key and value; without the last two, in the last axis.
 
-    The buffers are shared if the attribute says so.
+    The buffers of past and present are shared, and a length is given, if the attribute says so.
     """
-    length = past_sequence_length if past_present_share_buffer else None
-    return _cached_attention(query, key, value, past_key, past_value, length, num_heads)
+    outer, hidden, k, v = _key_and_value(query.dims, key, value, num_heads)
+    length = past_sequence_length if past_key is not None and past_present_share_buffer else None
+    shared = length is not None
+    presents = [_appended(past_key, k, shared, "key"), _appended(past_value, v, shared, "value")]
+    total = presents[0][2]
+    if length is not None:
+        total = fresh(length.note) if isinstance(length, Unknown) else length + k[2]
+    return [(*outer, hidden), *presents, (outer[0], k[1], outer[1], total)]
 
 
 @contrib(

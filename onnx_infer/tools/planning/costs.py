@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from onnx_infer.operators.operator import Operator
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.tools.planning.memory import MemoryPlan
-    from onnx_infer.values.tensor import Dim
 
 _NO_PARAMETERS = frozenset((dt.INT64, dt.BOOL, dt.STRING))
 
@@ -205,18 +204,10 @@ def layers(result: Inferred, costs: Costs, memory: MemoryPlan) -> list[Layer]:
         counts = [node.multiply_adds for node in nodes if node.multiply_adds is not None]
         steps = [place for i in places for place in live[i]]
         made = [memory.sizes[value] for place in steps for value in memory.steps[place].born]
-        found.append(
-            Layer(
-                name,
-                len(nodes),
-                total(node.parameters for node in nodes),
-                total(counts),
-                len(nodes) - len(counts),
-                total(made),
-                envelope(sums[place] for place in steps).size,
-                sum(name in unknown for i in places for name in result._index.nodes[i][3]),
-            )
-        )
+        peak = envelope(sums[place] for place in steps).size
+        left_out = sum(name in unknown for i in places for name in result._index.nodes[i][3])
+        costs_ = total(node.parameters for node in nodes), total(counts), len(nodes) - len(counts)
+        found.append(Layer(name, len(nodes), *costs_, total(made), peak, left_out))
     return found
 
 

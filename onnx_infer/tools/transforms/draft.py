@@ -59,9 +59,6 @@ def is_default(node: NodeProto) -> bool:
 
 def make_names_unique(model: ModelProto) -> None:
     """Give every value in an inner graph a name that no other graph gives. The main graph keeps its names."""
-    graphs = list(graphs_of(model.graph))
-    if len(graphs) == 1:
-        return
     everything = set(names_in(model.graph))
     taken = set(_given(model.graph))
     none: Mapping[str, str] = {}
