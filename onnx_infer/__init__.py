@@ -6,9 +6,8 @@ import: its modules are loaded when a name is first used.
     api.py           infer, infer_shapes                     inference.py      walks until bounds are settled
     result.py        the result of an inference              node.py           one node or function, as onnx does
     diagnostics.py   errors and warnings about a model       errors.py         the exceptions
-    incremental.py   a model that grows                      options.py        what all calls share
-    rules.py         everything for writing rules            testing.py        operator cases as text
-    __main__.py      the command line
+    incremental.py   a model that grows                      rules.py          everything for writing rules
+    testing.py       operator cases as text                  __main__.py       the command line
 
 The rooms follow. Each has its own map in its `__init__`. A room uses only rooms above it:
 

@@ -14,9 +14,8 @@ import onnx
 from onnx_infer.engine.scope import captured
 from onnx_infer.engine.walk import Steps, end, run_graph
 from onnx_infer.errors import ArgumentError, ShapeInferenceError
-from onnx_infer.inference import Request, run
+from onnx_infer.inference import Request, run, with_options
 from onnx_infer.model.graph import label_of
-from onnx_infer.options import with_options
 from onnx_infer.protobuf.growing import GrowingModel, renamed
 from onnx_infer.protobuf.nodes import Literal, read_node
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import onnx
 
-from onnx_infer.engine.declared import NAMELESS
-from onnx_infer.engine.record import Record, Setting
+from onnx_infer.engine.record import NAMELESS, Record, Setting
 from onnx_infer.engine.run_time import RunTimeValues
 from onnx_infer.engine.walk import remembered, run_graph, walk
 from onnx_infer.errors import OpUsageError, StrictModeError

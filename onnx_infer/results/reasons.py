@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from onnx_infer.engine.declared import NAMELESS
 from onnx_infer.engine.messages import unread_text
+from onnx_infer.engine.record import NAMELESS
 from onnx_infer.model.graph import Node, label_of, title_of
 from onnx_infer.results.exactness import is_typed, lacks_elements, variables, varies
 from onnx_infer.results.inferred import Inferred, once
