@@ -24,7 +24,7 @@ from onnx_infer.values.tensor import SymTensor
 
 if TYPE_CHECKING:
     from onnx_infer.operators.rule import Attributes, Cost, Shapes
-    from onnx_infer.ops.kinds import AnyRank, Dim, Shape
+    from onnx_infer.ops.kinds import AnyRank, Dim, Scales, Shape
 
 # -- with the projection of the input ----------------------------------------------------------------------------------
 
@@ -152,19 +152,16 @@ def quantized_attention(
     input: AnyRank,
     weight: AnyRank,
     bias: AnyRank,
-    input_scale: AnyRank,
-    weight_scale: AnyRank,
     mask_index: AnyRank | None,
-    input_zero_point: AnyRank | None,
-    weight_zero_point: AnyRank | None,
     past: AnyRank | None,
+    scales: Scales,
     num_heads: int,
     past_present_share_buffer: int = 0,
 ) -> list[Shape]:
     """As Attention, with thirds of the weight."""
-    demand_single(input_scale=input_scale, input_zero_point=input_zero_point)
+    demand_single(scales, "input_scale", "input_zero_point")
     if weight.shape:
-        demand_vector(weight.shape[-1], weight_scale=weight_scale, weight_zero_point=weight_zero_point)
+        demand_vector(weight.shape[-1], scales, "weight_scale", "weight_zero_point")
     return attention(input, weight, past, num_heads, (), past_present_share_buffer, bias, mask_index)
 
 

@@ -17,7 +17,7 @@ from onnx_infer.values.tensor import Sparse
 from symdim import product
 
 if TYPE_CHECKING:
-    from onnx_infer.ops.kinds import AnyRank, Shape, SymTensor, Value
+    from onnx_infer.ops.kinds import AnyRank, Scales, Shape, SymTensor, Value
 
 # -- of two tensors ----------------------------------------------------------------------------------------------------
 
@@ -49,26 +49,18 @@ def fused_matmul(
     dtype=lambda a_scale: a_scale.dtype,
     cost=matrix_product,
 )
-def quantized_matmul(
-    A: SymTensor,
-    B: SymTensor,
-    b_scale: AnyRank,
-    b_zero_point: AnyRank | None,
-    bias: AnyRank | None,
-    a_scale: AnyRank | None = None,
-    a_zero_point: AnyRank | None = None,
-) -> Shape:
+def quantized_matmul(A: SymTensor, B: SymTensor, bias: AnyRank | None, scales: Scales) -> Shape:
     """(*batch, M, K), (*batch, K, N), scales and zero points for each column of B or for all -> (*batch, M, N).
 
     onnxruntime takes longer scales where B has one column.
     """
     shape = matmul_shape(A.dims, B.dims)
-    demand_single(a_zero_point=a_zero_point)
+    demand_single(scales, "a_zero_point")
     if B.rank < 2:
         return shape
     if at_least(B.dims[-1], 2):
-        demand_for_columns(shape, shape, a_scale=a_scale, b_scale=b_scale)
-        demand_for_columns(shape, B.dims, exact=True, b_zero_point=b_zero_point)
+        demand_for_columns(shape, shape, scales, "a_scale", "b_scale")
+        demand_for_columns(shape, B.dims, scales, "b_zero_point", exact=True)
     if not may_be_empty(shape) and bias is not None and bias.shape is not None:
         confirm(B.dims[-1], product(bias.shape), "the columns of B and the size of bias")
     return shape
@@ -115,24 +107,14 @@ contrib(
     cost=matrix_product,
 )
 def quantized_gemm(
-    A: SymTensor,
-    a_scale: AnyRank,
-    a_zero_point: AnyRank,
-    B: SymTensor,
-    b_scale: AnyRank,
-    b_zero_point: AnyRank,
-    C: AnyRank | None,
-    y_scale: AnyRank | None,
-    y_zero_point: AnyRank | None,
-    transA: int = 0,
-    transB: int = 0,
+    A: SymTensor, B: SymTensor, C: AnyRank | None, scales: Scales, transA: int = 0, transB: int = 0
 ) -> Shape:
     """As Gemm. The scale and the zero point of B have one shape: a scalar, or a vector for each column or for all."""
     shape: Shape = gemm(A, B, C, transA, transB)
-    demand_single(a_scale=a_scale, a_zero_point=a_zero_point, y_scale=y_scale, y_zero_point=y_zero_point)
-    demand_vector(shape[1], b_scale=b_scale, b_zero_point=b_zero_point)
-    if b_scale.shape is not None:
-        confirm_shape(b_scale.shape, b_zero_point.shape, "the scale and the zero point of B")
+    demand_single(scales, "a_scale", "a_zero_point", "y_scale", "y_zero_point")
+    demand_vector(shape[1], scales, "b_scale", "b_zero_point")
+    if scales["b_scale"].shape is not None:
+        confirm_shape(scales["b_scale"].shape, scales["b_zero_point"].shape, "the scale and the zero point of B")
     return shape
 
 

@@ -24,7 +24,7 @@ from symdim import product
 
 if TYPE_CHECKING:
     from onnx_infer.operators.rule import Attributes, Shapes
-    from onnx_infer.ops.kinds import AnyRank, AnyRanks, Dim, Ints, Shape, SymTensor
+    from onnx_infer.ops.kinds import AnyRank, AnyRanks, Dim, Ints, Scales, Shape, SymTensor
 
 
 _BINARY = "A A_scale A_zero_point? B B_scale B_zero_point? C_scale C_zero_point?"
@@ -32,28 +32,16 @@ _UNARY = "X X_scale X_zero_point? Y_scale Y_zero_point?"
 
 
 @contrib("QLinearAdd", "QLinearMul", inputs=_BINARY)
-def quantized_binary(
-    A: SymTensor,
-    A_scale: AnyRank,
-    A_zero_point: AnyRank | None,
-    B: SymTensor,
-    B_scale: AnyRank,
-    B_zero_point: AnyRank | None,
-    C_scale: AnyRank,
-    C_zero_point: AnyRank | None,
-) -> Shape:
+def quantized_binary(A: SymTensor, B: SymTensor, scales: Scales) -> Shape:
     """The broadcast shape. All parameters are scalars."""
-    demand_scalars(A_scale=A_scale, A_zero_point=A_zero_point, B_scale=B_scale, B_zero_point=B_zero_point)
-    demand_scalars(C_scale=C_scale, C_zero_point=C_zero_point)
+    demand_scalars(scales)
     return broadcast_binary(A, B)
 
 
 @contrib("QLinearLeakyRelu", "QLinearSigmoid", inputs=_UNARY)
-def quantized_unary(
-    X: AnyRank, X_scale: AnyRank, X_zero_point: AnyRank | None, Y_scale: AnyRank, Y_zero_point: AnyRank | None
-) -> Shape | None:
+def quantized_unary(X: AnyRank, scales: Scales) -> Shape | None:
     """X's shape."""
-    demand_single(X_scale=X_scale, X_zero_point=X_zero_point, Y_scale=Y_scale, Y_zero_point=Y_zero_point)
+    demand_single(scales)
     return X.shape
 
 

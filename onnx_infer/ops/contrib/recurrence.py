@@ -20,7 +20,7 @@ from symdim import product
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from onnx_infer.ops.kinds import AnyRank, Dim, Shape
+    from onnx_infer.ops.kinds import AnyRank, Dim, Scales, Shape
 
 # -- LSTM --------------------------------------------------------------------------------------------------------------
 
@@ -53,10 +53,7 @@ def quantized_lstm(
     initial_h: AnyRank | None,
     initial_c: AnyRank | None,
     P: AnyRank | None,
-    W_scale: AnyRank,
-    W_zero_point: AnyRank,
-    R_scale: AnyRank,
-    R_zero_point: AnyRank,
+    scales: Scales,
     hidden_size: int | None,
     direction: str = "forward",
 ) -> list[Shape]:
@@ -67,8 +64,7 @@ def quantized_lstm(
     by_columns, recurrent = (
         SymTensor(w.dtype, transposed(of_rank(w.shape, 3, name), 1, 0)) for w, name in ((W, "W"), (R, "R"))
     )
-    parameters = {"W_scale": W_scale, "W_zero_point": W_zero_point, "R_scale": R_scale, "R_zero_point": R_zero_point}
-    for name, given in parameters.items():
+    for name, given in scales.items():
         if given.shape is not None and demand(len(given.shape) in (1, 2), f"rank of {name} is neither 1 nor 2", given):
             columns = (DIRECTIONS.get(direction, recurrent.dims[0]), recurrent.dims[1])
             confirm_shape(columns[: len(given.shape)], given.shape, name)
