@@ -18,8 +18,7 @@ from onnx_infer.laws.sizes import (
     unify_shapes,
 )
 from onnx_infer.laws.statements import demand
-from onnx_infer.operators.rule import uncounted
-from onnx_infer.ops.contrib import contrib
+from onnx_infer.ops.contrib import contrib, uncounted_contrib
 from onnx_infer.values.tensor import SymTensor
 
 if TYPE_CHECKING:
@@ -76,10 +75,9 @@ def _products(past: int) -> Cost:
 @contrib(
     "Attention", inputs="input weights bias? mask_index? past? attention_bias? past_sequence_length?", cost=_products(4)
 )
-@contrib(
+@uncounted_contrib(
     "DecoderMaskedSelfAttention",
     inputs="input weights bias mask_index? past attention_bias? past_sequence_length beam_width? cache_indirection?",
-    cost=uncounted,
 )
 def attention(
     input: AnyRank,
@@ -165,12 +163,11 @@ def quantized_attention(
     return attention(input, weight, past, num_heads, (), past_present_share_buffer, bias, mask_index)
 
 
-@contrib(
+@uncounted_contrib(
     "QOrderedAttention",
     inputs="input scale_input scale_Q_gemm scale_K_gemm scale_V_gemm Q_weight K_weight V_weight scale_Q_weight "
     "scale_K_weight scale_V_weight Q_bias K_bias V_bias scale_QKT_gemm? scale_QKT_softmax? scale_values_gemm "
     "mask_index? past? attention_bias?",
-    cost=uncounted,
 )
 def ordered_attention(input: AnyRank, V_weight: AnyRank) -> Shape:
     """Input (B, L, D), V_weight (D, v) -> (B, L, v)."""
@@ -179,10 +176,8 @@ def ordered_attention(input: AnyRank, V_weight: AnyRank) -> Shape:
     return (*shape[:2], weight[1])
 
 
-@contrib(
-    "PackedAttention",
-    inputs="input weights bias token_offset cumulative_sequence_length attention_bias?",
-    cost=uncounted,
+@uncounted_contrib(
+    "PackedAttention", inputs="input weights bias token_offset cumulative_sequence_length attention_bias?"
 )
 def packed_attention(input: AnyRank, weights: AnyRank, qkv_hidden_sizes: tuple[int, ...] = ()) -> Shape:
     """Input (tokens, D), weights (D, q + k + v) -> (tokens, v)."""
@@ -192,12 +187,11 @@ def packed_attention(input: AnyRank, weights: AnyRank, qkv_hidden_sizes: tuple[i
     return tokens, _parts(merged, qkv_hidden_sizes)[2]
 
 
-@contrib("LongformerAttention", inputs="input weight bias mask global_weight global_bias global", cost=uncounted)
-@contrib(
+@uncounted_contrib("LongformerAttention", inputs="input weight bias mask global_weight global_bias global")
+@uncounted_contrib(
     "QOrderedLongformerAttention",
     inputs="input scale_input weight scale_weight bias scale_bias scale_qkv_gemm mask global_weight "
     "scale_global_weight global_bias scale_global_gemm global scale_output",
-    cost=uncounted,
 )
 def longformer_attention(input: SymTensor) -> Shape:
     """(B, L, hidden) -> the same."""

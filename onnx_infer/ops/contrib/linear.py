@@ -9,8 +9,7 @@ from onnx_infer.laws.granularity import demand_for_columns, demand_single, deman
 from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import at_least, confirm, confirm_shape, exact_quotient, may_be_empty, of_rank, unify
 from onnx_infer.laws.statements import demand
-from onnx_infer.operators.rule import uncounted
-from onnx_infer.ops.contrib import contrib
+from onnx_infer.ops.contrib import contrib, uncounted_contrib
 from onnx_infer.ops.linear import gemm, matmul, matmul_shape, matrix_product
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Sparse
@@ -83,7 +82,7 @@ def sparse_matmul(A: Value, B: SymTensor, transA: int = 0, transB: int = 0) -> S
     return matmul_shape(rows, transposed(B.dims, transB, 0))
 
 
-@contrib("CDist", inputs="A B", cost=uncounted)
+@uncounted_contrib("CDist", inputs="A B")
 def distances(A: AnyRank, B: AnyRank) -> Shape:
     """(M, N), (K, N) -> (M, K)."""
     a, b = of_rank(A.shape, 2, "A"), of_rank(B.shape, 2, "B")
@@ -121,19 +120,17 @@ def quantized_gemm(
 # -- mixtures of experts -----------------------------------------------------------------------------------------------
 
 
-@contrib(
+@uncounted_contrib(
     "MoE",
     inputs="input router_probs fc1_experts_weights fc1_experts_bias? fc2_experts_weights fc2_experts_bias? "
     "fc3_experts_weights? fc3_experts_bias?",
-    cost=uncounted,
 )
-@contrib(
+@uncounted_contrib(
     "QMoE",
     inputs="input router_probs fc1_experts_weights fc1_scales? fc1_experts_bias? fc2_experts_weights fc2_scales? "
     "fc2_experts_bias? fc3_experts_weights? fc3_scales? fc3_experts_bias? fc1_zero_points? fc2_zero_points? "
     "fc3_zero_points? router_weights? fc1_global_scale? fc2_global_scale? fc1_act_scale? fc2_act_scale? "
     "fc1_act_block_scale? fc2_act_block_scale?",
-    cost=uncounted,
 )
 def mixture_of_experts(
     input: SymTensor,
@@ -166,10 +163,9 @@ def mixture_of_experts(
     return input.dims
 
 
-@contrib(
+@uncounted_contrib(
     "MoEPacked",
     inputs="input router_probs gate_experts_weights up_experts_weights? down_experts_weights router_weights?",
-    cost=uncounted,
 )
 def mixture_of_packed_experts(input: SymTensor, router_probs: AnyRank, gate_experts_weights: AnyRank) -> Shape:
     """(*batch, hidden) -> the same. The router has a row (experts) for each token."""
@@ -180,11 +176,10 @@ def mixture_of_packed_experts(input: SymTensor, router_probs: AnyRank, gate_expe
     return input.dims
 
 
-@contrib(
+@uncounted_contrib(
     "MoEGroupRouter",
     inputs="logits expert_bias projection_weight?",
     dtype=lambda logits: [logits.dtype, dt.FLOAT, dt.FLOAT],
-    cost=uncounted,
 )
 def route_to_experts(
     logits: SymTensor,
@@ -209,7 +204,7 @@ def route_to_experts(
     return [(product(batch), experts)] * 3
 
 
-@contrib("RouterGateUpProj", inputs="X W", cost=uncounted)
+@uncounted_contrib("RouterGateUpProj", inputs="X W")
 def project_to_router_and_expert(X: SymTensor, W: AnyRank, router_size: int) -> list[Shape]:
     """(*batch, K), (K, router + 2*inner) -> (*batch, router), (*batch, inner)."""
     require(X.rank >= 1, "X is a scalar")

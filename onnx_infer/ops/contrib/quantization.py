@@ -10,8 +10,7 @@ from onnx_infer.laws.granularity import demand_scalars, demand_single
 from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import confirm, confirm_shape, differ, normalize_axis, of_rank, unify
 from onnx_infer.laws.statements import demand, fresh
-from onnx_infer.operators.rule import uncounted
-from onnx_infer.ops.contrib import contrib
+from onnx_infer.ops.contrib import contrib, uncounted_contrib
 from onnx_infer.ops.elementwise import broadcast_binary, where
 from onnx_infer.ops.joining import joined_sizes
 from onnx_infer.ops.linear import matrix_product
@@ -190,7 +189,7 @@ def matmul_of_bits(
     return projected(A, K, N)
 
 
-@contrib("MatMulNBitsQLoRA", inputs="X W scales lora_A lora_A_scales lora_B lora_B_scales", cost=uncounted)
+@uncounted_contrib("MatMulNBitsQLoRA", inputs="X W scales lora_A lora_A_scales lora_B lora_B_scales")
 def matmul_of_bits_with_adapter(X: SymTensor, lora_B: AnyRank, K: int, N: int) -> Shape:
     """(*batch, K), N * K packed weights, an adapter whose second matrix has N rows -> (*batch, N)."""
     if lora_B.shape is not None:
@@ -238,18 +237,14 @@ def matmul_of_rows(A: SymTensor, B: AnyRank) -> Shape:
     return (*A.dims[:-1], of_rank(B.shape, 2, "B")[0])
 
 
-@contrib(
-    "MatMulNBitsMlp", inputs="A skip? norm_scale? gate_B gate_scales gate_bias? up_B up_scales up_bias?", cost=uncounted
-)
+@uncounted_contrib("MatMulNBitsMlp", inputs="A skip? norm_scale? gate_B gate_scales gate_bias? up_B up_scales up_bias?")
 def gated_projection(A: SymTensor, K: int, N: int) -> list[Shape]:
     """(*batch, K) -> (*batch, N), and the sum with skip (*batch, K)."""
     return [projected(A, K, N), projected(A, K, K)]
 
 
-@contrib(
-    "MatMulNBitsQkv",
-    inputs="A skip? norm_scale q_B q_scales q_bias? k_B k_scales k_bias? v_B v_scales v_bias?",
-    cost=uncounted,
+@uncounted_contrib(
+    "MatMulNBitsQkv", inputs="A skip? norm_scale q_B q_scales q_bias? k_B k_scales k_bias? v_B v_scales v_bias?"
 )
 def query_key_value_projections(A: SymTensor, K: int, Nq: int, Nkv: int) -> list[Shape]:
     """(*batch, K) -> (*batch, Nq), twice (*batch, Nkv), and the sum with skip (*batch, K)."""
