@@ -40,14 +40,6 @@ def _with_state(past: AnyRank | None, state: Shape, shared: int) -> Shape:
     return (2, batch, heads, old[3] + state[3], size)
 
 
-def _attention(input: Shape, sizes: tuple[Dim, ...], num_heads: int, past: AnyRank | None, shared: int) -> list[Shape]:
-    batch, length, _ = input
-    value_size = sizes[2]
-    size = exact_quotient(value_size, num_heads, "the hidden size")
-    present = _with_state(past, (2, batch, num_heads, length, size), shared)
-    return [(batch if shared else present[1], length, value_size), present]
-
-
 def _parts(merged: Dim, given: tuple[int, ...]) -> tuple[Dim, ...]:
     """The hidden sizes of query, key and value in the merged weights; one third each by default."""
     if not given:
@@ -99,7 +91,9 @@ def attention(
     if mask is not None and len(mask) == 2:  # a value for each key, or a length
         batch = confirm(batch, mask[0], "batch sizes of input and mask")
     parts = _parts(merged, qkv_hidden_sizes)
-    result, present = _attention((batch, length, size), parts, num_heads, past, past_present_share_buffer)
+    state = (2, batch, num_heads, length, exact_quotient(parts[2], num_heads, "the hidden size"))
+    present = _with_state(past, state, past_present_share_buffer)
+    result = (batch if past_present_share_buffer else present[1], length, parts[2])
     if qkv_hidden_sizes:
         exact_quotient(parts[0], num_heads, "the hidden size of query")
     if mask is not None and len(mask) == 2:
