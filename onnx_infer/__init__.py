@@ -60,7 +60,7 @@ if TYPE_CHECKING:
         check_inputs,
         require_attr,
     )
-    from onnx_infer.operators.lookup import call_rule as call_rule
+    from onnx_infer.operators.context import call_rule as call_rule
     from onnx_infer.operators.registration import OpShapeInferenceRegistry, op, registry
     from onnx_infer.protobuf.lint import lint
     from onnx_infer.result import InferenceResult
@@ -86,8 +86,7 @@ _MODULES = {
     "errors": "ArgumentError ExternalDataError NoModelError OpUsageError ShapeInferenceError Unknown UnknownSymbol",
     "incremental": "Incremental",
     "node": "infer_function_output_types infer_node_outputs",
-    "operators.lookup": "call_rule",
-    "operators.context": "Node ShapeInferenceContext ValueInfo broadcast_shapes check_inputs require_attr",
+    "operators.context": "Node ShapeInferenceContext ValueInfo broadcast_shapes call_rule check_inputs require_attr",
     "operators.registration": "OpShapeInferenceRegistry op registry",
     "protobuf.lint": "lint",
     "result": "InferenceResult",

@@ -11,7 +11,6 @@ from onnx_infer.errors import ShapeInferenceError, UnknownSymbol
 from onnx_infer.laws.statements import Mode
 from onnx_infer.model.given import KEY, Given, InFile, contract_in, given_bound, given_by
 from onnx_infer.operators.element_types import too_many_axes
-from onnx_infer.operators.verification import input_errors
 from onnx_infer.options import check_given, collecting_later, relations_of
 from onnx_infer.types.merge import ShapeMergePolicy, size_pairs
 from onnx_infer.values.tensor import MAX_RANK, UNKNOWN_SIZE, Value
@@ -159,6 +158,8 @@ def report(record: Record, passes: Passes, in_file: InFile) -> None:
             record.diagnostics.append(Diagnostic("warning", "", "", too_many_axes(f"input '{name}'", len(sizes))))
     graph = record.model.graph
     if graph.defaults or any(value is None for _, value in graph.inputs):
+        from onnx_infer.engine.messages import input_errors  # few models need it
+
         errors = input_errors(record.model, record.scope)
         record.diagnostics += [Diagnostic("error", "", "", message) for message in errors]
     warnings = [*in_file.wrong]

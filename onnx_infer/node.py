@@ -18,7 +18,7 @@ from onnx_infer.model.graph import Graph, Model, normal_domain, title_of
 from onnx_infer.model.size_texts import generated
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.known_schemas import find_schema
-from onnx_infer.operators.lookup import operators_of
+from onnx_infer.operators.operator import operators_of
 from onnx_infer.protobuf.declarations import innermost_shape
 from onnx_infer.protobuf.nodes import ProtoNodes
 from onnx_infer.protobuf.reading import OVERRIDABLE, GraphReader, header, load, schema_bodies

@@ -26,7 +26,7 @@ from onnx_infer.errors import OpUsageError, ShapeInferenceError
 from onnx_infer.laws.statements import named
 from onnx_infer.model.graph import Attributes
 from onnx_infer.model.symbols import Symbols
-from onnx_infer.operators.lookup import bind
+from onnx_infer.operators.operator import bind
 from onnx_infer.operators.schema import NEWEST
 from onnx_infer.types.join import sequence_of
 from onnx_infer.values import dtype as dt

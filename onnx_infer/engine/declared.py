@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, Literal
 
 from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.elements.conditions import Positive
-from onnx_infer.engine.claims import FORCED_RANK, claimed_sizes, has_own_name, is_claimable
 from onnx_infer.engine.record import Claim
+from onnx_infer.laws.readable import is_long
 from onnx_infer.laws.sizes import differ, is_fresh
 from onnx_infer.laws.statements import Kind, Statement, make_size
-from onnx_infer.types.merge import merge, selected, with_numbers_only, without_claims
+from onnx_infer.types.merge import merge, selected, size_pairs, with_numbers_only, without_claims
 from onnx_infer.values.tensor import UNKNOWN_SIZE, OneOf, SymTensor, Value
 from symdim import Expr, Var
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import variables_of
 from symdim.algebra.named_tuple import NamedTuple
+from symdim.algebra.origin import Declared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from onnx_infer.engine.record import Record
     from onnx_infer.model.graph import Node
@@ -36,8 +37,34 @@ Keeps = Literal["numbers", "plain numbers", "nothing"]
 DECLARED_RANK = "declared rank of"
 """How the law of a guard begins that a declared rank makes. The file keeps this rank."""
 
+FORCED_RANK = "the rank that the model forces on"
+"""The law of a statement that follows from a rank which an earlier pass has found, in place of a declared rank."""
+
 NAMELESS = "no size declared"
 """The origin of a size for which a declared type has neither a number nor a name."""
+
+
+def claimed_sizes(declared: Value, inferred: Value | None) -> Iterator[tuple[Dim, Dim | None]]:
+    """The declared sizes that are claims, each with the inferred one: where the declared type says something else."""
+    for ours, found in size_pairs(declared, inferred):
+        says_more = ours is not UNKNOWN_SIZE and found is not UNKNOWN_SIZE and ours is not found
+        if says_more and not (isinstance(ours, int) and isinstance(found, int)):
+            yield ours, found
+
+
+def is_of_found_rank(statement: Statement) -> bool:
+    """Whether a statement follows from a rank that an earlier pass has found."""
+    return statement.law.startswith(FORCED_RANK)
+
+
+def is_claimable(size: Dim) -> bool:
+    """Whether a declared number of a size is a claim for the second pass: data decide the size, or it is long."""
+    return is_fresh(size) or is_long(size)
+
+
+def has_own_name(size: Dim) -> bool:
+    """Whether a declared size contains a name that no input has."""
+    return any(isinstance(v.origin, Declared) for v in variables_of([size]))
 
 
 def trusts(record: Record, name: str) -> bool:

@@ -259,7 +259,7 @@ def _bound(record: Record, value: Any, scope: Scope) -> Any:
 
 def _without_rule(record: Record, node: Node, graph: Graph, scope: Scope) -> Call | None:
     """A node without a rule: a call of a function, or an unknown operator, which is reported once."""
-    from onnx_infer.engine.calls import enter, find_function, names_of_functions, overloads_of  # few models need it
+    from onnx_infer.engine.calls import cure_of_missing, enter, find_function, overloads_of  # few models need it
 
     op_type, domain, _, outputs, _, _ = node
     function = find_function(record, node, scope)
@@ -280,9 +280,7 @@ def _without_rule(record: Record, node: Node, graph: Graph, scope: Scope) -> Cal
         version = scope.operators.version(domain)
         message = others or "unsupported operator"
         if others is None and len(record.unknown_operators) <= _MOST_CURES:
-            from onnx_infer.operators.lookup import cure_of_missing  # few models need it
-
-            message += f"; {cure_of_missing(domain, op_type, version, names_of_functions(record))}"
+            message += f"; {cure_of_missing(domain, op_type, version, record.calls.of_model)}"
         label = title if version == NEWEST else f"{title}-{version}"
         record.diagnostics.append(Diagnostic("warning", label, label_of(node), message))
     return None

@@ -244,10 +244,6 @@ class Known:
         self.facts = facts
         self._answers: dict[tuple[Dim, str, Dim], bool] = {}
 
-    def asked(self) -> list[tuple[Dim, str, Dim]]:
-        """The questions so far, in order: two sizes and the relation between them."""
-        return list(self._answers)
-
     def holds(self, a: Dim, relation: str, b: Dim) -> bool:
         """Whether the facts prove `a relation b`. False if they are not about these symbols."""
         question = a, relation, b

@@ -66,6 +66,30 @@ class Parameter(NamedTuple):
     default: Any
 
 
+class Asked(NamedTuple):
+    """Indices of actual inputs, by their use of elements.
+
+    `wants`: the rule uses the elements. `needs`: the data function can do nothing without them. `reads`: the rule or
+    the data function uses them, if all that it needs is known.
+    """
+
+    wants: tuple[int, ...]
+    needs: tuple[int, ...]
+    reads: tuple[int, ...]
+
+
+class Bound(NamedTuple):
+    """An operator with attributes: what its schema does not allow in them, and the arguments from them.
+
+    The arguments are those of the rule's functions for shapes, for elements and for element types.
+    """
+
+    wrong: str | None
+    shape: Mapping[str, Any] = {}
+    data: Mapping[str, Any] = {}
+    dtype: Mapping[str, Any] = {}
+
+
 class Declared(NamedTuple):
     """A parameter as the function declares it."""
 

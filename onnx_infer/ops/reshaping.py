@@ -306,7 +306,6 @@ def _sizes_beside_the_rest(inputs: Values, outputs: Values, attributes: Attribut
 @op(
     "Reshape",
     data=SAME,
-    rank_from=1,
     view="whole",
     total=True,
     demands=_sizes_beside_the_rest,

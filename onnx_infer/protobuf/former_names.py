@@ -33,20 +33,17 @@ class FormerNames:
     `main` is the scope of the main graph, which is written with its own names. `inner` are the other graphs, and
     `declared` gives the declared sizes of the values of one of them. A size has one name in a graph and all graphs
     inside it, and no other size there has this name. The texts of these graphs may tell it: what a Loop carries is not
-    written. Sizes that are only in elements are not written, so they need no name, and neither do those of the values
-    `kept`, whose types stay as they are in the model.
+    written. Sizes that are only in elements are not written, so they need no name.
     """
 
     def __init__(
         self,
         main: Scope,
         inner: Collection[tuple[Graph, Scope]],
-        declared: Callable[[Graph, Scope], Iterable[tuple[str, Iterable[Size]]]],
-        kept: Collection[str] = (),
+        declared: Callable[[Graph], Iterable[tuple[str, Iterable[Size]]]],
     ) -> None:
         self._main = main
-        self._kept = kept
-        pairs = {id(scope): list(_pairs(declared(graph, scope), scope)) for graph, scope in inner}
+        pairs = {id(scope): list(_pairs(declared(graph), scope)) for graph, scope in inner}
         self._pairs = {key: found for key, found in pairs.items() if found}
         self._inside: dict[int, list[tuple[str, Expr]]] = {}
         for scope in [scope for _, scope in inner if id(scope) in self._pairs]:
@@ -114,15 +111,14 @@ class FormerNames:
             scope = self._around(scope)
         found = self._visible.get(id(scope), set())
         for scope in reversed(pending):
-            found = self._visible[id(scope)] = found.union(_variables(scope, self._kept))
+            found = self._visible[id(scope)] = found.union(_variables(scope))
         return found
 
 
-def _variables(scope: Scope, kept: Collection[str]) -> tuple[Var, ...]:
+def _variables(scope: Scope) -> tuple[Var, ...]:
     """The variables in the sizes of a graph's own values, which are written."""
     sizes: set[Dim] = set()
-    values = [value for name, value in scope.items() if name not in kept] if kept else scope.values()
-    for value in set(values):
+    for value in set(scope.values()):
         sizes.update(value.shape or () if type(value) is SymTensor else shape_of(value))
     return variables_of(sizes)
 

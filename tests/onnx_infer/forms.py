@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.constraints.registration import Operand, bound_form
-from onnx_infer.operators.lookup import bind
+from onnx_infer.operators.operator import bind
 from onnx_infer.operators.schema import NEWEST
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor

@@ -14,7 +14,7 @@ import pytest
 from onnx_infer import infer, testing
 from onnx_infer.constraints.registration import BoundForm, Operand, bound_form
 from onnx_infer.errors import OnnxInferError
-from onnx_infer.operators.lookup import bind
+from onnx_infer.operators.operator import bind
 from onnx_infer.values.tensor import SymTensor, substitute
 from symdim import Expr
 from symdim.rows import Row

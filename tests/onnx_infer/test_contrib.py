@@ -12,8 +12,7 @@ import pytest
 
 from onnx_infer import OpShapeInferenceRegistry, OpUsageError, registry
 from onnx_infer.model.graph import Attributes
-from onnx_infer.operators.lookup import bind
-from onnx_infer.operators.operator import Operator
+from onnx_infer.operators.operator import Operator, bind
 from onnx_infer.operators.schema import COLLECTIONS, SCALES, schema_of_rule
 from onnx_infer.testing import read_value
 

@@ -16,8 +16,7 @@ from onnx_infer.model.graph import normal_domain
 from onnx_infer.operators.arguments import parameters
 from onnx_infer.operators.families import families_of
 from onnx_infer.operators.known_schemas import read_schema
-from onnx_infer.operators.lookup import bind
-from onnx_infer.operators.operator import Operator
+from onnx_infer.operators.operator import Operator, bind
 from onnx_infer.operators.rule import Rule
 from onnx_infer.operators.schema import COLLECTIONS, SCALES, annotation_texts
 from onnx_infer.operators.verification import check_parameters

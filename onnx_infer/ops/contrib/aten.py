@@ -138,12 +138,9 @@ def _multinomial(x: SymTensor, more: list[Value | None]) -> list[SymTensor]:
 
 def _unfold(x: SymTensor, more: list[Value | None]) -> list[SymTensor]:
     dim, size, step = map(_scalar, more[:3])
-    known = None not in (dim, size, step)
-    return [
-        SymTensor(
-            x.dtype, unfold(x, size=size, dim=dim, step=step) if known else unknown_shape(x.rank + 1, "the slices")
-        )
-    ]
+    if None in (dim, size, step):
+        return [SymTensor(x.dtype, unknown_shape(x.rank + 1, "the slices"))]
+    return [SymTensor(x.dtype, unfold(x, size=size, dim=dim, step=step))]
 
 
 def _group_norm(x: SymTensor, more: list[Value | None]) -> list[SymTensor]:

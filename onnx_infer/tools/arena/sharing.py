@@ -48,6 +48,20 @@ class Storage(NamedTuple):
     offset: Dim | None = 0
 
 
+class Shared(NamedTuple):
+    """What shares storage in one order of the nodes.
+
+    `places`: of each value in the arena, in the order of births; `outside_views`: of views of values outside, which are
+    outside, too; `last`: the last step at which each value is needed.
+    """
+
+    steps: tuple[Step, ...]
+    places: dict[str, Place]
+    outside_views: dict[str, Place]
+    last: dict[str, int]
+    storages: list[Storage]
+
+
 class Buffer(NamedTuple):
     """The place of a value in the arena, for all sizes.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from onnx import GraphProto, NodeProto
 
-    from onnx_infer.operators.lookup import Operators
+    from onnx_infer.operators.operator import Operators
     from onnx_infer.tools.comparison.contents import Content
     from onnx_infer.values.tensor import Value
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.tools.report.layout import limited, text_of
-from onnx_infer.tools.report.plain_data import diagnostic_json, guard_json, head_json, type_json
+from onnx_infer.tools.report.plain_data import diagnostic_json, guard_json, head_json, plain, type_json
 from onnx_infer.tools.report.table import guard_parts
 from onnx_infer.values.text import bounded
 
@@ -38,11 +38,7 @@ def differences_text(found: Comparison, limit: int | None, width: int | None) ->
         verdict = f"the two models are equal{renamed}"
     causes = [d for d in found.values if not d.follows]
     follow = len(found.values) - len(causes)
-    inner = (
-        f"intermediate values ({follow} more follow from what differs before them):"
-        if follow
-        else "intermediate values:"
-    )
+    others = f" ({follow} more follow from what differs before them)" if follow else ""
     ends = [f"  {theirs} is {ours}" for theirs, ours in found.renamed.items()]
     sections = [
         ("not compared:", [f"  {line}" for line in found.not_read]),
@@ -53,7 +49,7 @@ def differences_text(found: Comparison, limit: int | None, width: int | None) ->
         ("constants:", _constants(found.initializers)),
         ("inputs:", _types(found.inputs)),
         ("outputs:", _types(found.outputs)),
-        (inner, _types(causes)),
+        (f"intermediate values{others}:", _types(causes)),
         ("operators:", [f"  {op}: {first} -> {second}" for op, first, second in found.operators]),
         (f"{len(found.only_first)} values of the first model alone:", [f"- {name}" for name in found.only_first]),
         (f"{len(found.only_second)} values of the second model alone:", [f"+ {name}" for name in found.only_second]),
@@ -114,15 +110,15 @@ def differences_json(found: Comparison) -> dict[str, Any]:
         "inputs": _types_json(found.inputs),
         "outputs": _types_json(found.outputs),
         "values": _types_json(found.values),
-        "nodes": [node._asdict() for node in found.nodes],
-        "initializers": [constant._asdict() for constant in found.initializers],
+        "nodes": plain(found.nodes),
+        "initializers": plain(found.initializers),
         "only_first": found.only_first,
         "only_second": found.only_second,
-        "operators": [count._asdict() for count in found.operators],
-        "guards_first": [guard_json(guard) for guard in found.guards_first],
-        "guards_second": [guard_json(guard) for guard in found.guards_second],
-        "diagnostics_first": [diagnostic_json(told) for told in found.diagnostics_first],
-        "diagnostics_second": [diagnostic_json(told) for told in found.diagnostics_second],
+        "operators": plain(found.operators),
+        "guards_first": list(map(guard_json, found.guards_first)),
+        "guards_second": list(map(guard_json, found.guards_second)),
+        "diagnostics_first": list(map(diagnostic_json, found.diagnostics_first)),
+        "diagnostics_second": list(map(diagnostic_json, found.diagnostics_second)),
     }
 
 

@@ -94,6 +94,15 @@ class Setting(NamedTuple):
     modules: list[str]
     whole: bool
 
+    def checked(self) -> Setting:
+        """Itself. Raises for options that `infer` does not have."""
+        if self.options:
+            from onnx_infer.inference import Options  # this loads onnx, which otherwise only the workers need
+            from onnx_infer.options import check_options
+
+            check_options(self.options, Options.__annotations__)
+        return self
+
 
 class Brief(NamedTuple):
     """A line in short: the status and why, the numbers of values and of those that are not exact, and a guard."""

@@ -102,9 +102,7 @@ def page_data(result: Inferred, content: Content, sizes: Mapping[str, int]) -> d
         "errors": counts["errors"],
         "counts": {verdict: counts[verdict] for verdict in VERDICTS},
         "start": start_sizes(result, symbols, sizes),
-        "origins": [
-            "" if is_given(symbol.variable.origin) else printable(origin_text(symbol.variable)) for symbol in symbols
-        ],
+        "origins": ["" if is_given(v.origin) else printable(origin_text(v)) for v in places],
         "dims": [_shortened(printable(str(dim))) for dim in dims],
         "values": values,
         "reasons": tables.told,
@@ -148,16 +146,8 @@ class _Tables:
         known = isinstance(value, SymTensor) and value.shape is not None and UNKNOWN_SIZE not in value.shape
         axes = [self._content.place(dim) for dim in value.shape or ()] if known else None
         kind = dt.text(value.dtype) if known else _shortened(str(value))
-        return [
-            row.name,
-            kind,
-            axes,
-            self._place(byte_size(value)),
-            row.verdict,
-            reason,
-            _elements(value),
-            self._place(most),
-        ]
+        sizes = self._place(byte_size(value)), self._place(most)
+        return [row.name, kind, axes, sizes[0], row.verdict, reason, _elements(value), sizes[1]]
 
     def block(self, name: str, size: Dim) -> list[object]:
         """The memory that the bodies of a node need, as a value."""

@@ -17,16 +17,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.errors import UndecidedSize, UnknownSymbol
 from onnx_infer.results.guards import refuse_failing
-from onnx_infer.results.inferred import Inferred, checked_sizes, nameable
+from onnx_infer.results.inferred import Inferred, checked_sizes
 from onnx_infer.results.sources import element_of, without_computed
 from onnx_infer.tools.planning.envelope import ZERO, Envelope, Polynomial, envelope
-from onnx_infer.tools.planning.planner import byte_size
+from onnx_infer.tools.planning.planner import byte_size, compiled
 from onnx_infer.tools.planning.scheduled import MOST_STEPS, Schedule
 from onnx_infer.values.tensor import UNKNOWN_SIZE, OneOf
 from onnx_infer.values.text import text
 from symdim import UnboundName, Var, maximum
 from symdim.algebra.dims import variables_of
-from symdim.compile import StraightLine, tuple_text
 from symdim.errors import printable
 from symdim.guarantee import UpperBounds
 
@@ -228,7 +227,7 @@ class MemoryPlan:
         inline: bool = True,
     ) -> None:
         model = result._record.model
-        self._known, self._guards = nameable(result), (*result.guards, *result.data_guards)
+        self._known, self._guards = result._nameable, (*result.guards, *result.data_guards)
         schedule = Schedule(result._index, MOST_STEPS if inline else 0)
         counter = ByteCounter(result, upper)
         kept = [*(result.inputs if inputs else ()), *(model.graph.constants if initializers else ())]
@@ -285,8 +284,7 @@ class MemoryPlan:
 
     @cached_property
     def _byte_counts(self) -> Callable[..., tuple[int, ...]]:
-        code = StraightLine(self.symbols)
-        return code.function(tuple_text([code.operand(size) for size in self.sizes.values()]))
+        return compiled(self.symbols, self.sizes.values())
 
     def bytes_at(self, bindings: Mapping[str | Var, int] | None = None, /, **sizes: int) -> dict[str, int]:
         """The bytes of each value at these sizes.

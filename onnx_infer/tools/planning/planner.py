@@ -210,6 +210,12 @@ def byte_size(value: Value, bounds: UpperBounds | None = None) -> Dim | None:
     return count * (bits // 8) if bits % 8 == 0 else ceildiv(count * bits, 8)
 
 
+def compiled(symbols: Sequence[Var], sizes: Iterable[Dim]) -> Callable[..., tuple[int, ...]]:
+    """The function from the sizes of symbols to these sizes."""
+    code = StraightLine(symbols)
+    return code.function(tuple_text([code.operand(size) for size in sizes]))
+
+
 def _bytes_text(code: StraightLine, shape: Shape, bits: int) -> str:
     """The source of the byte size of a tensor."""
     if not bits:

@@ -6,13 +6,21 @@ from itertools import zip_longest
 from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnx_infer.tools.planning.costs import Layer, NodeCost, costs, layers
+from onnx_infer.tools.planning.costs import Layer, costs, layers
 from onnx_infer.tools.planning.fits import not_known
 from onnx_infer.tools.planning.memory import MemoryPlan, Step
 from onnx_infer.tools.planning.planner import byte_size
 from onnx_infer.tools.planning.traffic import traffic
-from onnx_infer.tools.report.layout import cut_names, limited, more, text_of
-from onnx_infer.tools.report.numbers import bytes_text, count_text, readable_bytes, share
+from onnx_infer.tools.report.layout import (
+    bytes_text,
+    count_text,
+    cut_names,
+    limited,
+    more,
+    readable_bytes,
+    share,
+    text_of,
+)
 from onnx_infer.tools.report.plain_data import plain
 from onnx_infer.values.text import printable
 from symdim import Expr, total
@@ -117,12 +125,9 @@ class Plans:
             rest.append(f"not counted: {', '.join(limited(list(self.memory.unknown), limit))}")
         live = sorted(self.live(), key=lambda name: -_sample(self.memory.sizes[name]))
         layers_ = [(x.name or "(no layer)", x.nodes, _counted(x.bytes, x), _counted(x.peak, x)) for x in self.layers]
+        bytes_ = [(name, bytes_text(self.memory.sizes[name])) for name in live]
         tables = [
-            Table(
-                ("live at the peak", "bytes"),
-                [(name, bytes_text(self.memory.sizes[name])) for name in live],
-                None if limit is None else _TOP_NODES,
-            ),
+            Table(("live at the peak", "bytes"), bytes_, None if limit is None else _TOP_NODES),
             Table(("layer", "nodes", "bytes of its values", "peak"), layers_ if len(layers_) > 1 else [], limit),
         ]
         return text_of([head + limited(peaks, limit), rest, *(table.lines(width) for table in tables)], width)
@@ -134,9 +139,7 @@ class Plans:
             peak, inputs, constants = map(bytes_text, parts)
             total_ = readable_bytes(sum(part for part in parts if isinstance(part, int)))
             return [f"total: {total_} = {peak} activations + {inputs} inputs + {constants} constants"]
-        symbols = sorted(
-            {v.name for part in (*self.memory.symbols, self.inputs, self.constants) for v in variables_of([part])}
-        )
+        symbols = sorted({v.name for v in variables_of([*self.memory.symbols, self.inputs, self.constants])})
         return [f"total: symbolic; add --bind {quote(','.join(f'{name}=SIZE' for name in symbols))} to evaluate it"]
 
     def live(self) -> tuple[str, ...]:
@@ -154,10 +157,10 @@ class Plans:
             "read": plain(self.traffic.read),
             "written": plain(self.traffic.written),
             "unknown_traffic": len(self.traffic.unknown),
-            "layers": _rows_json(self.layers),
+            "layers": plain(self.layers),
             "nodes": [
-                {**cost, "read": plain(moved.read), "written": plain(moved.written), **_ends_json(*ends)}
-                for cost, moved, ends in zip(_rows_json(self.costs.nodes), self.traffic.nodes, self.ends, strict=True)
+                {**plain(cost), "read": plain(moved.read), "written": plain(moved.written), **_ends_json(*ends)}
+                for cost, moved, ends in zip(self.costs.nodes, self.traffic.nodes, self.ends, strict=True)
             ],
         }
 
@@ -168,15 +171,11 @@ class Plans:
             "exact": self.memory.peak.exact,
             "inputs": plain(self.inputs),
             "constants": plain(self.constants),
-            "values": {name: plain(size) for name, size in self.memory.sizes.items()},
+            "values": plain(self.memory.sizes),
             "not_counted": list(self.memory.unknown),
             "live": list(self.live()),
-            "layers": _rows_json(self.layers),
+            "layers": plain(self.layers),
         }
-
-
-def _rows_json(rows: Iterable[Layer | NodeCost]) -> list[dict[str, Any]]:
-    return [{field: plain(value) for field, value in row._asdict().items()} for row in rows]
 
 
 def largest_text(found: LargestSize, width: int | None) -> str:
@@ -198,51 +197,29 @@ def largest_text(found: LargestSize, width: int | None) -> str:
     return text_of([lines], width)
 
 
-def largest_json(found: LargestSize) -> dict[str, Any]:
-    """The largest size of a symbol as plain data."""
-    peak = found.peak
-    return {
-        "symbol": found.symbol,
-        "limit": found.limit,
-        "size": found.size,
-        "at_most": found.at_most,
-        "bytes": None if peak is None else peak.bytes,
-        "node": None if peak is None else _step_json(peak.step),
-        "grows": found.grows,
-        "next": found.next,
-        "unknown": list(found.unknown),
-    }
+def answer_json(found: LargestSize | Fits) -> dict[str, Any]:
+    """The answer of `largest_size` or `fits` as plain data, with the bytes and the node of its peak."""
+    fields: dict[str, Any] = {}
+    for name, value in found._asdict().items():
+        if name == "peak":
+            fields |= {"bytes": value and value.bytes, "node": value and _step_json(value.step)}
+        else:
+            fields[name] = plain(value)
+    return fields
 
 
 def fits_text(found: Fits, width: int | None) -> str:
     """Whether all sizes within bounds fit."""
     if found.peak is None or found.sizes is None:
-        limit = readable_bytes(found.limit)
-        end = (
-            f"not known whether it fits within {limit}: {found.reason}"
-            if found.reason
-            else f"fits within {limit} at all sizes within the bounds"
-        )
-        return text_of([[end]], width)
+        within = f"fits within {readable_bytes(found.limit)}"
+        proved = f"{within} at all sizes within the bounds"
+        return text_of([[f"not known whether it {within}: {found.reason}" if found.reason else proved]], width)
     named = ", ".join(f"{name} = {size}" for name, size in found.sizes.items()) or "the sizes of the model"
     about = "" if found.peak.exact else "about "
     needed, limit = readable_bytes(found.peak.bytes), readable_bytes(found.limit)
     lines = [f"does not fit: {about}{needed} needed at {named} (limit {limit})"]
     lines.append(f"  the peak is {about}{needed} ({found.peak.bytes} bytes) at {_place(found.peak.step)}")
     return text_of([lines], width)
-
-
-def fits_json(found: Fits) -> dict[str, Any]:
-    """The answer of `fits` as plain data."""
-    peak = found.peak
-    return {
-        "verdict": found.verdict,
-        "limit": found.limit,
-        "sizes": found.sizes,
-        "bytes": None if peak is None else peak.bytes,
-        "node": None if peak is None else _step_json(peak.step),
-        "reason": found.reason,
-    }
 
 
 class Table(NamedTuple):
@@ -334,10 +311,7 @@ def _ends_of(result: Inferred, node: Node) -> tuple[list[Value | None], list[Val
 
 
 def _ends_json(*ends: list[Value | None]) -> dict[str, Any]:
-    shapes = [
-        [None if value is None or value.shape is None else list(map(plain, value.shape)) for value in end]
-        for end in ends
-    ]
+    shapes = [[None if value is None else plain(value.shape) for value in end] for end in ends]
     return dict(zip(("input_shapes", "output_shapes"), shapes, strict=True))
 
 

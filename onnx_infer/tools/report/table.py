@@ -134,14 +134,10 @@ def errors_again(rows: Rows) -> list[str]:
         behind = f" ({_count(len(root.behind), 'more error')} behind it)" if root.behind else ""
         lines.append(f"  {str(root.diagnostic).splitlines()[0]}{_alike(root.alike)}{behind}")
     if len(roots) > _MOST_ENDS:
-        lines.append(f"  and {rows.counts['errors'] - sum(map(_errors_of, roots[:_MOST_ENDS]))} more, at the top")
+        told = sum(root.alike + len(root.behind) for root in roots[:_MOST_ENDS])
+        lines.append(f"  and {rows.counts['errors'] - told} more, at the top")
     value = next((name for root in roots if (name := rows.reasons.value_at(root.diagnostic))), None)
     return lines if value is None else [*lines, f"  next: --explain {quote(value)}"]
-
-
-def _errors_of(root: Root) -> int:
-    """The errors of a root: those alike, and those behind it."""
-    return root.alike + len(root.behind)
 
 
 def guard_section(
@@ -175,10 +171,8 @@ def root_lines(root: Root, spelled: bool = False) -> list[str]:
     if root.behind:
         lines.append(f"  {_count(len(root.behind), 'more error')} follow{'s' * (len(root.behind) == 1)} from it")
     if root.values:
-        is_one = root.values == 1
-        lines.append(
-            f"  {_count(root.values, 'value')} that depend{'s' * is_one} on it {'is' if is_one else 'are'} unknown"
-        )
+        depend, are = ("depends", "is") if root.values == 1 else ("depend", "are")
+        lines.append(f"  {_count(root.values, 'value')} that {depend} on it {are} unknown")
     return lines + [f"    {_headline(error)}" for error in root.behind if spelled]
 
 

@@ -32,10 +32,9 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
     from onnx_infer.operators.rule import Facets
+    from onnx_infer.tools.transforms.draft import Draft
 
     Array = NDArray[Any]
-    from onnx_infer.tools.transforms.draft import Draft
-    from onnx_infer.values.tensor import Value
 
 
 _KINDS: dict[int, type[np.generic]] = {
@@ -87,7 +86,7 @@ class Constants:
         `made` is its inferred type. `readers` has the number of nodes that read a constant. A large result is computed
         only if no other node reads the constants from which it is computed.
         """
-        compute = _reshaped if facets.view == "whole" else facets.computes
+        compute = (lambda given, shape, *_: given[0].reshape(shape)) if facets.view == "whole" else facets.computes
         if compute is None or len([name for name in node.output if name]) != 1 or "" in names or not names:
             return None
         shape = _known_shape(made)
@@ -117,10 +116,6 @@ class Constants:
         if found.shape != shape or found.dtype != kind or (rounds and not _is_plain(found)):
             return None
         return np.ascontiguousarray(found).reshape(shape)
-
-
-def _reshaped(given: list[Array], shape: tuple[int, ...], *_: object) -> Array:
-    return given[0].reshape(shape)
 
 
 def equal_constants(tensors: Iterable[TensorProto]) -> dict[str, str]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto
 
-    from onnx_infer.operators.lookup import Operators
+    from onnx_infer.operators.operator import Operators
     from onnx_infer.operators.rule import Facets
     from onnx_infer.values.tensor import Value
 
@@ -59,9 +59,6 @@ def is_default(node: NodeProto) -> bool:
 
 def make_names_unique(model: ModelProto) -> None:
     """Give every value in an inner graph a name that no other graph gives. The main graph keeps its names."""
-    graphs = list(graphs_of(model.graph))
-    if len(graphs) == 1:
-        return
     everything = set(names_in(model.graph))
     taken = set(_given(model.graph))
     none: Mapping[str, str] = {}

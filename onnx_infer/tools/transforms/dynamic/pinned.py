@@ -16,7 +16,7 @@ from onnx import TensorProto, numpy_helper
 
 from onnx_infer.model.graph import Node, first_output, label_of, title_of
 from onnx_infer.tools.transforms.dynamic.meant_targets import Kind, Merged, blocks, meant_target, pattern
-from onnx_infer.tools.transforms.dynamic.trials import deciding, trial
+from onnx_infer.tools.transforms.dynamic.trials import deciding, dims_of, elements_of, trial
 from onnx_infer.values.tensor import Dim, Shape, SymTensor
 from onnx_infer.values.text import text
 from symdim import Expr, Var
@@ -143,13 +143,7 @@ class Tracer:
 
     def shape(self, name: str) -> Shape:
         """The traced shape of a value; empty if it is not known."""
-        value = self.static.types.get(name)
-        return value.shape or () if isinstance(value, SymTensor) else ()
-
-    def is_scalar(self, name: str) -> bool:
-        """Whether a value has no axes."""
-        value = self.static.types.get(name)
-        return isinstance(value, SymTensor) and value.shape == ()
+        return dims_of(self.static.types.get(name))
 
     def size(self, name: str, axis: int) -> Dim | None:
         """The traced size of a value at an axis."""
@@ -158,12 +152,7 @@ class Tracer:
 
     def elements(self, name: str) -> tuple[int, ...] | None:
         """The traced elements of a small integer tensor, or None."""
-        if not name:
-            return None
-        scope = self.static._record.scope
-        holder = scope.holder(name)
-        value = scope[name] if holder is None else holder.load(name)
-        data = value.data if isinstance(value, SymTensor) else None
+        data = elements_of(self.static._record.scope, name) if name else None
         return data if data is not None and all(type(x) is int for x in data) else None
 
     def _constant(self, place: Place, name: str, axis: int, wanted: Dim) -> Change | Pin:

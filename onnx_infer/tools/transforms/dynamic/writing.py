@@ -71,7 +71,7 @@ class Writer:
         for change in changes:
             elements[change.at] = change.new
         vector = self._vector(elements, self._dtype(first.operand))
-        is_scalar = self._tracer.is_scalar(first.operand)
+        is_scalar = self._tracer.static.types[first.operand].shape == ()
         return self._node("Reshape", vector, self._vector([])) if is_scalar else vector
 
     def _elements(self, name: str) -> list[Dim]:
