@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from symdim.algebra.canonical import minimum
 from symdim.algebra.dims import differ
@@ -19,6 +19,7 @@ from symdim.algebra.named_tuple import NamedTuple
 from symdim.einsum.spec import SpecError
 
 Dim: TypeAlias = int | Expr
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +220,7 @@ class Projections:
         members = {root for parts in joined for root in parts}
         names: dict[int, str] = {}  # class -> its iterator
         indices = [[self._index(term, names, members) for term in access.terms] for access in accesses]
-        groups = _connected([*([root] for root in names), *joined])
+        groups = connected([*([root] for root in names), *joined])
         walked = [root for parts in joined for root in parts]
         groups = [sorted(group, key=walked.index) if len(group) > 1 else group for group in groups]
         # An empty part vanishes but still joins the others, as it does with a size above 0.
@@ -261,9 +262,13 @@ class Projections:
         return Iterator(names[root])
 
 
-def _connected(edges: Iterable[list[int]]) -> list[list[int]]:
-    """The connected components of a hypergraph, in the order of their first edges."""
-    groups: list[list[int]] = []
+def connected(edges: Iterable[list[T]]) -> list[list[T]]:
+    """The connected components of a hypergraph, in the order of their first edges.
+
+    >>> connected([["a", "c"], ["d"], ["b", "c"]])
+    [['a', 'c', 'b'], ['d']]
+    """
+    groups: list[list[T]] = []
     for edge in edges:
         linked = [group for group in groups if not set(edge).isdisjoint(group)]
         merged = list(dict.fromkeys([member for group in linked for member in group] + edge))
