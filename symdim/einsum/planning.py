@@ -93,13 +93,13 @@ class _Indices:
 
     def plan(self, shapes: Sequence[Axes]) -> Plan:
         """The loops over tensors of these shapes: those of the operands and, last, of the result."""
-        *operands, result = [self.access(*pair) for pair in zip(self.spec.shapes, shapes, strict=True)]
-        return lowered(self.projections, operands, result)
+        accesses = [self.access(*pair) for pair in zip(self.spec.shapes, shapes, strict=True)]
+        return lowered(self.projections, accesses)
 
     def access(self, pattern: ShapeSpec, axes: Axes) -> Access:
         """The access of one tensor."""
         patterns = dict(pattern.rows())
-        found: list[tuple[Term, Dim, Margin]] = []
+        found: Access = []
         for kind, row in in_storage(axes):
             dims, written = closed(row, self.spec), patterns[kind]
             middle = len(dims) - len(written.axes)
@@ -115,7 +115,7 @@ class _Indices:
                 (self.stretched(term, size), size, NO_MARGIN) if isinstance(term, int) else self.axis(term, size)
                 for term, size in zip(terms, dims, strict=True)
             ]
-        return Access.of(found)
+        return found
 
     def stretched(self, projection: int, size: Dim) -> Term:
         """The index of an axis of this size: the class, or a stretched axis if the specification broadcasts."""
