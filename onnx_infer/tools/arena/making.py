@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from onnx_infer.errors import ArgumentError
 from onnx_infer.operators.registration import registry
-from onnx_infer.results.inferred import Inferred, checked_sizes, nameable
+from onnx_infer.results.inferred import Inferred, checked_sizes
 from onnx_infer.tools.arena.placing import Layout, live_peak
 from onnx_infer.tools.arena.plan import ArenaPlan
 from onnx_infer.tools.arena.searching import MOST_STARTS, Flow, best_layout, chosen_order
@@ -81,7 +81,7 @@ def arena_plan(result: Inferred, options: Options) -> ArenaPlan:
     if options.at is None:
         samples = [*sample_sizes(result, symbols), *mixed_sizes(result, symbols)]
     else:
-        given = [checked_sizes(sizes, symbols, nameable(result), "arena: at") for sizes in options.at]
+        given = [checked_sizes(sizes, symbols, result._nameable, "arena: at") for sizes in options.at]
         samples = [{v: sizes[v.name] for v in symbols} for sizes in given]
     function = compiled(symbols, work.sizes.values())
     tables = [dict(zip(work.sizes, function(*(s[v] for v in symbols)), strict=True)) for s in samples]

@@ -15,7 +15,7 @@ from onnx import GraphProto, ModelProto, NodeProto
 from onnx_infer.errors import ArgumentError, PlanError
 from onnx_infer.protobuf.names import ARENA
 from onnx_infer.results.guards import refuse_failing
-from onnx_infer.results.inferred import Inferred, checked_sizes, nameable
+from onnx_infer.results.inferred import Inferred, checked_sizes
 from onnx_infer.tools.arena.placing import compacted, extent, live_peak, live_totals
 from onnx_infer.tools.arena.sharing import Buffer, PlacedBuffer, Shared, Step, Storage, slots_of
 from onnx_infer.values.text import text
@@ -76,7 +76,7 @@ class ArenaPlan:
         self.outside, self.storages = outside, tuple(shared.storages)
         self._sizes, self._places, self._layout = sizes, shared.places, tuple(layout)
         self._outside_views = shared.outside_views
-        self._guards, self._known = (*result.guards, *result.data_guards), nameable(result)
+        self._guards, self._known = (*result.guards, *result.data_guards), result._nameable
         first = {name: number for number, step in enumerate(self.steps) for name in step.writes}
         self._first, self._last = (
             {name: of.get(name, -1) for name in (*self._places, *outside)} for of in (first, shared.last)

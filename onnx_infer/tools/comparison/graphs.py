@@ -17,7 +17,7 @@ from symdim.algebra.named_tuple import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from onnx_infer.operators.lookup import Operators
+    from onnx_infer.operators.operator import Operators
 
 
 class GraphValue:

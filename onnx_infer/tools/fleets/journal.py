@@ -97,8 +97,7 @@ class Setting(NamedTuple):
     def checked(self) -> Setting:
         """Itself. Raises for options that `infer` does not have."""
         if self.options:
-            from onnx_infer.inference import Options  # this loads onnx, which otherwise only the workers need
-            from onnx_infer.options import check_options
+            from onnx_infer.inference import Options, check_options  # this loads onnx, as otherwise only workers do
 
             check_options(self.options, Options.__annotations__)
         return self

@@ -90,7 +90,7 @@ def multiply_adds(
 ) -> Dim | None:
     """The multiply-adds of one node of an operator; 0 if it contracts nothing, None if they are not known.
 
-    >>> from onnx_infer.operators.lookup import bind
+    >>> from onnx_infer.operators.operator import bind
     >>> from symdim import Var
     >>> B, S = Var("B"), Var("S")
     >>> a, w, y = (SymTensor(1, shape) for shape in ((B, S, 64), (64, 128), (B, S, 128)))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.errors import UndecidedSize, UnknownSymbol
 from onnx_infer.results.guards import refuse_failing
-from onnx_infer.results.inferred import Inferred, checked_sizes, nameable
+from onnx_infer.results.inferred import Inferred, checked_sizes
 from onnx_infer.results.sources import element_of, without_computed
 from onnx_infer.tools.planning.envelope import ZERO, Envelope, Polynomial, envelope
 from onnx_infer.tools.planning.planner import byte_size, compiled
@@ -225,7 +225,7 @@ class MemoryPlan:
         inline: bool = True,
     ) -> None:
         model = result._record.model
-        self._known, self._guards = nameable(result), (*result.guards, *result.data_guards)
+        self._known, self._guards = result._nameable, (*result.guards, *result.data_guards)
         schedule = Schedule(result._index, MOST_STEPS if inline else 0)
         counter = ByteCounter(result, upper)
         kept = [*(result.inputs if inputs else ()), *(model.graph.constants if initializers else ())]

@@ -71,7 +71,7 @@ class Rows:
     @cached_property
     def laws(self) -> list[DataLaw]:
         """The laws that the elements of inputs decide."""
-        return data_laws(self.result, self.reasons.nodes)
+        return data_laws(self.result)
 
     @cached_property
     def counts(self) -> dict[str, int]:

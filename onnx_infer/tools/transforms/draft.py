@@ -26,7 +26,7 @@ from onnx_infer.values.tensor import SymTensor, Value
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 
-    from onnx_infer.operators.lookup import Operators
+    from onnx_infer.operators.operator import Operators
     from onnx_infer.operators.rule import Facets
 
 _UNKNOWN = SymTensor(None)

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, TypedDict
 import onnx
 from onnx import GraphProto, ModelProto, NodeProto, TypeProto, ValueInfoProto, helper
 
-from onnx_infer.inference import Initializers, Request, run
-from onnx_infer.options import with_options
+from onnx_infer.inference import Initializers, Request, run, with_options
 from onnx_infer.protobuf.declarations import innermost_dims
 from onnx_infer.protobuf.files import Source, read_model
 from onnx_infer.protobuf.names import clear_sizes, device_configurations, drop_arena

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from onnx_infer.engine.apply import Outcome, apply
 from onnx_infer.engine.scope import Scope, UndefinedInput
 from onnx_infer.laws.bounds import Bounds
-from onnx_infer.laws.lengths import known_elements
+from onnx_infer.laws.limits import known_elements
 from onnx_infer.laws.statements import Mode, Statement
 from onnx_infer.model.graph import Node, first_output
 from onnx_infer.tools.transforms.draft import Draft, said

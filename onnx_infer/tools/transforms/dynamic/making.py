@@ -20,8 +20,7 @@ import onnx
 from onnx import FunctionProto, GraphProto, ModelProto, ValueInfoProto
 
 from onnx_infer.api import infer
-from onnx_infer.errors import ArgumentError
-from onnx_infer.options import no_model
+from onnx_infer.errors import ArgumentError, no_model
 from onnx_infer.protobuf.declarations import innermost_dims
 from onnx_infer.protobuf.nodes import graphs_of
 from onnx_infer.protobuf.specialize import drop_inferred

@@ -269,7 +269,7 @@ def _nodes(result: InferenceResult) -> Iterator[tuple[Node, Scope, Attributes]]:
 
 def is_data(given: Trial, number: Number) -> bool:
     """Whether programs compute a number: it is an element of an operand, in this version or in a later one."""
-    from onnx_infer.operators.lookup import bind
+    from onnx_infer.operators.operator import bind
     from onnx_infer.operators.schema import NEWEST
 
     if number.operand is not None:
