@@ -18,7 +18,8 @@ from onnx_infer.laws.statements import USUAL, Mode, Statement, Trace, named
 from onnx_infer.model.graph import label_of
 from onnx_infer.types.branches import demand_side, of_branches, of_side, sources_of
 from onnx_infer.types.join import either
-from onnx_infer.values.tensor import OneOf, plain, substitute
+from onnx_infer.values.containers import OneOf, plain
+from onnx_infer.values.tensor import substitute
 from onnx_infer.values.text import bounded
 from symdim import Expr, Var
 from symdim.algebra.named_tuple import NamedTuple

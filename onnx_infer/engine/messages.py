@@ -15,8 +15,7 @@ from onnx_infer.engine.graph_index import GraphIndex
 from onnx_infer.model.attributes import why_unread
 from onnx_infer.model.given import Given
 from onnx_infer.types.merge import Conflict, merge
-from onnx_infer.values.propagated import is_small
-from onnx_infer.values.tensor import SymTensor, Value
+from onnx_infer.values.tensor import SymTensor, Value, is_small
 from onnx_infer.values.text import bounded
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from onnx_infer.tools.planning.costs import costs
 from onnx_infer.tools.planning.memory import ByteCounter
 from onnx_infer.tools.planning.scheduled import MOST_STEPS, Schedule
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import Sequence, SymTensor
+from onnx_infer.values.containers import Sequence
+from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, Var, maximum, total
 from symdim.algebra.dims import variables_of
 
