@@ -18,7 +18,8 @@ from onnx_infer.protobuf import reading as proto
 from onnx_infer.protobuf.nodes import Named
 from onnx_infer.protobuf.nodes import message as message_of
 from onnx_infer.protobuf.reading import schema_function
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Optional, Sequence, Sparse, SymTensor, Value
+from onnx_infer.values.containers import Optional, Sequence, Sparse
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from onnx_infer.values.text import text
 from symdim.algebra.caches import shared_cache
 
