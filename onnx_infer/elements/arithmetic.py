@@ -23,8 +23,7 @@ from onnx_infer.elements.conditions import (
     logical_xor,
     select,
 )
-from onnx_infer.elements.lifting import lift, lift_lenient
-from onnx_infer.elements.ranges import stays_exact, stays_inside
+from onnx_infer.elements.lifting import lift, lift_lenient, stays_exact, stays_inside
 from onnx_infer.elements.ratio import (
     Element,
     Product,
@@ -241,7 +240,7 @@ _SIZES = frozenset((dt.INT32, dt.INT64))
 def convert(x: Element, dtype: int | None) -> Element:
     """An element converted to the element type as by Cast: integers wrap around, floats are rounded.
 
-    A symbolic element is known if it stays in the range of its type, or is an exact float (`ranges.py`). In types of
+    A symbolic element is known if it stays in the range of its type, or is an exact float (`lifting.py`). In types of
     fewer than 32 bits a symbol itself may wrap around, so there its bounds must prove that it fits.
 
     >>> convert(300, dt.UINT8), convert(2.7, dt.INT64), convert(3, dt.FLOAT)
