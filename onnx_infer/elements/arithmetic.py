@@ -24,17 +24,7 @@ from onnx_infer.elements.conditions import (
     select,
 )
 from onnx_infer.elements.lifting import lift, lift_lenient, stays_exact, stays_inside
-from onnx_infer.elements.ratio import (
-    Element,
-    Product,
-    Ratio,
-    Rounded,
-    Rounding,
-    fraction,
-    is_near,
-    is_rounded,
-    ratio,
-)
+from onnx_infer.elements.ratio import Element, Product, Ratio, Rounded, Rounding, fraction, is_near, is_rounded, ratio
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import call_mode, state, warn
 from onnx_infer.values import dtype as dt
