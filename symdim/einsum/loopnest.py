@@ -116,7 +116,7 @@ def _group_covers(
     positions = _positions(own, sizes)
     if positions is None or not (isinstance(inside, int) and isinstance(cells, int) and inside <= _BUDGET):
         return None
-    hit = {p for p in positions if all(0 <= x < extent for x, extent in zip(p, extents, strict=True))}  # type: ignore[operator]
+    hit = {p for p in positions if all(0 <= x < extent for x, extent in zip(p, extents, strict=True))}
     return len(hit) == cells
 
 

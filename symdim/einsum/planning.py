@@ -52,13 +52,11 @@ def plan(
     *,
     sizes: Mapping[str, Dim] | None = None,
     given: Mapping[str, str] | None = None,
-    extra_after: bool = False,
 ) -> Plan:
     """The loops of a specification over tensors of these shapes. Ranks must be known; sizes may be symbolic.
 
     `sizes` gives labels. A label in `given` has no loop: the caller gives its index, by that name, when the loops run.
-    Size-preserving padding puts an odd element before the axis, or after it with `extra_after`. Raises the errors of
-    `EinsumSpec.infer`.
+    Size-preserving padding puts an odd element before the axis. Raises the errors of `EinsumSpec.infer`.
 
     >>> p = plan("2*o<+k; k => o", [["H"], [3]], ["O"])
     >>> p.out, p.args[0], p.injective, p.surjective
@@ -68,7 +66,7 @@ def plan(
     inference = Inference(spec, [*shapes, result], dict(sizes or {}))
     values = {name: inference.size(name) for name in spec.labels()}
     rows = {name: closed(inference.row(name), spec) for name in spec.row_variables()}
-    indices = _Indices(spec, values, rows, extra_after)
+    indices = _Indices(spec, values, rows)
     for name, static in (given or {}).items():
         indices.projections.give(indices.labels[name], Static(static))
     return indices.plan([*inference.operands, inference.result])
@@ -82,10 +80,9 @@ class _Indices:
         spec: Spec,
         sizes: Mapping[str, Dim],
         rows: Mapping[str, Sequence[Dim]],
-        extra_after: bool = False,
     ) -> None:
         self.projections = projections = Projections()
-        self.spec, self.sizes, self.extra_after = spec, sizes, extra_after
+        self.spec, self.sizes = spec, sizes
         self.labels = {name: projections.fresh(name, size) for name, size in sizes.items()}
         self.rows = {
             name: [projections.fresh(f"{name}{i}", size) for i, size in enumerate(dims)] for name, dims in rows.items()
@@ -152,7 +149,7 @@ class _Indices:
             terms.append((dilation, self.labels[axis.kernel]))
             if axis.padding:
                 span = dilation * (self.projections.size(self.labels[axis.kernel]) - 1)
-                before = span // 2 if self.extra_after else (span + 1) // 2
+                before = (span + 1) // 2
                 # The reads of the first and the last position. The last is stride*(over - 1), the size stride*over.
                 last = span - before + axis.offset - (stride - 1)
                 margin = maximum(before - axis.offset, 0), maximum(last, 0)
