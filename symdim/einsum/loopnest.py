@@ -24,7 +24,7 @@ Terms = dict[str, Dim]
 Axis: TypeAlias = tuple[Mapping[str, Dim], Dim]
 """The terms and the offset of the index of an axis."""
 
-_BUDGET = 20_000  # the most points of a box, or steps of a search, that are tried one by one
+_BUDGET = 20_000  # the most points of a box that are tried one by one
 
 
 def is_injective(axes: Iterable[Mapping[str, Dim]], sizes: Mapping[str, Dim]) -> bool | None:
