@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import onnx
 
-from onnx_infer.engine.declared import NAMELESS
-from onnx_infer.engine.record import Record, Setting
+from onnx_infer.engine.record import NAMELESS, Record, Setting
 from onnx_infer.engine.run_time import RunTimeValues
 from onnx_infer.engine.walk import remembered, run_graph, walk
 from onnx_infer.errors import OpUsageError, StrictModeError
@@ -18,7 +17,7 @@ from onnx_infer.model.graph import Graph, Model, normal_domain, title_of
 from onnx_infer.model.size_texts import generated
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.known_schemas import find_schema
-from onnx_infer.operators.lookup import operators_of
+from onnx_infer.operators.operator import operators_of
 from onnx_infer.protobuf.declarations import innermost_shape
 from onnx_infer.protobuf.nodes import ProtoNodes
 from onnx_infer.protobuf.reading import OVERRIDABLE, GraphReader, header, load, schema_bodies

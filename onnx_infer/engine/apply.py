@@ -13,7 +13,7 @@ from onnx_infer.elements.conditions import Positive
 from onnx_infer.engine.fresh import renew
 from onnx_infer.engine.scope import UndefinedInput
 from onnx_infer.errors import OnnxInferError, OpUsageError
-from onnx_infer.laws.known import supposing
+from onnx_infer.laws.bounds import supposing
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.laws.statements import USUAL, Mode, Statement, Trace, named
 from onnx_infer.model.graph import label_of

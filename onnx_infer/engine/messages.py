@@ -14,14 +14,16 @@ from onnx_infer.diagnostics import Diagnostic, WrongShape
 from onnx_infer.engine.graph_index import GraphIndex
 from onnx_infer.model.attributes import why_unread
 from onnx_infer.model.given import Given
+from onnx_infer.types.merge import Conflict, merge
 from onnx_infer.values.propagated import is_small
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import SymTensor, Value
 from onnx_infer.values.text import bounded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from onnx_infer.engine.record import Record
+    from onnx_infer.model.graph import Model
 
 
 class _Cause:
@@ -156,3 +158,27 @@ def _is_undecided(record: Record, name: str) -> bool:
     """Whether a value is a small tensor with unknown elements. Sizes may be computed from these."""
     value = record.scope.get(name)
     return isinstance(value, SymTensor) and is_small(value) and (value.data is None or None in value.data)
+
+
+def input_errors(model: Model, values: Mapping[str, Value]) -> Iterator[str]:
+    """Errors in the inputs of the main graph: a missing type, or an initializer that contradicts the declared type.
+
+    `values` has the types of constants that are known already.
+    """
+    for name, value in model.graph.inputs:
+        if value is None:
+            yield f"graph input '{name}' has no type"
+    for name, (declared, handle) in model.graph.defaults.items():
+        if name in model.graph.constants and _is_alike(declared, values.get(name)):
+            continue
+        given = model.header(handle)
+        if declared is given or _is_alike(declared, given):
+            continue
+        conflicts: list[Conflict] = []
+        merge(declared, given, "refine", conflicts.append)
+        if conflicts:
+            yield f"initializer '{name}' is {given}, but the graph input of this name is declared {declared}"
+
+
+def _is_alike(a: Value | None, b: Value | None) -> bool:
+    return isinstance(a, SymTensor) and isinstance(b, SymTensor) and a.dtype == b.dtype and a.shape == b.shape

@@ -57,19 +57,6 @@ class RunTimeValues:
         self._sums: dict[str, Var] = {}  # masks -> the sums of their elements
         self._producers: dict[str, Node] | None = None
 
-    def copy(self) -> RunTimeValues:
-        """A copy that changes by itself."""
-        other = RunTimeValues(self._symbols)
-        other._elements.update(self._elements)
-        other._given_by.update((key, dict(found)) for key, found in self._given_by.items())
-        other._sizes.update(self._sizes)
-        other._solved.update(self._solved)
-        other._open += self._open
-        other._statements += self._statements
-        other._counts.update(self._counts)
-        other._sums.update(self._sums)
-        return other
-
     def new_statements(self) -> tuple[Statement, ...]:
         """The equalities of sizes that are new since the last call."""
         statements = tuple(self._statements)

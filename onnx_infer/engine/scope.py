@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from onnx_infer.model.graph import Attributes, Graph, Model, Node
-    from onnx_infer.operators.lookup import Operators
-    from onnx_infer.operators.operator import Operator
+    from onnx_infer.operators.operator import Operator, Operators
 
 
 class UndefinedInput(KeyError):  # noqa: N818  (a signal inside the engine)

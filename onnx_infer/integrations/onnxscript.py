@@ -18,12 +18,11 @@ import onnx
 import onnx_ir as ir
 
 from onnx_infer.errors import OnnxInferError, ShapeInferenceError
-from onnx_infer.inference import Options
+from onnx_infer.inference import Options, with_options
 from onnx_infer.integrations.onnx_ir import SymbolicShapeInferencePass
 from onnx_infer.integrations.onnx_ir_folding import FoldKnownValuesPass
 from onnx_infer.integrations.onnx_ir_nodes import NodeInference
 from onnx_infer.integrations.replacing import Replacement, replace_members
-from onnx_infer.options import with_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.conditions import Positive, positive
 from onnx_infer.errors import require
-from onnx_infer.laws.lengths import demand_one_element
-from onnx_infer.laws.limits import demand_at_least
+from onnx_infer.laws.limits import demand_at_least, demand_one_element
 from onnx_infer.laws.sizes import normalize_axis
 from onnx_infer.laws.statements import contradict, demand, fresh, state, warn
 from onnx_infer.operators.registration import op

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.conditions import Positive, positive
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.lengths import demand_one_element
+from onnx_infer.laws.limits import demand_one_element
 from onnx_infer.laws.sizes import at_least, differ, is_fresh, unify
 from onnx_infer.laws.statements import call_mode, contradict, element, fresh, state, warn
 from onnx_infer.operators.registration import op

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.elements.lifting import SAME
 from onnx_infer.errors import require
-from onnx_infer.laws.lengths import known_elements, open_sizes
-from onnx_infer.laws.limits import all_at_least, demand_at_least
+from onnx_infer.laws.limits import all_at_least, demand_at_least, known_elements, open_sizes
 from onnx_infer.laws.sizes import (
     at_least,
     exact_quotient,
@@ -307,7 +306,6 @@ def _sizes_beside_the_rest(inputs: Values, outputs: Values, attributes: Attribut
 @op(
     "Reshape",
     data=SAME,
-    rank_from=1,
     view="whole",
     total=True,
     demands=_sizes_beside_the_rest,

@@ -9,8 +9,7 @@ import numpy as np
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.elements.progressions import consisting_of
 from onnx_infer.errors import Unknown
-from onnx_infer.laws.lengths import demand_one_element, of_length
-from onnx_infer.laws.limits import demand_at_least, not_negative
+from onnx_infer.laws.limits import demand_at_least, demand_one_element, not_negative, of_length
 from onnx_infer.laws.sizes import at_least, has_axis, of_rank, unify, unknown_shape
 from onnx_infer.laws.statements import demand, element, fresh, state
 from onnx_infer.operators.registration import op
@@ -38,11 +37,7 @@ def _plain(elements: Any) -> bool:
 # -- NonZero, Compress ------------------------------------------------------------------------------------------------
 
 
-def _nonzero(X: Array) -> Array:
-    return np.array(np.nonzero(np.array(_truth(X.flat)).reshape(X.shape)))
-
-
-@op("NonZero", data=_nonzero, bounded=True)
+@op("NonZero", data=lambda X: np.array(np.nonzero(np.array(_truth(X.flat)).reshape(X.shape))), bounded=True)
 def nonzero(X: AnyRank) -> SymTensor | Shape:
     """X of rank r -> (r, the number of non-zero elements) (NonZero-9, 13)."""
     if X.shape is None:

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any
 from onnx import FunctionProto, TypeProto, ValueInfoProto
 
 from onnx_infer.model.attributes import declared_size, value_type
-from onnx_infer.model.size_texts import Size, said
-from onnx_infer.protobuf.wire import field
-from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import Dim, SymTensor, Value
+from onnx_infer.model.size_texts import Size
+from onnx_infer.protobuf.wire import dim_param, field
+from onnx_infer.values.tensor import Dim, Value
 from onnx_infer.values.text import text
 from symdim.algebra.caches import Cache, shared_cache
 from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from onnx import GraphProto
 
@@ -33,12 +32,6 @@ _MAX_TYPE = 1 << 10
 _NAME, _TYPE, _LONG = 10, 18, 128
 """The first bytes of the fields of a ValueInfoProto, and the first size of a field that needs more than one byte."""
 
-_TENSOR, _SHAPE, _DIM, _NUMBER, _TEXT = 10, 18, 10, 8, 18
-"""The tags of the tensor in a TypeProto, of its shape, of the dims in that, and of a number or text in one."""
-
-_NEGATIVE = 11
-"""The number of bytes of a negative number with its tag."""
-
 _lists = shared_cache(1 << 7)  # bytes of each ValueInfoProto of a list -> Types
 _MOST_INFOS = 1 << 12
 """The most value infos of a list that is remembered."""
@@ -49,28 +42,15 @@ _bytes_of = ValueInfoProto.SerializeToString
 class DeclaredType:
     """A type as it is written. `sizes` are those of a tensor, or of the tensor in a sequence or optional."""
 
-    __slots__ = ("_dtype", "_proto", "_tensor", "sizes")
+    __slots__ = ("_proto", "sizes")
 
     def __init__(self, wire: bytes) -> None:
-        self._proto: Any = None
-        self._tensor: SymTensor | None = None
-        self.sizes: tuple[Size, ...] = ()
-        plain = plain_tensor(wire)
-        if plain is not None:
-            self._dtype, sizes = dt.read(plain[0]), plain[1]
-            if sizes:
-                self.sizes = tuple(map(said, sizes))
-            if set(map(type, self.sizes)) <= {int}:  # the same tensor for all readers
-                self._tensor = SymTensor(self._dtype, None if sizes is None else self.sizes)  # type: ignore[arg-type]
-        else:
-            self._proto = TypeProto.FromString(wire)
-            self.sizes = tuple(map(declared_size, innermost_dims(self._proto)[:]))
+        self._proto = TypeProto.FromString(wire)
+        self.sizes: tuple[Size, ...] = tuple(map(declared_size, innermost_dims(self._proto)[:]))
 
     def value(self, dim: Callable[[Size], Dim]) -> Value | None:
         """The value that the type describes. `dim` reads the sizes one after the other."""
-        if self._proto is not None:
-            return value_type(self._proto, dim)
-        return self._tensor or SymTensor(self._dtype, map(dim, self.sizes))
+        return value_type(self._proto, dim)
 
 
 class Types:
@@ -171,44 +151,6 @@ def _type_in(rest: bytes) -> bytes:
     return wire
 
 
-def plain_tensor(wire: bytes) -> tuple[int, list[int | str | None] | None] | None:
-    """The element type and the written sizes of a TypeProto of a tensor; None for another one, and for a long one.
-
-    To read them from the message takes three times as long, because each Dimension becomes an object.
-
-    >>> plain_tensor(b"\\n\\x0d\\x08\\x01\\x12\\x09\\n\\x03\\x12\\x01N\\n\\x02\\x08\\x03")
-    (1, ['N', 3])
-    """
-    end = len(wire)
-    if not 2 <= end < 130 or wire[0] != _TENSOR or wire[1] != end - 2:
-        return None
-    at, elem = 2, 0
-    if at < end and wire[at] == _NUMBER:
-        elem, at = wire[at + 1], at + 2
-    if at == end:
-        return elem, None
-    if elem > 127 or wire[at] != _SHAPE or wire[at + 1] != end - at - 2:
-        return None
-    at += 2
-    sizes: list[int | str | None] = []
-    while at < end:
-        size = wire[at + 1]
-        if wire[at] != _DIM:
-            return None
-        at += 2
-        part = wire[at : at + size]
-        if not size:
-            sizes.append(None)
-        elif part[0] == _TEXT and part[1] == size - 2:
-            sizes.append(part[2:].decode("utf-8", "surrogateescape"))
-        elif part[0] == _NUMBER and size < _NEGATIVE and part[-1] < 128 and min((*part[1:-1], 255)) > 127:
-            sizes.append(sum([(byte & 127) << 7 * i for i, byte in enumerate(part[1:])]))
-        else:
-            return None
-        at += size
-    return elem, sizes
-
-
 def innermost_dims(kind: Any) -> Any:
     """The Dimension messages of a type, which may be nested."""
     shape = innermost_shape(kind)
@@ -239,6 +181,19 @@ def nested(kind: Any) -> Iterator[Any]:
             kind = kind.map_type.value_type
         else:
             return
+
+
+def write_sizes(shape: Any, sizes: Sequence[Size]) -> None:
+    """Write the sizes of a shape. The denotations of its axes stay if the rank does."""
+    if len(shape.dim) != len(sizes):
+        del shape.dim[:]
+    for axis, size in enumerate(sizes):
+        dim = shape.dim[axis] if axis < len(shape.dim) else shape.dim.add()
+        if isinstance(size, int):
+            dim.dim_value = size
+        elif size is not None:
+            dim.MergeFromString(dim_param(size))
+    shape.SetInParent()
 
 
 def is_bare(wire: bytes) -> bool:

@@ -35,7 +35,6 @@ TABLE = {
     ("indices", (1,)): """Gather GatherElements GatherND NegativeLogLikelihoodLoss Scatter ScatterElements ScatterND
         SoftmaxCrossEntropyLoss""",
     ("same", "alike"): "Cast CastLike Expand Tile",
-    ("rank_from", 1): "Reshape",
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from onnx import NodeProto
+from onnx import GraphProto, ModelProto, NodeProto
 
 from onnx_infer.errors import ArgumentError
 from onnx_infer.protobuf.names import ARENA
@@ -14,9 +14,8 @@ from onnx_infer.values.text import text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from onnx import GraphProto, ModelProto
-
-    from onnx_infer.tools.arena.sharing import Buffer, Place, Step, Storage
+    from onnx_infer.tools.arena.plan import ArenaPlan
+    from onnx_infer.tools.arena.sharing import Step
 
 VERSION = 1
 """It is increased if an entry is removed or changes its meaning."""
@@ -25,62 +24,43 @@ _LONGEST = 1_000
 """The most characters of an offset; a longer one is left out, and `below` gives it."""
 
 
-def annotate(
-    model: ModelProto,
-    steps: Sequence[Step],
-    storages: Sequence[Storage],
-    buffers: Iterable[Buffer],
-    places: Mapping[str, Place],
-    facts: Mapping[str, object],
-) -> None:
+def annotate(model: ModelProto, plan: ArenaPlan) -> None:
     """Write a plan into the metadata of a model and of its value infos; put the nodes into the order of the plan.
 
-    `facts` are entries of the model. Entries of an earlier plan are removed. Raises ArgumentError if the model does not
-    have the nodes of the plan, or if steps of a function's body stand between other steps of the plan: then no order of
-    the calls is that of the plan.
+    Entries of an earlier plan are removed. Raises ArgumentError if the model does not have the nodes of the plan, or if
+    steps of a function's body stand between other steps of the plan: then no order of the calls is that of the plan.
     """
     graph = model.graph
-    numbers = _reordered(steps, graph)
+    numbers = _reordered(plan.steps, graph)
     infos = {text(info.name): info for infos in (graph.value_info, graph.output, graph.input) for info in infos}
     without: dict[str, Mapping[str, str]] = {}
     for info in infos.values():
         _write(info.metadata_props, {})
-    for name, entries in _entries(storages, buffers, places).items():
+    for name, entries in _entries(plan).items():
         if name in infos:
             _write(infos[name].metadata_props, entries)
         else:
             without[name] = entries
-    _write(
-        model.metadata_props,
-        {
-            "version": str(VERSION),
-            **{name: str(fact) for name, fact in facts.items() if fact is not None},
-            "steps": " ".join(map(str, numbers)),
-            **({"values": json.dumps(without)} if without else {}),
-        },
-    )
+    facts = {"version": VERSION, "align": plan.align, "size": plan.size, "steps": " ".join(map(str, numbers))}
+    facts["values"] = json.dumps(without) if without else None
+    _write(model.metadata_props, {name: str(fact) for name, fact in facts.items() if fact is not None})
 
 
-def _entries(
-    storages: Sequence[Storage], buffers: Iterable[Buffer], places: Mapping[str, Place]
-) -> dict[str, dict[str, str]]:
+def _entries(plan: ArenaPlan) -> dict[str, dict[str, str]]:
     """The entries of each value in the arena. Only the root of a buffer says what lies below."""
-    numbers = {storage.root: number for number, storage in enumerate(storages)}
+    numbers = {storage.root: number for number, storage in enumerate(plan.storages)}
     found = {}
-    for buffer in buffers:
+    for buffer in plan.buffers:
         number = numbers[buffer.root]
-        entries = {
-            "buffer": str(number),
-            "kind": buffer.kind,
-            "start": str(places[buffer.value].start),
-            "bytes": str(buffer.size),
-            "first": str(buffer.first),
-            "last": str(buffer.last),
-        }
+        facts = {
+            "buffer": number, "kind": buffer.kind, "start": plan._places[buffer.value].start, "bytes": buffer.size,
+            "first": buffer.first, "last": buffer.last,
+        }  # fmt: skip
+        entries = {name: str(fact) for name, fact in facts.items()}
         if buffer.offset is not None and len(offset := str(buffer.offset)) <= _LONGEST:
             entries["offset"] = offset
         if buffer.root == buffer.value:
-            entries["below"] = " ".join(map(str, storages[number].below))
+            entries["below"] = " ".join(map(str, plan.storages[number].below))
         found[buffer.value] = entries
     return found
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from onnx_infer.tools.planning.samples import sample_sizes
 from onnx_infer.tools.report.arena import ArenaReport
 from onnx_infer.tools.report.layout import text_of
 from onnx_infer.tools.report.plain_data import head_json
-from onnx_infer.tools.report.plans import Plans, fits_json, fits_text, largest_json, largest_text
+from onnx_infer.tools.report.plans import Plans, answer_json, fits_text, largest_text
 from onnx_infer.tools.report.rows import Rows
 from onnx_infer.tools.report.table import errors_again
 from symdim import Expr, SymdimError, UnboundName
@@ -47,9 +46,9 @@ def plan(result: InferenceResult, options: Namespace, limit: int | None, width: 
             **head_json(),
             "costs": plans.costs_json() if plans and options.costs else None,
             "memory": plans.memory_json() if plans and options.memory else None,
-            "largest_size": None if largest is None else largest_json(largest),
+            "largest_size": None if largest is None else answer_json(largest),
             "arena": None if arena is None else arena.json(),
-            "fits": None if fitting is None else fits_json(fitting),
+            "fits": None if fitting is None else answer_json(fitting),
         }
         return json.dumps(data, indent=1), fails
     texts = []
@@ -130,7 +129,7 @@ def difference(
     first: InferenceResult, second: InferenceResult, options: Namespace, limit: int | None, width: int | None
 ) -> tuple[str, bool]:
     """The report of the differences, as text or JSON, and whether there are any."""
-    from onnx_infer.tools.comparison.told import differences_json, differences_text
+    from onnx_infer.tools.comparison.report import differences_json, differences_text
 
     paths = [None if path == STANDARD else path for path in (options.model, options.diff)]
     found = first.compare(second, (paths[0], paths[1]))
@@ -163,8 +162,4 @@ def name_of(path: str) -> str:
 
 def spelling(dialect: Dialect) -> Callable[[object], str]:
     """What makes the texts of sizes and elements with `--dialect`."""
-    return partial(_spelled, dialect=dialect)
-
-
-def _spelled(size: object, dialect: Dialect) -> str:
-    return text_in(size, dialect) if isinstance(size, Expr) else str(size)
+    return lambda size: text_in(size, dialect) if isinstance(size, Expr) else str(size)

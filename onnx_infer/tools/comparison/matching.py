@@ -11,14 +11,12 @@ of which it is not known, the first of one model goes with the first of the othe
 from __future__ import annotations
 
 from collections import Counter, deque
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from onnx_infer.tools.comparison.graphs import GraphNode, GraphValue, ValueGraph, parts_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import TypeAlias
 
     Ends: TypeAlias = "list[tuple[GraphValue, GraphValue]]"
 
@@ -113,9 +111,8 @@ class Pairs:
 
 def match(first: ValueGraph, second: ValueGraph, pairs: Pairs, ends: Ends) -> None:
     """Pair the nodes of two graphs. `ends`: their outputs in pairs."""
-    for numbers in (pairs.same, pairs.alike):
-        _by_key(first, second, pairs, partial(_number_and_name, numbers))
-        _by_key(first, second, pairs, partial(_number, numbers))
+    _by_number(first, second, pairs, pairs.same)
+    _by_number(first, second, pairs, pairs.alike)
     mean_something = _names_mean_something(first, second)
     if mean_something:
         _by_key(first, second, pairs, lambda node, _: (node.operator, _name(node)))
@@ -124,12 +121,10 @@ def match(first: ValueGraph, second: ValueGraph, pairs: Pairs, ends: Ends) -> No
         _by_key(first, second, pairs, lambda node, _: _name(node))
 
 
-def _number_and_name(numbers: tuple[Numbers, Numbers], node: GraphNode, side: int) -> object:
-    return numbers[side][node], _name(node)
-
-
-def _number(numbers: tuple[Numbers, Numbers], node: GraphNode, side: int) -> object:
-    return numbers[side][node]
+def _by_number(first: ValueGraph, second: ValueGraph, pairs: Pairs, numbers: tuple[Numbers, Numbers]) -> None:
+    """Pair the free nodes that compute the same, those of one name first."""
+    _by_key(first, second, pairs, lambda node, side: (numbers[side][node], _name(node)))
+    _by_key(first, second, pairs, lambda node, side: numbers[side][node])
 
 
 def _name(node: GraphNode) -> str:

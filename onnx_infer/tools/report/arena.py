@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import ArgumentError
-from onnx_infer.tools.report.layout import limited, text_of
-from onnx_infer.tools.report.numbers import readable_bytes
+from onnx_infer.tools.report.layout import limited, readable_bytes, text_of
 from onnx_infer.tools.report.plain_data import plain
 from onnx_infer.tools.report.plans import Table
 from symdim.algebra.texts.printing import shortened
@@ -45,10 +44,10 @@ class ArenaReport:
             f"arena: {_short(plan.size)}",
             f"  {len(plan.buffers)} values in {len(plan.storages)} storages; offsets are multiples of {plan.align}",
         ]
-        rows = [
-            (readable_bytes(at.size), readable_bytes(at.lower_bound), _ratio(at), named or "all sizes")
-            for named, (_, at) in self.placed.items()
-        ]
+        rows = []
+        for named, (_, at) in self.placed.items():
+            ratio = at.size / at.lower_bound if at.lower_bound else 1
+            rows.append((readable_bytes(at.size), readable_bytes(at.lower_bound), f"{ratio:.3f}", named or "all sizes"))
         tables = [Table(("bytes", "lower bound", "ratio", "at"), rows, None).lines(width)]
         if self.placed:
             named, (_, at) = max(self.placed.items(), key=lambda item: item[1][1].size)
@@ -86,22 +85,10 @@ class ArenaReport:
         plan = self.plan
         return {
             "align": plan.align,
-            "size": None if plan.size is None else plain(plan.size),
+            "size": plain(plan.size),
             "lower_bound": plain(plan.lower_bound),
             "symbols": [symbol.name for symbol in plan.symbols],
-            "buffers": [
-                {
-                    "value": buffer.value,
-                    "root": buffer.root,
-                    "kind": buffer.kind,
-                    "size": plain(buffer.size),
-                    "offset": None if buffer.offset is None else plain(buffer.offset),
-                    "first": buffer.first,
-                    "last": buffer.last,
-                    "below": list(buffer.below),
-                }
-                for buffer in plan.buffers
-            ],
+            "buffers": plain(plan.buffers),
             "steps": [{"operator": step.operator, "node": step.node, "number": step.graph_node} for step in plan.steps],
             "outside": dict(plan.outside),
             "placed": [
@@ -114,10 +101,6 @@ class ArenaReport:
                 for given, at in self.placed.values()
             ],
         }
-
-
-def _ratio(at: PlacedArena) -> str:
-    return f"{at.size / at.lower_bound:.3f}" if at.lower_bound else "1.000"
 
 
 def _short(size: Dim | None) -> str:

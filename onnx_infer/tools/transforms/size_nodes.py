@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx import helper
+from onnx import NodeProto, TensorProto, helper
 
 from onnx_infer.tools.nodes_of_sizes import Names, SizeNodes, unreadable
 from onnx_infer.values.tensor import Dim, SymTensor, Value
@@ -17,11 +17,8 @@ from symdim.errors import UnsupportedDynamicShape
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from onnx import NodeProto, TensorProto
-
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.tools.transforms.draft import Draft
-    from onnx_infer.values.tensor import Dim
 
 
 _MOST_TRIED = 64
@@ -36,13 +33,6 @@ class Wanted(NamedTuple):
     rank: int
 
 
-class Reader(NamedTuple):
-    """An input of a node."""
-
-    node: NodeProto
-    place: int
-
-
 class Plan(NamedTuple):
     """The tensors to compute from the inputs, with the nodes and constants that do, and the names of the results."""
 
@@ -52,11 +42,15 @@ class Plan(NamedTuple):
 
 
 def cheapest(
-    draft: Draft, readers: dict[Wanted, list[Reader]], result: Inferred, may_go: Callable[[NodeProto], bool]
+    draft: Draft,
+    readers: dict[Wanted, list[tuple[NodeProto, int]]],
+    result: Inferred,
+    may_go: Callable[[NodeProto], bool],
 ) -> Plan | None:
     """The tensors that take fewer nodes if they are computed from the inputs, with these nodes; None if there are none.
 
-    All tensors are tried together, because they share nodes. Then each one is left out in turn.
+    `readers`: the nodes that read a tensor, each with the number of the input. All tensors are tried together, because
+    they share nodes. Then each one is left out in turn.
     """
     opset, sources, used = result._record.model.opsets.get("", 0), result.sources, set(result._record.model.names())
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.model.input_values import told_inputs
 from onnx_infer.model.size_texts import is_name
-from onnx_infer.results.sources import linear_in
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 from symdim import DivisionByZero, Expr, SymdimError, Var
 from symdim.algebra.bounds import bounds_of
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.evaluate import has_open_function, interval_text
+from symdim.algebra.polynomials import powers_of
 from symdim.errors import printable
 from symdim.parsing import read_dim_param
 
@@ -216,6 +216,36 @@ def _interval(dim: Expr, sizes: Mapping[Any, Dim]) -> tuple[int | None, int | No
         return bounds_of(substituted(dim, sizes))
     except SymdimError:  # a divisor is 0
         return None, None
+
+
+def linear_in(dim: Expr, unknown: Var) -> tuple[Dim, Dim] | None:
+    """(factor, rest) with `dim == factor*unknown + rest`, both without the unknown; None if there are none.
+
+    Neither are there where no value of a function is known.
+
+    >>> N, H = Var("N"), Var("H")
+    >>> linear_in(2 * N * H + N - 1, H), linear_in(H + H // 2, H)
+    ((2*N, N - 1), None)
+    """
+    if has_open_function((dim,)):
+        return None
+    factor: Dim = 0
+    rest: Dim = dim._const if dim._terms is not None else 0
+    for unit, k in (dim._terms if dim._terms is not None else {dim: 1}).items():
+        powers = powers_of(unit)
+        others: Dim = k
+        for atom, exponent in powers.items():
+            if atom is not unknown:
+                if unknown in atom.variables():
+                    return None
+                others = others * atom**exponent
+        if unknown not in powers:
+            rest = rest + others
+        elif powers[unknown] == 1:
+            factor = factor + others
+        else:
+            return None
+    return factor, rest
 
 
 _NUMPY_WORDS = {
