@@ -202,14 +202,10 @@ def report(record: Record, passes: Passes, in_file: InFile) -> None:
         from onnx_infer.engine.messages import reported_once  # few models need it
 
         record.diagnostics[:] = [d._replace(message=bounded(d.message)) for d in reported_once(record)]
-    if record.notes and record.model.graph.defaults:
-        from onnx_infer.engine.messages import name_overridable  # few models need it
+    if record.notes and (record.model.graph.defaults or record.scope.unreadable):
+        from onnx_infer.engine.messages import name_causes  # few models need it
 
-        name_overridable(record)
-    if record.notes and record.scope.unreadable:
-        from onnx_infer.engine.messages import name_unreadable  # few models need it
-
-        name_unreadable(record)
+        name_causes(record)
 
 
 def _named_axes(front: FrontEnd, record: Record, bound: Bound | None) -> dict[str, tuple[Size, ...]]:

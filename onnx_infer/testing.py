@@ -30,7 +30,8 @@ from onnx_infer.operators.operator import bind
 from onnx_infer.operators.schema import NEWEST
 from onnx_infer.types.join import sequence_of
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor, Value, substitute
+from onnx_infer.values.containers import Map, Optional, Sequence, Sparse
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value, substitute
 from symdim import parse
 from symdim.algebra.application import Application
 from symdim.algebra.dims import variables_of
@@ -81,7 +82,11 @@ def read_value(text: str) -> Value | None:
     """
     text = text.strip()
     if text.startswith("seq("):
-        return _sequence(text[4:-1])
+        elem, *length = split(text[4:-1], ";")
+        parts = split(text[4:-1])
+        if len(parts) > 1 and not length:
+            return sequence_of([item for part in parts if (item := read_value(part)) is not None])
+        return Sequence(None if elem == "?" else read_value(elem), parse(length[0]) if length else None)
     if text.startswith("optional("):
         elem, *state = split(text[9:-1], ";")
         return Optional(None if elem == "?" else read_value(elem), state[0] == "full" if state else None)
@@ -103,14 +108,6 @@ def read_value(text: str) -> Value | None:
     )
     data = None if found["data"] is None else tuple(_element(x, dtype) for x in split(found["data"]))
     return SymTensor(dtype, shape, data)
-
-
-def _sequence(text: str) -> Sequence:
-    elem, *length = split(text, ";")
-    parts = split(text)
-    if len(parts) > 1 and not length:
-        return sequence_of([item for part in parts if (item := read_value(part)) is not None])
-    return Sequence(None if elem == "?" else read_value(elem), parse(length[0]) if length else None)
 
 
 _READING = Lock()

@@ -14,7 +14,8 @@ from onnx_infer.laws.readable import is_long
 from onnx_infer.laws.sizes import differ, is_fresh
 from onnx_infer.laws.statements import Kind, Statement
 from onnx_infer.types.merge import merge, selected, size_pairs, with_numbers_only, without_claims
-from onnx_infer.values.tensor import UNKNOWN_SIZE, OneOf, SymTensor, Value
+from onnx_infer.values.containers import OneOf
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
 from symdim import Expr
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import variables_of

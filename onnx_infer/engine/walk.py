@@ -19,8 +19,7 @@ from onnx_infer.model.graph import Attributes, label_of
 from onnx_infer.operators.schema import NEWEST
 from onnx_infer.types.join import NOTHING
 from onnx_infer.values.dtype import INTEGER_RANGE
-from onnx_infer.values.propagated import MAX_DATA, is_small
-from onnx_infer.values.tensor import SymTensor, Value
+from onnx_infer.values.tensor import MAX_DATA, SymTensor, Value, is_small
 from onnx_infer.values.text import bounded
 from symdim.algebra.caches import shared_cache
 

@@ -32,7 +32,8 @@ from onnx_infer.model.given import KEY, contract_in
 from onnx_infer.protobuf.former_names import FormerNames
 from onnx_infer.protobuf.specialize import new_symbols, substituted
 from onnx_infer.protobuf.wire import type_field
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, Sparse, SymTensor, Value
+from onnx_infer.values.containers import Optional, Sequence, Sparse
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
 from symdim import Expr
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from onnx_infer.laws.sizes import broadcast, confirm, unify
 from onnx_infer.laws.statements import conflicting, demand, fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import Map, Sequence, SymTensor
+from onnx_infer.values.containers import Map, Sequence
+from onnx_infer.values.tensor import SymTensor
 from symdim import product, total
 
 if TYPE_CHECKING:
@@ -243,10 +244,7 @@ def string_split(X: SymTensor, maxsplit: int | None) -> list[Shape]:
     return [(*X.dims, fresh("the largest number of substrings", at_most=most)), X.dims]
 
 
-@op("RegexFullMatch")
-def regex_full_match(X: AnyRank) -> Shape | None:
-    """X -> a boolean for each element (RegexFullMatch-20)."""
-    return X.shape
+op("RegexFullMatch")(same_shape)  # RegexFullMatch-20: a boolean for each element
 
 
 @op("TfIdfVectorizer")

@@ -14,8 +14,7 @@ from onnx_infer.laws.sizes import at_least, has_axis, of_rank, unify, unknown_sh
 from onnx_infer.laws.statements import demand, element, fresh, state
 from onnx_infer.operators.registration import op
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.progression import Progression
-from onnx_infer.values.tensor import Dim, Shape, SymTensor
+from onnx_infer.values.tensor import Dim, Progression, Shape, SymTensor
 from symdim import maximum, minimum, product, total
 
 if TYPE_CHECKING:
@@ -158,12 +157,7 @@ def _topk(X: Array, axis: int, K: Array | None = None, k: int = 0, largest: int 
 
 @op("TopK", data=_topk, bounded=True)
 def topk(
-    X: SymTensor,
-    axis: int,
-    K: Sizes | Unknown | None = None,
-    k: int | None = None,
-    largest: int = 1,
-    sorted: int = 1,
+    X: SymTensor, axis: int, K: Sizes | Unknown | None = None, k: int | None = None, largest: int = 1, sorted: int = 1
 ) -> list[Shape | SymTensor]:
     """(before, size, after), k <= size -> values and indices (before, k, after) (TopK-1, 10, 11, 24)."""
     if not has_axis(X.rank, axis):

@@ -179,14 +179,11 @@ class StraightCode:
             else name
         )
 
-    def _texts(self, dims: Sequence[Dim]) -> list[str]:
-        return [self.language.number(x) if isinstance(x, int) else self._held[x] for x in dims]
-
     def _operation(self, operation: Operation) -> str:
         if operation not in self._held:
             operator, operands = operation
             fails = self.language.has_gaps and operator in ("//", "%") and not excludes(operands[1], 0)
-            texts = [(text, 1) for text in self._texts(operands)]
+            texts = [(self.operand(part), 1) for part in operands]
             self._held[operation] = self._folded(texts, partial(self._call_text, operator), fails)
         return self._held[operation]
 

@@ -20,7 +20,8 @@ from onnx_infer.protobuf.nodes import graphs_of
 from onnx_infer.protobuf.specialize import specialize
 from onnx_infer.protobuf.wire import field, type_bytes
 from onnx_infer.tools.transforms.dynamic.making import make_dynamic
-from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor
+from onnx_infer.values.containers import Map, Optional, Sequence, Sparse
+from onnx_infer.values.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -22,7 +22,8 @@ from onnx_infer.results.sources import element_of, without_computed
 from onnx_infer.tools.planning.envelope import ZERO, Envelope, Polynomial, envelope
 from onnx_infer.tools.planning.planner import byte_size, compiled
 from onnx_infer.tools.planning.scheduled import MOST_STEPS, Schedule, ScheduledNode
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, OneOf, Value
+from onnx_infer.values.containers import OneOf
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Value
 from onnx_infer.values.text import text
 from symdim import UnboundName, Var, maximum
 from symdim.algebra.dims import variables_of

@@ -17,7 +17,8 @@ from onnx_infer.tools.planning.costs import costs, known_total
 from onnx_infer.tools.planning.memory import ByteCounter
 from onnx_infer.tools.planning.scheduled import MOST_STEPS, Schedule, ScheduledNode
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import Dim, Sequence, SymTensor, Value
+from onnx_infer.values.containers import Sequence
+from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim import Expr, Var, maximum, total
 from symdim.algebra.dims import variables_of
 

@@ -10,7 +10,8 @@ from onnx_infer.results.guarantees import guarantees
 from onnx_infer.tools.report.explanation import Step, steps
 from onnx_infer.tools.report.rows import Rows
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor, Value
+from onnx_infer.values.containers import Map, Optional, Sequence, Sparse
+from onnx_infer.values.tensor import SymTensor, Value
 from onnx_infer.values.text import printable
 from symdim import Var, __version__
 from symdim.algebra.origin import is_given

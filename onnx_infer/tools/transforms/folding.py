@@ -33,8 +33,7 @@ from onnx_infer.tools.transforms.draft import (
 from onnx_infer.tools.transforms.refusals import Refusals
 from onnx_infer.tools.transforms.rewriting import Rewriting
 from onnx_infer.tools.transforms.size_nodes import cheapest
-from onnx_infer.values.propagated import is_small
-from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value, is_small
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
