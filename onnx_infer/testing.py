@@ -26,11 +26,12 @@ from onnx_infer.errors import OpUsageError, ShapeInferenceError
 from onnx_infer.laws.statements import named
 from onnx_infer.model.graph import Attributes
 from onnx_infer.model.symbols import Symbols
-from onnx_infer.operators.lookup import bind
+from onnx_infer.operators.operator import bind
 from onnx_infer.operators.schema import NEWEST
 from onnx_infer.types.join import sequence_of
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor, Value, substitute
+from onnx_infer.values.containers import Map, Optional, Sequence, Sparse
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value, substitute
 from symdim import parse
 from symdim.algebra.application import Application
 from symdim.algebra.dims import variables_of

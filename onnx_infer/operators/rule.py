@@ -9,7 +9,7 @@ from symdim.algebra.named_tuple import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from onnx_infer.operators.context import Node, ShapeInferenceContext
+    from onnx_infer import Node, ShapeInferenceContext
     from onnx_infer.values.tensor import Dim, Shape, Value
 
 Attributes: TypeAlias = "Mapping[str, Any]"
@@ -106,7 +106,7 @@ class Rule(NamedTuple):
     facets: Facets = NO_FACETS
 
     def __call__(self, ctx: ShapeInferenceContext, node: Node) -> None:
-        """Apply the rule to a node; see `operators/lookup.py`."""
+        """Apply the rule to a node; see `operators/context.py`."""
         from onnx_infer import call_rule
 
         call_rule(self, ctx, node)

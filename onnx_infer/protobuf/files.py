@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import onnx
 from onnx import AttributeProto, TensorProto
 
-from onnx_infer.errors import ExternalDataError, NoModelError
+from onnx_infer.errors import ExternalDataError, NoModelError, no_model
 from onnx_infer.model.attributes import kind_of
-from onnx_infer.options import no_model
 from onnx_infer.protobuf.nodes import graphs_of
 from onnx_infer.protobuf.wire import field
 from onnx_infer.values.text import encoded, text

@@ -15,7 +15,8 @@ from onnx_infer.engine.fresh import replacing
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.laws.statements import make_size
 from onnx_infer.model.size_texts import GENERATED, Size, generated, is_name
-from onnx_infer.values.tensor import Dim, Map, Optional, Sequence, Shape, Sparse, SymTensor, Value
+from onnx_infer.values.containers import Map, Optional, Sequence, Sparse
+from onnx_infer.values.tensor import Dim, Shape, SymTensor, Value
 from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
 from symdim.algebra.evaluate import Substitution

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.elements.conditions import Positive, positive
 from onnx_infer.engine.apply import apply
 from onnx_infer.engine.assumptions import assumed_bounds, text_of
-from onnx_infer.laws.known import Known, assuming
+from onnx_infer.laws.bounds import Known, assuming
 from onnx_infer.results.exactness import is_typed, varies
 from onnx_infer.types.join import sizes
 from onnx_infer.values.tensor import Dim, SymTensor, Value, substitute
