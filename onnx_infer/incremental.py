@@ -14,9 +14,8 @@ import onnx
 from onnx_infer.engine.scope import captured
 from onnx_infer.engine.walk import Steps, end, run_graph
 from onnx_infer.errors import ArgumentError, ShapeInferenceError
-from onnx_infer.inference import Request, run
+from onnx_infer.inference import Request, run, with_options
 from onnx_infer.model.graph import label_of
-from onnx_infer.options import with_options
 from onnx_infer.protobuf.growing import GrowingModel, renamed
 from onnx_infer.protobuf.nodes import Literal, read_node
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
@@ -93,7 +92,7 @@ class Incremental:
         self._options = options
         self._model = GrowingModel(ir_version, opsets, metadata or {})
         self._model.functions += functions
-        self._nodes: list[Node | Literal | None] = []  # those of the model, as they were read
+        self._nodes: list[Node | Literal] = []  # those of the model, as they were read
         self._record: Record | None = None  # that of the first walk over the model so far; None if it starts anew
         self._checkpoints: list[int] = []  # the numbers of those that lie before the state now
         self._count = 0

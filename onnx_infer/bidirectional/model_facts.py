@@ -11,7 +11,8 @@ from onnx_infer.laws.readable import NOT_CHOSEN
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.graph import label_of
 from onnx_infer.operators.element_types import check_inputs, wrong_number
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, OneOf, SymTensor, Value
+from onnx_infer.values.containers import OneOf
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
 from symdim.algebra.named_tuple import NamedTuple

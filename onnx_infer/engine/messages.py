@@ -15,8 +15,7 @@ from onnx_infer.engine.graph_index import GraphIndex
 from onnx_infer.model.attributes import why_unread
 from onnx_infer.model.given import Given
 from onnx_infer.types.merge import Conflict, merge
-from onnx_infer.values.propagated import is_small
-from onnx_infer.values.tensor import SymTensor, Value
+from onnx_infer.values.tensor import SymTensor, Value, is_small
 from onnx_infer.values.text import bounded
 
 if TYPE_CHECKING:
@@ -113,27 +112,22 @@ def blamed(
     return list(map(reported, diagnostics))
 
 
-def name_overridable(record: Record) -> None:
-    """Add to the note on an unknown value the initializers whose elements would make it known."""
-    graph = record.model.graph
-    if not graph.overridable:
+def name_causes(record: Record) -> None:
+    """Add to the notes on unknown values what would make them known.
+
+    These are initializers that a caller may override, and constants whose elements cannot be read.
+    """
+    overridable, unreadable = record.model.graph.overridable, sorted(record.scope.unreadable)
+    if not overridable and not unreadable:
         return
     index = GraphIndex.of(record)
     for name, note in record.notes.items():
-        found = _behind(record, name, index) & frozenset(graph.overridable)
-        if found:
-            texts = ", ".join(f"'{x}'" for x in graph.overridable if x in found)
-            record.notes[name] = bounded(f'{note}; a caller may override {texts}, unless initializers="constant"')
-
-
-def name_unreadable(record: Record) -> None:
-    """Add to the note on an unknown value the constants whose elements would make it known, but cannot be read."""
-    index, unreadable = GraphIndex.of(record), record.scope.unreadable
-    for name, note in record.notes.items():
         found = _behind(record, name, index)
-        texts = [unread_text(record, x) for x in sorted(unreadable) if x in found]
-        if texts:
-            record.notes[name] = bounded(f"{note}; {'; '.join(texts)}")
+        if texts := ", ".join(f"'{x}'" for x in overridable if x in found):
+            note = bounded(f'{note}; a caller may override {texts}, unless initializers="constant"')
+        if texts := "; ".join(unread_text(record, x) for x in unreadable if x in found):
+            note = bounded(f"{note}; {texts}")
+        record.notes[name] = note
 
 
 def unread_text(record: Record, name: str) -> str:

@@ -19,9 +19,10 @@ from onnx_infer.engine.fresh import FreshSizes, OwnSizes
 from onnx_infer.engine.run_time import RunTimeValues
 from onnx_infer.engine.scope import Scope
 from onnx_infer.laws.bounds import Bounds, narrow_by
-from onnx_infer.laws.statements import Mode
+from onnx_infer.laws.statements import Mode, make_size
 from onnx_infer.model.graph import normal_domain, read_once
 from onnx_infer.operators.operator import operators_of
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor
 from symdim.algebra.dims import substituted
 from symdim.algebra.named_tuple import NamedTuple
 
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
     from onnx_infer.types.merge import ShapeMergePolicy
     from onnx_infer.values.tensor import Dim, Value
     from symdim import Expr, Var
+
+
+NAMELESS = "no size declared"
+"""The origin of a size for which a declared type has neither a number nor a name."""
 
 
 class Setting(NamedTuple):
@@ -124,6 +129,18 @@ class Sizes:
         self.unsolved: dict[str, Value] = {}  # the values whose fresh sizes were solved, as they were before
         self.choices: dict[tuple[Dim, Dim], None] = {}  # pairs of sizes of which broadcasting chose one
         self.last_choice: Node | None = None  # the node of the last one, if there were too many
+
+    def opened(self, value: Value) -> Value:
+        """The value with new names for unknown sizes."""
+        if not isinstance(value, SymTensor) or value.shape is None or UNKNOWN_SIZE not in value.shape:
+            return value
+        return SymTensor(value.dtype, [self.nameless() if d is UNKNOWN_SIZE else d for d in value.shape])
+
+    def nameless(self) -> Var:
+        """A new size for one of which a declared type has neither a number nor a name."""
+        new = make_size(self._symbols.name(), 0, None, None, NAMELESS)
+        self.created.append(new)
+        return new
 
     @cached_property
     def run_time(self) -> RunTimeValues:

@@ -20,8 +20,7 @@ from onnx_infer.elements.lifting import SAME
 from onnx_infer.elements.samples import element_at
 from onnx_infer.laws.statements import Statement, elements_of, make_size
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.propagated import is_told
-from onnx_infer.values.tensor import Dim, SymTensor, Value
+from onnx_infer.values.tensor import Dim, SymTensor, Value, is_told
 from symdim import Expr, Var
 from symdim import Scope as NameSpace
 from symdim.algebra.origin import Computed, ValueOf

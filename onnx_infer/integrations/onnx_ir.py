@@ -25,15 +25,15 @@ except ImportError as error:
 
 from onnx_infer import result
 from onnx_infer.diagnostics import check, log
-from onnx_infer.inference import Options, Request, Run, run
+from onnx_infer.inference import Options, Request, Run, run, with_options
 from onnx_infer.integrations.onnx_ir_names import ValueNames, copied, given_values
 from onnx_infer.integrations.onnx_ir_reader import OnnxIRFrontEnd, declared_sizes, written_sizes
 from onnx_infer.model.given import KEY, contract_in
-from onnx_infer.options import with_options
 from onnx_infer.protobuf.former_names import FormerNames
 from onnx_infer.protobuf.specialize import new_symbols, substituted
 from onnx_infer.protobuf.wire import type_field
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, Sparse, SymTensor, Value
+from onnx_infer.values.containers import Optional, Sequence, Sparse
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
 from symdim import Expr
 
 if TYPE_CHECKING:

@@ -34,8 +34,7 @@ from onnx_infer.errors import OpUsageError, ShapeInferenceError, Unknown, requir
 from onnx_infer.laws.statements import demand
 from onnx_infer.operators.schema import COLLECTIONS, SCALES, SPECIAL, Schema, annotation_texts
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.propagated import MAX_DATA, is_small
-from onnx_infer.values.tensor import Dim, SymTensor, Value
+from onnx_infer.values.tensor import MAX_DATA, Dim, SymTensor, Value, is_small
 from symdim.algebra.caches import clear_with_caches
 from symdim.algebra.named_tuple import NamedTuple
 

@@ -21,8 +21,7 @@ from onnx_infer.operators.operator import operator_of
 from onnx_infer.operators.schema import NEWEST
 from onnx_infer.types.join import NOTHING
 from onnx_infer.types.merge import Conflict, ShapeMergePolicy, merge
-from onnx_infer.values.propagated import MAX_DATA
-from onnx_infer.values.tensor import Dim, SymTensor, Value
+from onnx_infer.values.tensor import MAX_DATA, Dim, SymTensor, Value
 from symdim import Shape, parse
 from symdim.errors import printable
 

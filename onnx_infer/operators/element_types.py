@@ -16,7 +16,8 @@ from onnx_infer.laws.statements import conflicting, warn
 from onnx_infer.operators.schema import Schema, fixed_dtype
 from onnx_infer.types.join import kind_of
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import MAX_RANK, Dim, Map, Optional, Sequence, Shape, Sparse, SymTensor, Value
+from onnx_infer.values.containers import Map, Optional, Sequence, Sparse
+from onnx_infer.values.tensor import MAX_RANK, Dim, Shape, SymTensor, Value
 from symdim import Expr
 from symdim.algebra.caches import Cache, shared_cache
 from symdim.algebra.constructors.arithmetic import checked
@@ -98,15 +99,13 @@ class ElementTypes:
 
     def misuse(self, inputs: tuple[Value | None, ...], outputs: tuple[Value, ...]) -> str | None:
         """Why the schema does not allow the types of a node, or None."""
-        taken, made = _types(inputs), _types(outputs)
-        try:
-            told: str | None = self._misuses[taken, made]
-            return told
-        except KeyError:
+        key = _types(inputs), _types(outputs)
+        wrong: str | None = self._misuses.get(key, "")
+        if wrong == "":  # not asked yet
             wrong = check_types(self._schema, inputs, outputs)
-            if _are_plain(taken) and _are_plain(made):
-                self._misuses[taken, made] = wrong
-            return wrong
+            if all(map(_are_plain, key)):
+                self._misuses[key] = wrong
+        return wrong
 
     def _of_output(self, inputs: tuple[Value | None, ...], output: int) -> int | None:
         """The element type of an output according to the schema."""

@@ -27,8 +27,7 @@ from onnx_infer.operators.registration import registry
 from onnx_infer.operators.rule import NO_FACETS
 from onnx_infer.operators.schema import NEWEST, opened, schema_of_rule
 from onnx_infer.values.dtype import INT64, NAMES, SIGNIFICAND
-from onnx_infer.values.propagated import MAX_DATA, is_small
-from onnx_infer.values.tensor import SymTensor, Value
+from onnx_infer.values.tensor import MAX_DATA, SymTensor, Value, is_small
 from symdim import Var
 from symdim.algebra.caches import Cache
 

@@ -17,7 +17,7 @@ from threading import local
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from onnx_infer.model.graph import normal_domain
-from onnx_infer.operators.known_schemas import exists
+from onnx_infer.operators.known_schemas import exists, record
 from onnx_infer.operators.rule import NO_FACETS, Facets, Rule
 from symdim.algebra.caches import Cache
 
@@ -195,10 +195,21 @@ def _load_families(operator: tuple[str, str] | None) -> None:
     """Import the families of an operator, or all of them. Each one registers its rules."""
     from importlib import import_module
 
-    from onnx_infer.operators.families import families_of
-
     for family in families_of(operator):
         import_module(f"onnx_infer.ops.{family}")
+
+
+def families_of(operator: tuple[str, str] | None) -> list[str]:
+    """The families with rules for an operator, given by domain and name. All of them for None, or one without rules.
+
+    >>> families_of(("", "Concat")), families_of(("ai.onnx.ml", "Scaler"))
+    (['joining'], ['ml'])
+    """
+    domain, name = operator or ("", "")
+    start, word = f"{domain or 'ai.onnx'} ", f" {name} "
+    lines = record().families
+    found = [line for line in lines if line.startswith(start) and word in f"{line} "]
+    return list(dict.fromkeys([line.split()[1] for line in found or lines]))
 
 
 def _load_plugins() -> None:

@@ -13,9 +13,8 @@ from onnx_infer.operators.registration import op
 from onnx_infer.types.branches import demand_side, of_branches, of_different_rank
 from onnx_infer.types.join import NOTHING, either, elements, sequence_of
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.parts import CHUNK, Parts
-from onnx_infer.values.propagated import is_small
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, OneOf, Optional, Sequence, SymTensor, Value, plain
+from onnx_infer.values.containers import CHUNK, Map, OneOf, Optional, Parts, Sequence, plain
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value, is_small
 from symdim import Expr
 from symdim.algebra.polynomials import terms_of
 from symdim.relations.relation import Relation

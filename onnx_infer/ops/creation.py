@@ -30,9 +30,8 @@ from onnx_infer.operators.registration import op
 from onnx_infer.operators.rule import uncounted
 from onnx_infer.ops.unary import same_shape_of_input
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.progression import Progression
-from onnx_infer.values.propagated import MAX_DATA, MAX_VECTOR, is_small
-from onnx_infer.values.tensor import Sparse, SymTensor
+from onnx_infer.values.containers import Sparse
+from onnx_infer.values.tensor import MAX_DATA, MAX_VECTOR, Progression, SymTensor, is_small
 from symdim import Expr, ceildiv, maximum
 
 if TYPE_CHECKING:

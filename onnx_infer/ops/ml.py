@@ -17,7 +17,8 @@ from onnx_infer.laws.sizes import broadcast, confirm, unify
 from onnx_infer.laws.statements import conflicting, demand, fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import Map, Sequence, SymTensor
+from onnx_infer.values.containers import Map, Sequence
+from onnx_infer.values.tensor import SymTensor
 from symdim import product, total
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from onnx_infer.laws.sizes import at_least, has_axis, of_rank, unify, unknown_sh
 from onnx_infer.laws.statements import demand, element, fresh, state
 from onnx_infer.operators.registration import op
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.progression import Progression
-from onnx_infer.values.tensor import Dim, Shape, SymTensor
+from onnx_infer.values.tensor import Dim, Progression, Shape, SymTensor
 from symdim import maximum, minimum, product, total
 
 if TYPE_CHECKING:

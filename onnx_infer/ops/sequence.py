@@ -15,9 +15,8 @@ from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal
 from onnx_infer.types.join import NOTHING, elements, join, of_elements, opened, sequence_of
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.parts import CHUNK, Parts
-from onnx_infer.values.propagated import MAX_DATA
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, SymTensor
+from onnx_infer.values.containers import CHUNK, Optional, Parts, Sequence
+from onnx_infer.values.tensor import MAX_DATA, UNKNOWN_SIZE, SymTensor
 from symdim import Expr, ceildiv, minimum, total
 
 if TYPE_CHECKING:

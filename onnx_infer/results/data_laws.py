@@ -19,8 +19,7 @@ from onnx_infer.operators.rule import NO_FACETS
 from onnx_infer.results.guards import NodeName
 from onnx_infer.results.inferred import Inferred, once
 from onnx_infer.values.dtype import BOOL, INT32, INT64
-from onnx_infer.values.propagated import is_told
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import SymTensor, is_told
 from symdim.algebra.named_tuple import NamedTuple
 from symdim.errors import printable
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from onnx_infer.engine.declared import NAMELESS
 from onnx_infer.engine.messages import unread_text
+from onnx_infer.engine.record import NAMELESS
 from onnx_infer.model.graph import Node, label_of, title_of
 from onnx_infer.results.exactness import is_typed, lacks_elements, variables, varies
 from onnx_infer.results.inferred import Inferred, once
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, SymTensor, Value
+from onnx_infer.values.containers import Optional, Sequence
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
 from onnx_infer.values.text import MOST_CHARACTERS, bounded, printable
 from symdim import Expr
 from symdim.algebra.dims import variables_of

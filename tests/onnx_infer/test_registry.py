@@ -14,13 +14,13 @@ from onnx_infer import OpShapeInferenceRegistry, op, registry
 from onnx_infer.errors import ArgumentError
 from onnx_infer.model.graph import normal_domain
 from onnx_infer.operators.arguments import parameters
-from onnx_infer.operators.families import families_of
-from onnx_infer.operators.known_schemas import read_schema
+from onnx_infer.operators.known_schemas import read_schema, record
 from onnx_infer.operators.operator import Operator, bind
+from onnx_infer.operators.registration import families_of
 from onnx_infer.operators.rule import Rule
 from onnx_infer.operators.schema import COLLECTIONS, SCALES, annotation_texts
 from onnx_infer.operators.verification import check_parameters
-from tests.onnx_infer.operator_table import OF_FAMILIES, OF_SCHEMAS, PATH, families, schemas, table
+from tests.onnx_infer.operator_table import OF_SCHEMAS, PATH, schemas, table
 from tests.onnx_infer.test_import import loaded_by
 
 if TYPE_CHECKING:
@@ -130,13 +130,13 @@ def test_supported_lists_every_rule_in_order() -> None:
 
 
 def test_the_tables_of_operators_are_current() -> None:
-    for path, text in ((PATH, table()), (OF_FAMILIES, families()), (OF_SCHEMAS, schemas())):
+    for path, text in ((PATH, table()), (OF_SCHEMAS, schemas())):
         assert path.read_text(encoding="utf-8") == text, "run python -m tests.onnx_infer.operator_table"
 
 
 def test_an_operator_that_no_table_has_is_found_in_its_family(monkeypatch: pytest.MonkeyPatch) -> None:
     assert families_of(("", "Concat")) == ["joining"]
-    monkeypatch.setattr("onnx_infer.operators.families._LINES", ["ai.onnx unary Relu", "ai.onnx joining Pad"])
+    monkeypatch.setattr(record(), "families", ["ai.onnx unary Relu", "ai.onnx joining Pad"])
     assert families_of(("", "Concat")) == families_of(None) == ["unary", "joining"]
 
 

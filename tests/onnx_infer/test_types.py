@@ -18,7 +18,8 @@ from onnx_infer.types.branches import of_branches
 from onnx_infer.types.join import NOTHING, join, kind_of, sizes, varying
 from onnx_infer.types.merge import Conflict, ShapeMergePolicy, merge
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import Map, OneOf, Optional, Sequence, Sparse, SymTensor, Value, substitute
+from onnx_infer.values.containers import Map, OneOf, Optional, Sequence, Sparse
+from onnx_infer.values.tensor import SymTensor, Value, substitute
 from symdim import Var
 
 F32 = dt.FLOAT

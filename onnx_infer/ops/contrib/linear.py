@@ -12,7 +12,7 @@ from onnx_infer.laws.statements import demand
 from onnx_infer.ops.contrib import contrib, uncounted_contrib
 from onnx_infer.ops.linear import gemm, matmul, matmul_shape, matrix_product
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import Sparse
+from onnx_infer.values.containers import Sparse
 from symdim import product
 
 if TYPE_CHECKING:

@@ -1,51 +1,53 @@
-"""A plan of one block of memory for the values of a model: for all sizes, and in numbers at given sizes.
+"""A plan of one block of memory for the values of a model: for all sizes, in numbers at given sizes, and as metadata.
 
 A second look at a plan works out what lives together anew, from what each step reads and writes.
 """
 
 from __future__ import annotations
 
+import json
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onnx import GraphProto, ModelProto, NodeProto
+
 from onnx_infer.errors import ArgumentError, PlanError
+from onnx_infer.protobuf.names import ARENA
 from onnx_infer.results.guards import refuse_failing
-from onnx_infer.results.inferred import checked_sizes
+from onnx_infer.results.inferred import Inferred, checked_sizes
 from onnx_infer.tools.arena.placing import compacted, extent, live_peak, live_totals
-from onnx_infer.tools.arena.sharing import Buffer, PlacedBuffer, slots_of
-from symdim import ceildiv, maximum
+from onnx_infer.tools.arena.sharing import Buffer, PlacedBuffer, Shared, Step, Storage, slots_of
+from onnx_infer.values.text import text
+from symdim import Var, ceildiv, maximum
 from symdim.algebra.dims import at_least
 from symdim.compile import StraightLine, tuple_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from onnx import ModelProto
-
-    from onnx_infer.results.inferred import Inferred
-    from onnx_infer.tools.arena.sharing import Shared, Storage
     from onnx_infer.values.tensor import Dim
-    from symdim import Var
+
+VERSION = 1
+"""The version of the metadata. It is increased if an entry is removed or changes its meaning."""
+
+_LONGEST = 1_000
+"""The most characters of an offset in metadata; a longer one is left out, and `below` gives it."""
 
 
-class PlacedArena:
+class PlacedArena(NamedTuple):
     """An arena at given sizes.
 
     `buffers`: the values in the order of their births. `size`: the bytes of the arena. `lower_bound`: the most bytes of
     storages that are needed at one step, each rounded up to the alignment; no placement needs less.
     """
 
-    def __init__(self, buffers: tuple[PlacedBuffer, ...], roots: Mapping[str, str], size: int, bound: int) -> None:
-        self.buffers, self.size, self.lower_bound = buffers, size, bound
-        self._roots = roots
+    buffers: tuple[PlacedBuffer, ...]
+    size: int
+    lower_bound: int
 
     def __repr__(self) -> str:
         return f"<PlacedArena of {self.size} bytes, {len(self.buffers)} buffers>"
-
-    def root(self, value: str) -> str:
-        """The value whose storage a value shares; itself if it shares none. Raises KeyError for values outside."""
-        return self._roots[value]
 
 
 class ArenaPlan:
@@ -113,10 +115,6 @@ class ArenaPlan:
             )
         return tuple(found)
 
-    def root(self, value: str) -> str:
-        """The value whose storage a value shares; itself if it shares none. Raises KeyError for values outside."""
-        return self._places[value].root
-
     @cached_property
     def size(self) -> Dim | None:
         """The bytes of the arena, as an expression; None if that is long. `at` and emitted code have the number."""
@@ -157,15 +155,12 @@ class ArenaPlan:
         slots = slots_of(self.storages, table, self.align)
         offsets = compacted(self._layout, [storage.below for storage in self.storages], slots)
         where = {storage.root: offset for storage, offset in zip(self.storages, offsets, strict=True)}
-        roots = {name: place.root for name, place in self._places.items()}
         buffers = tuple(
-            PlacedBuffer(
-                name, where[roots[name]] * self.align + start, table[name], self._first[name], self._last[name]
-            )
-            for name, start in zip(self._places, starts, strict=True)
+            PlacedBuffer(name, where[root] * self.align + start, table[name], self._first[name], self._last[name])
+            for (name, (root, _, _)), start in zip(self._places.items(), starts, strict=True)
         )
         bound = live_peak(self._spans, slots) * self.align
-        return PlacedArena(buffers, roots, extent(offsets, slots) * self.align, bound)
+        return PlacedArena(buffers, extent(offsets, slots) * self.align, bound)
 
     @cached_property
     def _function(self) -> Callable[..., tuple[tuple[int, ...], tuple[int, ...]]]:
@@ -179,11 +174,23 @@ class ArenaPlan:
         """Write the plan into the metadata of the model it is of; its nodes get the order of the plan. Return it.
 
         Write the types first (`result.apply`): values without a value info are listed in the metadata of the model.
-        docs/planning.md describes the entries. Raises ArgumentError for a model without the nodes of the plan.
+        docs/planning.md describes the entries. Raises ArgumentError for a model without the nodes of the plan, and if
+        steps of a function's body stand between other steps: then no order of the calls is that of the plan.
         """
-        from onnx_infer.tools.arena.annotating import annotate
-
-        annotate(model, self)
+        graph = model.graph
+        numbers = _reordered(self.steps, graph)
+        infos = {text(info.name): info for infos in (graph.value_info, graph.output, graph.input) for info in infos}
+        without: dict[str, Mapping[str, str]] = {}
+        for info in infos.values():
+            _write(info.metadata_props, {})  # entries of an earlier plan
+        for name, entries in _entries(self).items():
+            if name in infos:
+                _write(infos[name].metadata_props, entries)
+            else:
+                without[name] = entries
+        facts = {"version": VERSION, "align": self.align, "size": self.size, "steps": " ".join(map(str, numbers))}
+        facts["values"] = json.dumps(without) if without else None
+        _write(model.metadata_props, {name: str(fact) for name, fact in facts.items() if fact is not None})
         return model
 
     # -- the second look ----------------------------------------------------------------------------------------------
@@ -266,3 +273,66 @@ class Verified(NamedTuple):
 
 def _is_higher(end: Dim | None, other: Dim | None) -> bool:
     return end is not None and other is not None and at_least(end - other, 0)
+
+
+# -- metadata ----------------------------------------------------------------------------------------------------------
+
+
+def _entries(plan: ArenaPlan) -> dict[str, dict[str, str]]:
+    """The entries of each value in the arena. Only the root of a buffer says what lies below."""
+    numbers = {storage.root: number for number, storage in enumerate(plan.storages)}
+    found = {}
+    for buffer in plan.buffers:
+        number = numbers[buffer.root]
+        facts = {
+            "buffer": number, "kind": buffer.kind, "start": plan._places[buffer.value].start, "bytes": buffer.size,
+            "first": buffer.first, "last": buffer.last,
+        }  # fmt: skip
+        entries = {name: str(fact) for name, fact in facts.items()}
+        if buffer.offset is not None and len(offset := str(buffer.offset)) <= _LONGEST:
+            entries["offset"] = offset
+        if buffer.root == buffer.value:
+            entries["below"] = " ".join(map(str, plan.storages[number].below))
+        found[buffer.value] = entries
+    return found
+
+
+def _write(properties: Any, entries: Mapping[str, str]) -> None:
+    """Let these be the entries of a plan in a list of properties."""
+    others = [(entry.key, entry.value) for entry in properties if not entry.key.startswith(ARENA)]
+    del properties[:]
+    for key, value in [*others, *((f"{ARENA}{name}", value) for name, value in entries.items())]:
+        properties.add(key=key, value=value)
+
+
+def _reordered(steps: Sequence[Step], graph: GraphProto) -> list[int]:
+    """Put the nodes into the order of the plan, constants first. For each step the number of its node afterwards."""
+    order = [
+        step.graph_node
+        for place, step in enumerate(steps)
+        if not place or steps[place - 1].graph_node != step.graph_node
+    ]
+    if len(order) != len(set(order)):
+        raise ArgumentError("annotate: nodes of a function stand between others; inline the function first")
+    places = _places(steps, graph)
+    if missing := next((step for step in steps if step.graph_node not in places), None):
+        raise ArgumentError(f"annotate: the model has no node {missing.operator} {missing.node!r}")
+    if sorted(order, key=places.__getitem__) != order:
+        _permute(graph, order, places)
+        places = _places(steps, graph)
+    return [places[step.graph_node] for step in steps]
+
+
+def _places(steps: Iterable[Step], graph: GraphProto) -> dict[int, int]:
+    """The number of a node in the plan -> its place in a graph, by what it writes."""
+    maker = {text(name): place for place, node in enumerate(graph.node) for name in node.output if name}
+    return {step.graph_node: maker[name] for step in steps for name in step.writes if name in maker}
+
+
+def _permute(graph: GraphProto, order: Sequence[int], places: Mapping[int, int]) -> None:
+    """Nodes that are constants, which read nothing, come first; then the others in this order."""
+    ordered = [places[number] for number in order]
+    others = sorted(set(range(len(graph.node))) - set(ordered))
+    nodes = [NodeProto.FromString(graph.node[place].SerializeToString()) for place in (*others, *ordered)]
+    del graph.node[:]
+    graph.node.extend(nodes)

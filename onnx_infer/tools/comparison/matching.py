@@ -11,13 +11,12 @@ of which it is not known, the first of one model goes with the first of the othe
 from __future__ import annotations
 
 from collections import Counter, deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from onnx_infer.tools.comparison.graphs import GraphNode, GraphValue, ValueGraph, parts_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import TypeAlias
 
     Ends: TypeAlias = "list[tuple[GraphValue, GraphValue]]"
 
@@ -105,10 +104,6 @@ class Pairs:
                 if a is not None and b is not None:
                     self.add(a, b)
 
-    def are_free(self, first: GraphNode, second: GraphNode) -> bool:
-        """Whether neither has a partner."""
-        return first not in self.of and second not in self.taken
-
 
 def match(first: ValueGraph, second: ValueGraph, pairs: Pairs, ends: Ends) -> None:
     """Pair the nodes of two graphs. `ends`: their outputs in pairs."""
@@ -170,7 +165,7 @@ def _backwards(first: ValueGraph, pairs: Pairs, ends: Ends) -> None:
         a, b = pending.popleft()
         if a is None or b is None or a.node is None or b.node is None or a.place != b.place:
             continue
-        if a.node not in inside or not pairs.are_free(a.node, b.node):
+        if a.node not in inside or a.node in pairs.of or b.node in pairs.taken:
             continue
         reads = list(zip(a.node.reads, b.node.reads, strict=False))
         if a.node.operator == b.node.operator or (reads and all(pairs.are_same(*pair) for pair in reads)):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from onnx_infer.types.join import variables_in
 from onnx_infer.types.merge import size_pairs
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Optional, Sequence, Value, substitute
+from onnx_infer.values.containers import Optional, Sequence
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Value, substitute
 from symdim import Var, equal
 from symdim.algebra.origin import is_data_dependent
 

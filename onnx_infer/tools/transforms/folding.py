@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypedDict
 
 import onnx
-from onnx import NodeProto, TypeProto, ValueInfoProto, helper
+from onnx import GraphProto, ModelProto, NodeProto, TypeProto, ValueInfoProto, helper
 
-from onnx_infer.inference import Initializers, Request, run
-from onnx_infer.options import with_options
+from onnx_infer.inference import Initializers, Request, run, with_options
 from onnx_infer.protobuf.declarations import innermost_dims
 from onnx_infer.protobuf.files import Source, read_model
 from onnx_infer.protobuf.names import clear_sizes, device_configurations, drop_arena
@@ -34,13 +33,11 @@ from onnx_infer.tools.transforms.draft import (
 from onnx_infer.tools.transforms.refusals import Refusals
 from onnx_infer.tools.transforms.rewriting import Rewriting
 from onnx_infer.tools.transforms.size_nodes import cheapest
-from onnx_infer.values.propagated import is_small
-from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value, is_small
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from onnx import GraphProto, ModelProto
     from typing_extensions import Unpack
 
     from onnx_infer.model.input_shapes import InputShape

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from onnx_infer.model.graph import Node, first_output, label_of, title_of
+from onnx_infer.model.graph import Attributes, Node, first_output, label_of, title_of
 from onnx_infer.tools.transforms.dynamic.meant_targets import pattern
 from onnx_infer.tools.transforms.dynamic.pinned import Pin, Tracer
 from onnx_infer.tools.transforms.dynamic.trials import (
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from onnx_infer.engine.scope import Scope
-    from onnx_infer.model.graph import Attributes
     from onnx_infer.result import InferenceResult
     from onnx_infer.tools.transforms.dynamic.trials import Number
 
@@ -164,7 +163,8 @@ class Remaining:
     def _beside(self, given: Trial, number: Number, effect: Effect, size: Dim) -> None:
         """A number on which a size of a result depends, where an operand has a free one."""
         traced, what = self._value(size), f"{number.name} {number.value} on axis {effect.axis} of size {size}"
-        alone, by = is_size(number, effect), self._reach(effect)
+        before, after = (self._value(size, self._large) for size in (effect.before, effect.after))
+        alone, by = is_size(number, effect), None if before is None or after is None else after - before
         if not is_data(given, number):  # the author gives it, or the traced size has become a kernel or a whole size
             is_multiple = traced is not None and traced > 1 and number.value % traced == 0
             if is_multiple and (alone or (number.value == traced and by in (-1, 0, None))):
@@ -175,11 +175,6 @@ class Remaining:
             is_end = (by is None or abs(by) <= 1) and (number.value > 1 or traced is None or traced <= _FEW)
             if alone or is_end or number.value == traced or (by == 1 and self._is_free(effect.before)):
                 self._doubt(what)
-
-    def _reach(self, effect: Effect) -> int | None:
-        """By how much a size changes where the free sizes are large; None if it is not known."""
-        before, after = self._value(effect.before, self._large), self._value(effect.after, self._large)
-        return None if before is None or after is None else after - before
 
     def _apart(self, given: Trial, number: Number, effect: Effect, size: Dim | None) -> None:
         """A number that equals a traced size, on an axis that is not free, or that is new."""
