@@ -92,7 +92,7 @@ class Incremental:
         self._options = options
         self._model = GrowingModel(ir_version, opsets, metadata or {})
         self._model.functions += functions
-        self._nodes: list[Node | Literal | None] = []  # those of the model, as they were read
+        self._nodes: list[Node | Literal] = []  # those of the model, as they were read
         self._record: Record | None = None  # that of the first walk over the model so far; None if it starts anew
         self._checkpoints: list[int] = []  # the numbers of those that lie before the state now
         self._count = 0

@@ -41,7 +41,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
-_HEAD = re.compile(r"(?:(?P<domain>[\w.]+)::)?(?P<name>\w+)-(?P<version>\d+)(?:\((?P<attributes>.*)\))?$", re.DOTALL)
+_CALL = re.compile(
+    r"(?:(?P<domain>[\w.]+)::)?(?P<name>\w+)-(?P<version>\d+)(?:\((?P<attributes>.*?)\))?\s*(?::(?P<operands>.*))?$",
+    re.DOTALL,
+)
 _CONDITION = re.compile(r"\((.*)\) > 0")
 _RATIO = re.compile(r"\((.*)\)/\((.*)\)")
 _ROUNDED = re.compile(r"\w+\[f\d\d\]")
@@ -291,11 +294,10 @@ def read_call(text: str) -> Call:
     >>> read_call("Concat-13(axis=-1): f32[N, 3], f32[N, H]")
     Call(domain='', name='Concat', version=13, attributes={'axis': -1}, inputs=[f32[N, 3], f32[N, H]])
     """
-    head, operands = _split_head(text)
-    found = _HEAD.match(head)
+    found = _CALL.match(text.strip())
     if found is None:
-        raise ValueError(f"{head!r} is not the head of a case, such as Concat-13(axis=-1): or com.acme::Widen-1:")
-    inputs = [read_value(operand) for operand in split(operands)]
+        raise ValueError(f"{text!r} is not the head of a case, such as Concat-13(axis=-1): or com.acme::Widen-1:")
+    inputs = [read_value(operand) for operand in split(found["operands"] or "")]
     attributes = read_attributes(found["attributes"] or "")
     return Call(found["domain"] or "", found["name"], int(found["version"]), attributes, inputs)
 
@@ -319,16 +321,6 @@ def run_case(line: str) -> tuple[str, str]:
     shown = ["-" if want == "-" else str(value) for want, value in zip(wanted, results, strict=True)]
     normal = [want if want == "-" else str(read_value(want)) for want in wanted]
     return ", ".join(shown + failed), ", ".join(normal + ([error_word + message] if error_word else []))
-
-
-def _split_head(call: str) -> tuple[str, str]:
-    """The head and the operands: before and after the first colon outside brackets that is not part of a `::`."""
-    depth = 0
-    for i, c in enumerate(call):
-        depth += (c in "([{") - (c in ")]}")
-        if c == ":" and depth == 0 and call[i - 1 : i] != ":" and call[i + 1 : i + 2] != ":":
-            return call[:i].strip(), call[i + 1 :].strip()
-    return call.strip(), ""
 
 
 __all__ = [

@@ -25,7 +25,6 @@ from onnx_infer.integrations.replacing import Replacement, replace_members
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from contextlib import AbstractContextManager
 
     from typing_extensions import Unpack
 
@@ -99,25 +98,12 @@ def _replace() -> Callable[[], None]:
 
 
 _replacement = Replacement(_replace)
+install, uninstall, installed = _replacement.install, _replacement.uninstall, _replacement.installed
+"""Let onnxscript's builders and its optimizer infer each node with this package.
 
-
-def install() -> None:
-    """Let onnxscript's builders and its optimizer infer each node with this package. A second call does nothing.
-
-    A value has its type as soon as a builder has made it, also in the body of a Loop, a Scan or an If, and so has each
-    result of a function that is called. Guards are those of the finished model: `onnx_ir.infer(model).guards`.
-    """
-    _replacement.install()
-
-
-def uninstall() -> None:
-    """Let them infer with onnx again, where no block is open."""
-    _replacement.uninstall()
-
-
-def installed() -> AbstractContextManager[None]:
-    """As `install`, inside of the block. Blocks may overlap, in threads and tasks: the last one ends it."""
-    return _replacement.installed()
+A value has its type as soon as a builder has made it, also in the body of a Loop, a Scan or an If, and so has each
+result of a function that is called. Guards are those of the finished model: `onnx_ir.infer(model).guards`.
+"""
 
 
 def _around(former: Callable[..., Any], method: Callable[..., Any]) -> Callable[..., Any]:

@@ -28,7 +28,6 @@ from onnx_infer.values.tensor import Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from contextlib import AbstractContextManager
 
     from onnx_infer.model.symbols import Symbols
 
@@ -149,21 +148,8 @@ def _replace() -> Callable[[], None]:
 
 
 _replacement = Replacement(_replace)
+install, uninstall, installed = _replacement.install, _replacement.uninstall, _replacement.installed
+"""Let spox infer the operators' results with this package.
 
-
-def install() -> None:
-    """Let spox infer the operators' results with this package. A second call does nothing.
-
-    A node with graphs (If, Loop, Scan), and one for which there is no rule, is inferred as before: by spox and onnx.
-    """
-    _replacement.install()
-
-
-def uninstall() -> None:
-    """Let it infer with onnx again, where no block is open."""
-    _replacement.uninstall()
-
-
-def installed() -> AbstractContextManager[None]:
-    """As `install`, inside of the block. Blocks may overlap, in threads and tasks: the last one ends it."""
-    return _replacement.installed()
+A node with graphs (If, Loop, Scan), and one for which there is no rule, is inferred as before: by spox and onnx.
+"""

@@ -43,8 +43,6 @@ class Bounds:
     >>> bounds = Bounds([Relation("at_least", H, 10), Relation("at_least", (H - 10) // 5 + 1, 3)])
     >>> bounds.of, bounds.implies(Relation("at_least", H // 2, 10)), bounds.decides(19 - H)
     ({H: (20, None)}, True, True)
-    >>> bounds.contradicts(Relation("equal", H + W, 15)), bounds.contradicts(Relation("equal", H + W, 25))
-    (True, False)
     """
 
     def __init__(self, relations: Iterable[Relation] = ()) -> None:
@@ -133,10 +131,6 @@ class Bounds:
         """The symbols that have bounds here, as variables of the same names within these bounds, or as numbers."""
         return {v: narrowed(v, *self.of[v]) for v in symbols if v in self.of}
 
-    def within(self, size: Dim) -> Dim:
-        """A size with the variables in it that lie within these bounds."""
-        return substituted(size, self.narrowed(variables_of([size])))
-
     def implies(self, relation: Relation) -> bool:
         """Whether the bounds prove a relation of one symbol or none."""
         parts = _of_one_symbol(relation)
@@ -148,13 +142,6 @@ class Bounds:
         low, high = self.ends(symbol)
         above, below = low is not None and low >= number, high is not None and high <= number
         return {"at_least": above, "at_most": below, "equal": above and below}.get(kind, False)
-
-    def contradicts(self, relation: Relation) -> bool:
-        """Whether a relation holds nowhere within the bounds. One without a symbol that has bounds is not asked."""
-        from symdim.relations.solving import solve  # few models need it
-
-        narrow = self.narrowed(relation.variables())
-        return bool(narrow) and solve(relation.substitute(narrow)) is None
 
     def decides(self, gap: Dim) -> bool:
         """Whether the bounds tell if a size is negative. One without a symbol that has bounds is not asked."""

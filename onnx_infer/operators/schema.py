@@ -34,6 +34,9 @@ ATTRIBUTES = {
 }
 """Kind of attribute -> the annotations of parameters that ask for it."""
 
+SCALES = "Scales"
+"""The kind of a parameter that collects the scales and zero points of quantized tensors, by the names of the inputs."""
+
 NEWEST = 1 << 30
 """The version for a domain that is not imported: the newest."""
 
@@ -99,7 +102,9 @@ def schema_of_rule(rule: Rule) -> Schema:
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     positional, defaults = parameters[: code.co_argcount], function.__defaults__ or ()
     optional = {*positional[len(positional) - len(defaults) :], *(function.__kwdefaults__ or {})}
-    optional |= {p for p in parameters if "None" in annotations.get(p, "") or annotations.get(p) in COLLECTIONS}
+    optional |= {
+        p for p in parameters if "None" in annotations.get(p, "") or annotations.get(p) in {SCALES, *COLLECTIONS}
+    }
     if rule.inputs is None:
         kinds = ("Variadic", "AnyRanks", "Values")
         inputs = [Formal(p, "T", p in optional, annotations.get(p, "").startswith(kinds)) for p in positional]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from onnx_infer.errors import ArgumentError
 from onnx_infer.operators.arguments import TENSORS, signature
 from onnx_infer.operators.known_schemas import newest_known, record, schema_at
-from onnx_infer.operators.schema import ATTRIBUTES, COLLECTIONS, NEWEST, SPECIAL, schema_of_rule
+from onnx_infer.operators.schema import ATTRIBUTES, COLLECTIONS, NEWEST, SCALES, SPECIAL, schema_of_rule
 from symdim.errors import nearest
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def check_parameters(rules: list[Rule]) -> None:
         return  # nobody knows what a later version will have
     schemas = [schema for each in rules for schema in _schemas(each)]
     for p in signature(rule.shape):
-        if p.name in SPECIAL or p.want in COLLECTIONS:
+        if p.name in SPECIAL or p.want in {SCALES, *COLLECTIONS}:
             continue
         wrong = _fault_of_known(p, schemas) if schemas else _fault(p, schema_of_rule(rule), rule.inputs)
         if wrong:

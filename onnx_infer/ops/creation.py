@@ -73,11 +73,7 @@ def _filled(dtype: int | None, shape: Shape, element: Any) -> SymTensor:
     return SymTensor(dtype, shape, (element,) * prod(d for d in shape if isinstance(d, int)))
 
 
-def _value_dtype(value: SymTensor | None) -> int | None:
-    return dt.FLOAT if value is None else value.dtype
-
-
-@op("ConstantOfShape", dtype=_value_dtype, total=True)
+@op("ConstantOfShape", dtype=lambda value: dt.FLOAT if value is None else value.dtype, total=True)
 def constant_of_shape(input: FlatSizes, value: SymTensor | None) -> SymTensor:
     """sizes -> a tensor of these sizes; every element is that of `value`, or 0.0 (ConstantOfShape-9 to 25)."""
     if value is not None and value.shape is not None:  # broken sizes of an attribute are reported anyway

@@ -36,11 +36,7 @@ def _plain(elements: Any) -> bool:
 # -- NonZero, Compress ------------------------------------------------------------------------------------------------
 
 
-def _nonzero(X: Array) -> Array:
-    return np.array(np.nonzero(np.array(_truth(X.flat)).reshape(X.shape)))
-
-
-@op("NonZero", data=_nonzero, bounded=True)
+@op("NonZero", data=lambda X: np.array(np.nonzero(np.array(_truth(X.flat)).reshape(X.shape))), bounded=True)
 def nonzero(X: AnyRank) -> SymTensor | Shape:
     """X of rank r -> (r, the number of non-zero elements) (NonZero-9, 13)."""
     if X.shape is None:

@@ -20,7 +20,7 @@ from onnx_infer.values.tensor import MAX_DATA, UNKNOWN_SIZE, SymTensor
 from symdim import Expr, ceildiv, minimum, total
 
 if TYPE_CHECKING:
-    from onnx_infer.ops.kinds import AnyRank, Dim, Elements, Shape, Value, Values
+    from onnx_infer.ops.kinds import Dim, Elements, Shape, Value, Values
 
 
 MAX_ITEMS = 64
@@ -31,11 +31,6 @@ def the_sequence(value: Value) -> Sequence:
     """The value as a sequence. An unknown value is a sequence of unknown elements."""
     require(isinstance(value, Sequence) or value is NOTHING, "the input is not a sequence", value)
     return value if isinstance(value, Sequence) else Sequence()
-
-
-def dtype_of_tensor(input: AnyRank) -> int | None:
-    """The element type of the tensor that is split."""
-    return input.dtype
 
 
 def check_element_type(sequence: Sequence, value: Value) -> None:
@@ -133,7 +128,7 @@ def sequence_erase(input_sequence: Value, position: Dim | Unknown | None) -> Val
     return sequence_of([*sequence.items[:at], *sequence.items[at + 1 :]], sequence.elem)
 
 
-@op("SplitToSequence", dtype=dtype_of_tensor)
+@op("SplitToSequence", dtype=lambda input: input.dtype)
 def split_to_sequence(input: SymTensor, split: Elements | None, axis: int, keepdims: int) -> Value:
     """(..., d, ...) -> the parts along an axis: of given sizes, of one size, or single (SplitToSequence-11, 24).
 

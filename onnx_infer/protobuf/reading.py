@@ -45,10 +45,10 @@ CONSTANTS = (TensorProto, SparseTensorProto, AttributeProto, SymTensor)
 class ModelProtoFrontEnd:
     """The front end of a ModelProto. `kept` are its nodes if they were read; else the first walk fills it."""
 
-    def __init__(self, model: ModelProto, kept: list[Node | Literal | None] | None = None) -> None:
+    def __init__(self, model: ModelProto, kept: list[Node | Literal] | None = None) -> None:
         self.model = model
         self._declared = Declared.of(model.graph)
-        self._nodes: list[Node | Literal | None] = [] if kept is None else kept
+        self._nodes: list[Node | Literal] = [] if kept is None else kept
 
     def dim_params(self) -> tuple[list[str], list[str]]:
         """The texts in the types of inputs, in order, and in those of outputs and value infos."""
@@ -93,16 +93,14 @@ class GraphReader:
     def __init__(self, symbols: Symbols, all_constant: bool) -> None:
         self.symbols, self.all_constant = symbols, all_constant
 
-    def model(self, proto: ModelProto, declared: Declared, kept: list[Node | Literal | None]) -> Model:
+    def model(self, proto: ModelProto, declared: Declared, kept: list[Node | Literal]) -> Model:
         """The view of a model; `declared` are the types in its main graph, `kept` its nodes if they were read."""
         functions = {(f.domain, f.name, f.overload): f for f in map(self.function, proto.functions)}
         names = partial(names_in, proto.graph)
         graph = with_names(self.graph(proto.graph, declared, kept))
         return Model(graph, functions, opset_imports(proto), header, load, self.graph, schema_bodies, names, proto)
 
-    def graph(
-        self, proto: GraphProto, main: Declared | None = None, kept: list[Node | Literal | None] | None = None
-    ) -> Graph:
+    def graph(self, proto: GraphProto, main: Declared | None = None, kept: list[Node | Literal] | None = None) -> Graph:
         """The view of a subgraph, or of the main graph with its types: there every axis of an input gets a name."""
         constants = by_name(proto.initializer)
         for sparse in proto.sparse_initializer:
@@ -142,7 +140,7 @@ class GraphReader:
         outputs: list[str],
         declared: Mapping[str, Value],
         defaults: Mapping[str, tuple[Value | None, Any]],
-        kept: list[Node | Literal | None] | None = None,
+        kept: list[Node | Literal] | None = None,
     ) -> Graph:
         literals: list[str] = []
         walk = ProtoNodes(proto.node, constants, literals, kept)

@@ -1,6 +1,6 @@
 """Sizes as nodes: those that compute given sizes from the shapes of the graph's inputs, and their insertion.
 
-The tensors of Constant nodes, too.
+The tensors of Constant nodes, and the elements of tensors, too.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from onnx import AttributeProto, NodeProto, TensorProto, helper, numpy_helper
+from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 from onnx_infer.model.attributes import kind_of
 from onnx_infer.results.sources import Sources
@@ -19,7 +19,7 @@ from symdim.errors import refuse_text
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from onnx import ModelProto
+    from numpy.typing import NDArray
 
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.values.tensor import Dim
@@ -48,6 +48,16 @@ def literal_tensor(node: NodeProto) -> TensorProto | None:
         return None
     found: Any = getattr(attribute, field)
     return found if dtype is None else numpy_helper.from_array(np.array(found, dtype))
+
+
+def array_of(tensor: TensorProto) -> NDArray[Any] | None:
+    """The elements of a tensor; None for external data, which are never opened, and for data that do not fit."""
+    if tensor.data_location == TensorProto.EXTERNAL:
+        return None
+    try:
+        return np.asarray(numpy_helper.to_array(tensor))
+    except (ValueError, TypeError):  # fewer bytes than elements
+        return None
 
 
 class Materialized(NamedTuple):

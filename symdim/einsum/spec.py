@@ -155,7 +155,7 @@ class Spec:
 
     def __str__(self) -> str:
         """The text. The reader of its language reads it as this specification."""
-        if self.broadcasts:
+        if self.broadcasts and not self.multi:
             operands = ",".join(_row_text(shape.output, "output") for shape in self.operands or ())
             return f"{operands}->{_row_text(self.result.output, 'output')}"
         text = self._text(", " if self.multi else "")

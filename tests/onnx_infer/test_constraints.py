@@ -12,7 +12,6 @@ import onnx.parser
 import pytest
 
 from onnx_infer import infer, testing
-from onnx_infer.constraints import state
 from onnx_infer.constraints.registration import BoundForm, Operand, bound_form
 from onnx_infer.errors import OnnxInferError
 from onnx_infer.operators.operator import bind
@@ -21,6 +20,7 @@ from symdim import Expr
 from symdim.rows import Row
 from symdim.store import Contradiction, Store
 from tests.counting import calls_of
+from tests.onnx_infer.forms import state
 from tests.onnx_infer.test_cases import CASES, lines
 
 if TYPE_CHECKING:

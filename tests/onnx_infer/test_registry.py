@@ -18,7 +18,7 @@ from onnx_infer.operators.known_schemas import read_schema, record
 from onnx_infer.operators.operator import Operator, bind
 from onnx_infer.operators.registration import families_of
 from onnx_infer.operators.rule import Rule
-from onnx_infer.operators.schema import COLLECTIONS, annotation_texts
+from onnx_infer.operators.schema import COLLECTIONS, SCALES, annotation_texts
 from onnx_infer.operators.verification import check_parameters
 from tests.onnx_infer.operator_table import OF_SCHEMAS, PATH, schemas, table
 from tests.onnx_infer.test_import import loaded_by
@@ -72,6 +72,9 @@ def unbound(operator: Operator, key: tuple[str, str, int], served: dict[Function
             if parameter.want in COLLECTIONS:
                 if served[function].isdisjoint(COLLECTIONS[parameter.want]._fields):
                     out.append(f"{function.__name__}: no version has an attribute of {parameter.want}")
+            elif parameter.want == SCALES:
+                if not any(name.endswith(("scale", "zero_point")) for name in served[function]):
+                    out.append(f"{function.__name__}: no version has a scale or a zero point")
             elif parameter.name not in SPECIAL | served[function]:
                 out.append(f"{function.__name__}: no version has {parameter.name}")
             elif parameter.name in here or parameter.admits_none or function.__name__ == "<lambda>":

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from symdim.einsum.codegen import Plan
-from symdim.einsum.inference import Shaped, axes_of
+from symdim.einsum.constraints import Shaped, axes_of
 from symdim.einsum.loopnest import is_injective
 from symdim.einsum.planning import plan, plan_batch_slice, plan_compose, plan_pointwise, plan_transpose
 from symdim.einsum.projection import Affine, Concat, Fixed, Index, Iterator

@@ -8,8 +8,7 @@ from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.limits import demand_at_most
 from onnx_infer.laws.sizes import confirm_shape, exact_quotient, of_rank, unify
 from onnx_infer.laws.statements import demand, fresh
-from onnx_infer.operators.rule import uncounted
-from onnx_infer.ops.contrib import contrib
+from onnx_infer.ops.contrib import contrib, uncounted_contrib
 from onnx_infer.values import dtype as dt
 
 if TYPE_CHECKING:
@@ -119,10 +118,9 @@ def add_to_streams(
     return streams.dims
 
 
-@contrib(
+@uncounted_contrib(
     "HyperConnectionLowRankMix",
     inputs="streams norm_scale down_weight up_weight inject_weight prev_block_output? prev_post_gate?",
-    cost=uncounted,
 )
 def mix_streams_by_low_rank(
     streams: SymTensor,
@@ -192,12 +190,11 @@ def _capacity(policy_mode: str, compress_ratio: int, token_budget: int | None, i
     return (given or 0) + (compress_ratio - 1 if policy_mode == "qsa" else 0)
 
 
-@contrib(
+@uncounted_contrib(
     "SparseAttentionIndexer",
     inputs="query key? query_norm_weight key_norm_weight cos_cache sin_cache mask? past_key gate? position_bias? "
     "head_weights? position_ids? past_sequence_length? past_proj_buffer?",
     dtype=lambda query, past_key: [dt.INT32, past_key.dtype, query.dtype],
-    cost=uncounted,
 )
 def sparse_attention_indexer(
     query: AnyRank,
@@ -223,7 +220,7 @@ def sparse_attention_indexer(
     return [(batch, length, _capacity(policy_mode, compress_ratio, token_budget, index_topk)), present, buffer]
 
 
-@contrib(
+@uncounted_contrib(
     "PackedSparseAttentionIndexer",
     inputs="query key? query_norm_weight key_norm_weight cos_cache sin_cache cumulative_sequence_lengths "
     "past_sequence_lengths gate? position_bias? head_weights? position_ids? past_key_state past_kv_buffer "
@@ -238,7 +235,6 @@ def sparse_attention_indexer(
         query.dtype,
         *[dt.INT32] * 2,
     ],
-    cost=uncounted,
 )
 def packed_sparse_attention_indexer(
     query: AnyRank,

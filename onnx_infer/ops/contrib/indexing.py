@@ -9,8 +9,7 @@ from onnx_infer.laws.limits import demand_at_least, demand_at_most
 from onnx_infer.laws.sizes import at_least, confirm, normalize_axis, of_rank, unknown_shape
 from onnx_infer.laws.statements import demand, fresh
 from onnx_infer.operators.registration import op
-from onnx_infer.operators.rule import uncounted
-from onnx_infer.ops.contrib import contrib
+from onnx_infer.ops.contrib import contrib, uncounted_contrib
 from onnx_infer.ops.creation import range_
 from onnx_infer.ops.indexing import gather_nd
 from onnx_infer.ops.joining import pad
@@ -79,14 +78,14 @@ def range_with_default(
 # -- transforms --------------------------------------------------------------------------------------------------------
 
 
-@contrib("Rfft", inputs="X", cost=uncounted)
+@uncounted_contrib("Rfft", inputs="X")
 def rfft(X: SymTensor, signal_ndim: int = 1) -> Shape:
     """(..., n) -> (..., n // 2 + 1, 2): the half of a spectrum, in pairs of real and imaginary parts."""
     require(1 <= signal_ndim <= X.rank, "signal_ndim does not fit the rank of X", signal_ndim, X.rank, sign=",")
     return (*X.dims[:-1], X.dims[-1] // 2 + 1, 2)
 
 
-@contrib("Irfft", inputs="X", cost=uncounted)
+@uncounted_contrib("Irfft", inputs="X")
 def irfft(X: SymTensor, signal_ndim: int) -> Shape:
     """(..., n // 2 + 1, 2) -> (..., n), where n is even."""
     require(1 <= signal_ndim < X.rank, "signal_ndim does not fit the rank of X", signal_ndim, X.rank, sign=",")
@@ -115,7 +114,7 @@ def tokenizer(X: SymTensor) -> Shape:
     return (*X.dims, fresh("the largest number of tokens"))
 
 
-@contrib("WordConvEmbedding", inputs="Sequence W B C", dtype=lambda W: W.dtype, cost=uncounted)
+@uncounted_contrib("WordConvEmbedding", inputs="Sequence W B C", dtype=lambda W: W.dtype)
 def word_conv_embedding(Sequence: SymTensor, W: AnyRank) -> Shape:
     """Words (count, characters), filters (size, 1, window, character size) -> (count, size)."""
     require(Sequence.rank >= 2, "rank of Sequence is less than 2", Sequence.rank)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.errors import Unknown
 from onnx_infer.laws.sizes import confirm, confirm_shape, differ, exact_quotient, of_rank, unify, unify_shapes
 from onnx_infer.laws.statements import demand, fresh
-from onnx_infer.operators.rule import uncounted
 from onnx_infer.ops.attention import split_heads
-from onnx_infer.ops.contrib import contrib
+from onnx_infer.ops.contrib import contrib, uncounted_contrib
 from onnx_infer.ops.contrib.attention import with_bias
 from onnx_infer.values.tensor import SymTensor
 from symdim import product
@@ -121,12 +120,11 @@ def multi_head_attention(
     return [(batch, length, result[2]), *caches, scores]
 
 
-@contrib(
+@uncounted_contrib(
     "DecoderMaskedMultiHeadAttention",
     inputs="query key? value? mask_index? attention_bias? past_key? past_value? past_sequence_length? beam_width? "
     "cache_indirection? bias?",
     dtype=lambda query: [query.dtype] * 3,
-    cost=uncounted,
 )
 def attention_with_caches(
     query: SymTensor,
@@ -152,10 +150,8 @@ def attention_with_caches(
     return [(*outer, hidden), *presents, (outer[0], k[1], outer[1], total)]
 
 
-@contrib(
-    "PackedMultiHeadAttention",
-    inputs="query key? value? bias? token_offset cumulative_sequence_length attention_bias?",
-    cost=uncounted,
+@uncounted_contrib(
+    "PackedMultiHeadAttention", inputs="query key? value? bias? token_offset cumulative_sequence_length attention_bias?"
 )
 def packed_multi_head_attention(query: SymTensor, value: AnyRank | None) -> Shape:
     """Query (tokens, q), value (tokens, v) -> (tokens, v); query (tokens, heads, 3, n) -> (tokens, heads * n)."""
@@ -165,11 +161,10 @@ def packed_multi_head_attention(query: SymTensor, value: AnyRank | None) -> Shap
     return of_rank(query.dims, 2, "query")[0], of_rank(value.shape, 2, "value")[1]
 
 
-@contrib(
+@uncounted_contrib(
     "DecoderAttention",
     inputs="query key q_weight kv_weight bias key_padding_mask? key_cache? value_cache? static_kv use_past "
     "has_layer_state has_key_padding_mask",
-    cost=uncounted,
 )
 def decoder_attention(
     query: AnyRank,

@@ -10,8 +10,7 @@ from onnx_infer.laws.granularity import demand_scalars, demand_single
 from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import confirm, confirm_shape, differ, normalize_axis, of_rank, unify
 from onnx_infer.laws.statements import demand, fresh
-from onnx_infer.operators.rule import uncounted
-from onnx_infer.ops.contrib import contrib
+from onnx_infer.ops.contrib import contrib, uncounted_contrib
 from onnx_infer.ops.elementwise import broadcast_binary, where
 from onnx_infer.ops.joining import joined_sizes
 from onnx_infer.ops.linear import matrix_product
@@ -24,7 +23,7 @@ from symdim import product
 
 if TYPE_CHECKING:
     from onnx_infer.operators.rule import Attributes, Shapes
-    from onnx_infer.ops.kinds import AnyRank, AnyRanks, Dim, Ints, Shape, SymTensor
+    from onnx_infer.ops.kinds import AnyRank, AnyRanks, Dim, Ints, Scales, Shape, SymTensor
 
 
 _BINARY = "A A_scale A_zero_point? B B_scale B_zero_point? C_scale C_zero_point?"
@@ -32,28 +31,16 @@ _UNARY = "X X_scale X_zero_point? Y_scale Y_zero_point?"
 
 
 @contrib("QLinearAdd", "QLinearMul", inputs=_BINARY)
-def quantized_binary(
-    A: SymTensor,
-    A_scale: AnyRank,
-    A_zero_point: AnyRank | None,
-    B: SymTensor,
-    B_scale: AnyRank,
-    B_zero_point: AnyRank | None,
-    C_scale: AnyRank,
-    C_zero_point: AnyRank | None,
-) -> Shape:
+def quantized_binary(A: SymTensor, B: SymTensor, scales: Scales) -> Shape:
     """The broadcast shape. All parameters are scalars."""
-    demand_scalars(A_scale=A_scale, A_zero_point=A_zero_point, B_scale=B_scale, B_zero_point=B_zero_point)
-    demand_scalars(C_scale=C_scale, C_zero_point=C_zero_point)
+    demand_scalars(scales)
     return broadcast_binary(A, B)
 
 
 @contrib("QLinearLeakyRelu", "QLinearSigmoid", inputs=_UNARY)
-def quantized_unary(
-    X: AnyRank, X_scale: AnyRank, X_zero_point: AnyRank | None, Y_scale: AnyRank, Y_zero_point: AnyRank | None
-) -> Shape | None:
+def quantized_unary(X: AnyRank, scales: Scales) -> Shape | None:
     """X's shape."""
-    demand_single(X_scale=X_scale, X_zero_point=X_zero_point, Y_scale=Y_scale, Y_zero_point=Y_zero_point)
+    demand_single(scales)
     return X.shape
 
 
@@ -202,7 +189,7 @@ def matmul_of_bits(
     return projected(A, K, N)
 
 
-@contrib("MatMulNBitsQLoRA", inputs="X W scales lora_A lora_A_scales lora_B lora_B_scales", cost=uncounted)
+@uncounted_contrib("MatMulNBitsQLoRA", inputs="X W scales lora_A lora_A_scales lora_B lora_B_scales")
 def matmul_of_bits_with_adapter(X: SymTensor, lora_B: AnyRank, K: int, N: int) -> Shape:
     """(*batch, K), N * K packed weights, an adapter whose second matrix has N rows -> (*batch, N)."""
     if lora_B.shape is not None:
@@ -250,18 +237,14 @@ def matmul_of_rows(A: SymTensor, B: AnyRank) -> Shape:
     return (*A.dims[:-1], of_rank(B.shape, 2, "B")[0])
 
 
-@contrib(
-    "MatMulNBitsMlp", inputs="A skip? norm_scale? gate_B gate_scales gate_bias? up_B up_scales up_bias?", cost=uncounted
-)
+@uncounted_contrib("MatMulNBitsMlp", inputs="A skip? norm_scale? gate_B gate_scales gate_bias? up_B up_scales up_bias?")
 def gated_projection(A: SymTensor, K: int, N: int) -> list[Shape]:
     """(*batch, K) -> (*batch, N), and the sum with skip (*batch, K)."""
     return [projected(A, K, N), projected(A, K, K)]
 
 
-@contrib(
-    "MatMulNBitsQkv",
-    inputs="A skip? norm_scale q_B q_scales q_bias? k_B k_scales k_bias? v_B v_scales v_bias?",
-    cost=uncounted,
+@uncounted_contrib(
+    "MatMulNBitsQkv", inputs="A skip? norm_scale q_B q_scales q_bias? k_B k_scales k_bias? v_B v_scales v_bias?"
 )
 def query_key_value_projections(A: SymTensor, K: int, Nq: int, Nkv: int) -> list[Shape]:
     """(*batch, K) -> (*batch, Nq), twice (*batch, Nkv), and the sum with skip (*batch, K)."""

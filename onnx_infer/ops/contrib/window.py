@@ -33,7 +33,7 @@ from onnx_infer.values.tensor import SymTensor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from onnx_infer.ops.kinds import AnyRank, Ints, IntVector, Shape, Sizes, SymTensor, Windows
+    from onnx_infer.ops.kinds import AnyRank, Ints, IntVector, Scales, Shape, Sizes, SymTensor, Windows
 
 
 def of_channels_last(rule: Callable[..., Any]) -> Callable[..., Any]:
@@ -85,29 +85,20 @@ contrib("NhwcFusedConv", inputs="X W B? Z?", cost=convolution(1))(of_channels_la
 )
 def quantized_conv(
     x: AnyRank,
-    x_scale: AnyRank,
-    x_zero_point: AnyRank,
     w: AnyRank,
-    w_scale: AnyRank,
-    w_zero_point: AnyRank,
-    y_scale: AnyRank,
-    y_zero_point: AnyRank,
     B: AnyRank | None,
+    scales: Scales,
     *,
     window: Windows,
     channels_last: int = 0,
     group: int = 1,
 ) -> list[Shape] | Shape:
     """As QLinearConv of ONNX. The weight is (M, C/group, *kernel) even if the channels are last."""
-    demand_single(x_scale=x_scale, x_zero_point=x_zero_point, y_scale=y_scale, y_zero_point=y_zero_point)
+    demand_single(scales, "x_scale", "x_zero_point", "y_scale", "y_zero_point")
     if w.shape:
-        demand_vector(w.dims[0], w_scale=w_scale, w_zero_point=w_zero_point)
+        demand_vector(w.dims[0], scales, "w_scale", "w_zero_point")
     rule = of_channels_last(qlinear_conv) if channels_last else qlinear_conv
-    quantization = {
-        "x_scale": x_scale, "x_zero_point": x_zero_point, "w_scale": w_scale, "w_zero_point": w_zero_point,
-        "y_scale": y_scale, "y_zero_point": y_zero_point,
-    }  # fmt: skip
-    out: list[Shape] | Shape = rule(x=x, w=w, B=B, window=window, group=group, **quantization)
+    out: list[Shape] | Shape = rule(x=x, w=w, B=B, scales=scales, window=window, group=group)
     return out
 
 
@@ -144,12 +135,9 @@ def pool_of_channels_last(x: SymTensor, *, window: Windows) -> list[Shape | None
 
 
 @contrib("QLinearAveragePool", inputs="X x_scale x_zero_point? y_scale y_zero_point?")
-def quantized_pool(
-    X: SymTensor, x_scale: AnyRank, x_zero_point: AnyRank | None, y_scale: AnyRank, y_zero_point: AnyRank | None, *,
-    window: Windows, channels_last: int = 0,
-) -> Shape:  # fmt: skip
+def quantized_pool(X: SymTensor, scales: Scales, *, window: Windows, channels_last: int = 0) -> Shape:
     """As AveragePool, for (N, C, *spatial) or (N, *spatial, C)."""
-    demand_scalars(x_scale=x_scale, x_zero_point=x_zero_point, y_scale=y_scale, y_zero_point=y_zero_point)
+    demand_scalars(scales)
     required_kernel(window)
     rule = of_channels_last(pool) if channels_last else pool
     out: list[Shape] = rule(X=X, window=window)
@@ -157,12 +145,9 @@ def quantized_pool(
 
 
 @contrib("QLinearGlobalAveragePool", inputs="X x_scale x_zero_point y_scale y_zero_point")
-def quantized_global_pool(
-    X: SymTensor, x_scale: AnyRank, x_zero_point: AnyRank, y_scale: AnyRank, y_zero_point: AnyRank, *,
-    channels_last: int = 0,
-) -> Shape:  # fmt: skip
+def quantized_global_pool(X: SymTensor, scales: Scales, *, channels_last: int = 0) -> Shape:
     """(N, C, *spatial) or (N, *spatial, C) -> all spatial sizes 1."""
-    demand_single(x_scale=x_scale, x_zero_point=x_zero_point, y_scale=y_scale, y_zero_point=y_zero_point)
+    demand_single(scales)
     pooled = global_pool(X)
     return (X.dims[0], *pooled[2:], X.dims[-1]) if channels_last else pooled
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from onnx import NodeProto
+from onnx import GraphProto, ModelProto, NodeProto
 
 from onnx_infer.errors import ArgumentError
 from onnx_infer.protobuf.names import ARENA
@@ -13,8 +13,6 @@ from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-    from onnx import GraphProto, ModelProto
 
     from onnx_infer.tools.arena.plan import ArenaPlan
     from onnx_infer.tools.arena.sharing import Step

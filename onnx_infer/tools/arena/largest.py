@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.operators.element_types import LARGEST_SIZE
 from onnx_infer.results.guards import violations
-from onnx_infer.results.inferred import checked_sizes
+from onnx_infer.results.inferred import Inferred, checked_sizes
 from onnx_infer.results.sources import without_computed
 from onnx_infer.tools.arena.making import storages_of
 from onnx_infer.tools.arena.placing import live_peak
@@ -31,7 +31,6 @@ from symdim.relations.solving import solve
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from onnx_infer.results.inferred import Inferred
 
 _MOST_INTERVALS = 4_096
 _MOST_REBUILT = 50_000  # parts of sizes, in all intervals

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from onnx_infer.errors import ArgumentError
 from onnx_infer.operators.registration import registry
-from onnx_infer.results.inferred import checked_sizes
-from onnx_infer.tools.arena.placing import live_peak
+from onnx_infer.results.inferred import Inferred, checked_sizes
+from onnx_infer.tools.arena.placing import Layout, live_peak
 from onnx_infer.tools.arena.plan import ArenaPlan
 from onnx_infer.tools.arena.searching import MOST_STARTS, Flow, best_layout, chosen_order
-from onnx_infer.tools.arena.sharing import Shared, Sharing, Step, Storage, slots_of
+from onnx_infer.tools.arena.sharing import Place, Shared, Sharing, Step, Storage, slots_of
 from onnx_infer.tools.planning.envelope import ZERO, Polynomial
 from onnx_infer.tools.planning.memory import Blocks, ByteCounter
 from onnx_infer.tools.planning.planner import compiled
@@ -23,9 +23,6 @@ from symdim.algebra.texts.written import leaf_count
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from onnx_infer.results.inferred import Inferred
-    from onnx_infer.tools.arena.placing import Layout
-    from onnx_infer.tools.arena.sharing import Place
     from onnx_infer.values.tensor import Dim, Value
 
 Owner: TypeAlias = Literal["arena", "caller"]
@@ -94,8 +91,7 @@ def arena_plan(result: Inferred, options: Options) -> ArenaPlan:
         spans = [(storage.first, storage.last) for storage in storages]
         return [live_peak(spans, slots_of(storages, table, options.align)) for table in tables[:MOST_STARTS]]
 
-    flow = Flow([node.reads for node in work.nodes], [node.writes for node in work.nodes], result.outputs)
-    order = chosen_order(options.order, flow, tables[:MOST_STARTS], peaks)
+    order = chosen_order(options.order, Flow(work.nodes, result.outputs), tables[:MOST_STARTS], peaks)
     shared = _shared(work, order, views, in_place)
     slots = list(dict.fromkeys(tuple(slots_of(shared.storages, table, options.align)) for table in tables))
     layout = best_layout([(s.first, s.last) for s in shared.storages], slots, options.effort)

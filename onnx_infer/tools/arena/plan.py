@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.errors import ArgumentError, PlanError
 from onnx_infer.results.guards import refuse_failing
-from onnx_infer.results.inferred import checked_sizes
+from onnx_infer.results.inferred import Inferred, checked_sizes
 from onnx_infer.tools.arena.placing import compacted, extent, live_peak, live_totals
-from onnx_infer.tools.arena.sharing import Buffer, PlacedBuffer, slots_of
-from symdim import ceildiv, maximum
+from onnx_infer.tools.arena.sharing import Buffer, PlacedBuffer, Shared, Storage, slots_of
+from symdim import Var, ceildiv, maximum
 from symdim.algebra.dims import at_least
 from symdim.compile import StraightLine, tuple_text
 
@@ -23,29 +23,22 @@ if TYPE_CHECKING:
 
     from onnx import ModelProto
 
-    from onnx_infer.results.inferred import Inferred
-    from onnx_infer.tools.arena.sharing import Shared, Storage
     from onnx_infer.values.tensor import Dim
-    from symdim import Var
 
 
-class PlacedArena:
+class PlacedArena(NamedTuple):
     """An arena at given sizes.
 
     `buffers`: the values in the order of their births. `size`: the bytes of the arena. `lower_bound`: the most bytes of
     storages that are needed at one step, each rounded up to the alignment; no placement needs less.
     """
 
-    def __init__(self, buffers: tuple[PlacedBuffer, ...], roots: Mapping[str, str], size: int, bound: int) -> None:
-        self.buffers, self.size, self.lower_bound = buffers, size, bound
-        self._roots = roots
+    buffers: tuple[PlacedBuffer, ...]
+    size: int
+    lower_bound: int
 
     def __repr__(self) -> str:
         return f"<PlacedArena of {self.size} bytes, {len(self.buffers)} buffers>"
-
-    def root(self, value: str) -> str:
-        """The value whose storage a value shares; itself if it shares none. Raises KeyError for values outside."""
-        return self._roots[value]
 
 
 class ArenaPlan:
@@ -113,10 +106,6 @@ class ArenaPlan:
             )
         return tuple(found)
 
-    def root(self, value: str) -> str:
-        """The value whose storage a value shares; itself if it shares none. Raises KeyError for values outside."""
-        return self._places[value].root
-
     @cached_property
     def size(self) -> Dim | None:
         """The bytes of the arena, as an expression; None if that is long. `at` and emitted code have the number."""
@@ -157,15 +146,12 @@ class ArenaPlan:
         slots = slots_of(self.storages, table, self.align)
         offsets = compacted(self._layout, [storage.below for storage in self.storages], slots)
         where = {storage.root: offset for storage, offset in zip(self.storages, offsets, strict=True)}
-        roots = {name: place.root for name, place in self._places.items()}
         buffers = tuple(
-            PlacedBuffer(
-                name, where[roots[name]] * self.align + start, table[name], self._first[name], self._last[name]
-            )
-            for name, start in zip(self._places, starts, strict=True)
+            PlacedBuffer(name, where[root] * self.align + start, table[name], self._first[name], self._last[name])
+            for (name, (root, _, _)), start in zip(self._places.items(), starts, strict=True)
         )
         bound = live_peak(self._spans, slots) * self.align
-        return PlacedArena(buffers, roots, extent(offsets, slots) * self.align, bound)
+        return PlacedArena(buffers, extent(offsets, slots) * self.align, bound)
 
     @cached_property
     def _function(self) -> Callable[..., tuple[tuple[int, ...], tuple[int, ...]]]:

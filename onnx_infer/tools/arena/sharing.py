@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from onnx_infer.operators.rule import NO_FACETS
+from onnx_infer.operators.rule import NO_FACETS, Facets
 from onnx_infer.results.sources import without_computed
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, SymTensor, Value
@@ -15,7 +15,6 @@ from onnx_infer.values.tensor import Dim, SymTensor, Value
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from onnx_infer.operators.rule import Facets
     from onnx_infer.tools.planning.scheduled import ScheduledNode
 
 

@@ -167,7 +167,7 @@ def _switch(help: str) -> dict[str, Any]:
     return {"action": "store_true", "help": help}
 
 
-def _one(metavar: str, help: str, read: Callable[[str], Any] | None = None) -> dict[str, Any]:
+def _one(metavar: str, read: Callable[[str], Any], help: str) -> dict[str, Any]:
     return {"metavar": metavar, "type": read, "help": help}
 
 
@@ -175,59 +175,47 @@ def _choice(choices: Sequence[str], help: str) -> dict[str, Any]:
     return {"choices": choices, "help": help}
 
 
-def _many(metavar: str | None, help: str, read: Callable[[str], Any] | None = None, **others: Any) -> dict[str, Any]:
+def _many(metavar: str | None, read: Callable[[str], Any], help: str, **others: Any) -> dict[str, Any]:
     return {"metavar": metavar, "type": read, "action": "append", "default": [], "help": help, **others}
 
 
 _GROUPS: dict[str, dict[str, dict[str, Any]]] = {
     "inference": {
-        "--bind": _many(
-            "NAME=SIZE,...", "replace symbols by numbers, N=4,M=8, or by expressions, H=32*h; repeatable", bindings
-        ),
-        "--input-shape": _many(
-            "INPUT:SIZES", "the shape of an input: x:1,3,224,224; ? is what the model has; repeatable", input_shape
-        ),
-        "--rename": _many("OLD=NEW", "rename a symbol, before anything else; repeatable", renaming),
-        "--bounds": _many("NAME=LO..HI,...", "range of a symbol: batch=1..8,seq=1..128; repeatable", intervals),
-        "--value": _many(
-            "INPUT=VALUE", "elements of an input: sr=16000, axes=[0, 1]; repeatable", input_value, dest="values"
-        ),
-        "--assume": _many("RELATION", "assume a relation between symbols, e.g. 'H %% 32 == 0'; repeatable"),
-        "--import": _many(
-            "MODULE", "import a module with rules first; it may be in the current folder; repeatable", dest="modules"
-        ),
+        "--bind": _many("NAME=SIZE,...", bindings,
+            "replace symbols by numbers, N=4,M=8, or by expressions, H=32*h; repeatable"),
+        "--input-shape": _many("INPUT:SIZES", input_shape,
+            "the shape of an input: x:1,3,224,224; ? is what the model has; repeatable"),
+        "--rename": _many("OLD=NEW", renaming, "rename a symbol, before anything else; repeatable"),
+        "--bounds": _many("NAME=LO..HI,...", intervals, "range of a symbol: batch=1..8,seq=1..128; repeatable"),
+        "--value": _many("INPUT=VALUE", input_value,
+            "elements of an input: sr=16000, axes=[0, 1]; repeatable", dest="values"),
+        "--assume": _many("RELATION", str, "assume a relation between symbols, e.g. 'H %% 32 == 0'; repeatable"),
+        "--import": _many("MODULE", str,
+            "import a module with rules first; it may be in the current folder; repeatable", dest="modules"),
         "--bidirectional": _switch("also infer the shapes of inputs from their uses"),
         "--assume-declared": _switch("trust the shapes declared in the model"),
-        "--initializers": _choice(
-            ("overridable", "constant"),
-            "initializers that are also inputs: unknown, since a caller may override them (default), or constants",
-        ),
-        "--broadcast": _choice(
-            ("onnx", "strict"), "strict: treat two symbols that are broadcast together as equal; default: onnx"
-        ),
+        "--initializers": _choice(("overridable", "constant"),
+            "initializers that are also inputs: unknown, since a caller may override them (default), or constants"),
+        "--broadcast": _choice(("onnx", "strict"),
+            "strict: treat two symbols that are broadcast together as equal; default: onnx"),
         "--policy": _choice(POLICIES, "how declared types are merged with inferred ones; default: refine"),
     },
     "output": {
-        "--output": _one("FILE", "write the model with the inferred types"),
+        "--output": _one("FILE", str, "write the model with the inferred types"),
         "--in-place": _switch("write the model to the file that was read"),
         "--fold": _switch("write a smaller model that computes the same"),
         "--keep-guards": _switch(
-            "with --fold: keep nodes that can reject inputs, so the original error message is preserved"
-        ),
+            "with --fold: keep nodes that can reject inputs, so the original error message is preserved"),
         "--copy-data": _switch("copy external data beside the model that is written"),
         "--contract": _switch("with -o: store bounds, guards and upper bounds in the graph's metadata"),
         "--check": _switch(
             "check sizes (--bind, --input-shape) and elements (--value) against the contract stored in the file; with"
-            " --fold and -o: run both files in onnxruntime at a few sizes, and compare their outputs"
-        ),
-        "--fail-on": _many(
-            None,
-            "exit with 1 if a value is not exact, or if there are guards; repeatable",
-            choices=("unknown", "guards"),
-        ),
+            " --fold and -o: run both files in onnxruntime at a few sizes, and compare their outputs"),
+        "--fail-on": _many(None, str,
+            "exit with 1 if a value is not exact, or if there are guards; repeatable", choices=("unknown", "guards")),
         "--format": _choice(("text", "github"), "github: each error as an annotation of GitHub Actions"),
         "--quiet": _switch("print only problems"),
-        "--explain": _one("VALUE", "show where the type of this value comes from"),
+        "--explain": _one("VALUE", str, "show where the type of this value comes from"),
         "--json": _switch("print JSON"),
         "--all": _switch("print all values"),
         "--full": _switch("do not shorten lines to the width of the terminal"),
@@ -235,52 +223,43 @@ _GROUPS: dict[str, dict[str, dict[str, Any]]] = {
     "costs, memory and differences": {
         "--costs": _switch("parameters and multiply-adds, by layer and by node"),
         "--memory": _switch("peak memory, its node, and memory by layer"),
-        "--max-memory": _one(
-            "BYTES", "the largest size of the remaining symbol that fits, e.g. 8GB, 512MiB", byte_count
-        ),
-        "--diff": _one("OTHER", "compare with another export of the model"),
+        "--max-memory": _one("BYTES", byte_count,
+            "the largest size of the remaining symbol that fits, e.g. 8GB, 512MiB"),
+        "--diff": _one("OTHER", str, "compare with another export of the model"),
     },
     "memory arena": {
         "--arena": _switch("an offset for each value in one buffer, for all sizes"),
-        "--align": _one("BYTES", "alignment of buffer offsets in bytes; default: 64", positive),
+        "--align": _one("BYTES", positive, "alignment of buffer offsets in bytes; default: 64"),
         "--order": _choice(("file", "least"), "execution order; least: one that needs less memory"),
-        "--caller-owned": _choice(
-            ("none", "inputs", "outputs", "inputs,outputs"),
-            "what the caller allocates, outside the arena; default: inputs",
-        ),
-        "--at": _many(
-            "NAME=SIZE,...",
-            "sizes to optimize the plan for and to report; repeatable; default: several magnitudes",
-            sizes,
-        ),
+        "--caller-owned": _choice(("none", "inputs", "outputs", "inputs,outputs"),
+            "what the caller allocates, outside the arena; default: inputs"),
+        "--at": _many("NAME=SIZE,...", sizes,
+            "sizes to optimize the plan for and to report; repeatable; default: several magnitudes"),
         "--annotate-arena": _switch("with -o: store the plan in the values' metadata"),
-        "--fits": _one("BYTES", "check that the peak stays within BYTES for all sizes in --bounds", byte_count),
+        "--fits": _one("BYTES", byte_count, "check that the peak stays within BYTES for all sizes in --bounds"),
     },
     "making a model dynamic": {
-        "--dynamic": _many(
-            "INPUT:AXIS=SYMBOL",
-            "make an axis of an input dynamic; *:0=batch: of all inputs with the same size there; repeatable",
-            freed_axis,
-        ),
+        "--dynamic": _many("INPUT:AXIS=SYMBOL", freed_axis,
+            "make an axis of an input dynamic; *:0=batch: of all inputs with the same size there; repeatable"),
         "--apply": _switch("make the proposed changes"),
         "--unfinished": _switch("make the changes and write the model even if sizes are still fixed"),
     },
     "many models": {
-        "--json-lines": _one("OUT", "write a line for each model to this file; unchanged models are not run again"),
+        "--json-lines": _one("OUT", str,
+            "write a line for each model to this file; unchanged models are not run again"),
         "--force": _switch("with --json-lines: run unchanged models again"),
-        "--jobs": _one("N", "number of worker processes; default: 1", positive),
-        "--timeout": _one("SECONDS", "time limit for one model; default: 300", positive),
-        "--max-worker-memory": _one("BYTES", "memory limit of a worker, e.g. 2GB", byte_count),
+        "--jobs": _one("N", positive, "number of worker processes; default: 1"),
+        "--timeout": _one("SECONDS", positive, "time limit for one model; default: 300"),
+        "--max-worker-memory": _one("BYTES", byte_count, "memory limit of a worker, e.g. 2GB"),
     },
     "reports and code generation": {
-        "--html": _one("FILE", "write an interactive HTML report"),
-        "--emit": _choice(
-            FILE_KINDS, "print code that computes all sizes: a C file, its header (h), or a JavaScript module"
-        ),
-        "--name": _one("NAME", "with --emit: prefix of all C names; default: the file's name", identifier),
+        "--html": _one("FILE", str, "write an interactive HTML report"),
+        "--emit": _choice(FILE_KINDS,
+            "print code that computes all sizes: a C file, its header (h), or a JavaScript module"),
+        "--name": _one("NAME", identifier, "with --emit: prefix of all C names; default: the file's name"),
         "--no-names": _switch("with --emit: omit names of values and texts of guards from the C tables"),
         "--lint": _switch("report what onnx's checker or onnxruntime rejects when loading the model"),
         "--dialect": _choice(DIALECTS, "syntax in which sizes and guards are printed"),
     },
-}
+}  # fmt: skip
 """The options by the heading of `--help`, each with what argparse is told of it."""

@@ -220,10 +220,7 @@ def _import(modules: list[str]) -> None:
 
 def _model(options: Namespace, path: str | None) -> ModelProto:
     """The model of a file (None: the demo) with the symbols of `--rename` renamed and those of `--bind` fixed."""
-    if path is None:
-        model = demo_model()
-    else:
-        model = read(path)
+    model = demo_model() if path is None else read(path)
     for option in _CHANGES:
         if given := dict(getattr(options, option)):
             model = _changed(model, option, given)

@@ -127,14 +127,12 @@ def alike(found: Sequence[Change | Pin]) -> list[str]:
     for each in found:
         key = re.sub("'[^']*'", lambda name: re.sub(r"\d+", "#", name[0]), str(each))
         groups.setdefault(key, []).append(each)
-    return [f"  {same[0]}{_how_often(same)}" for same in groups.values()]
-
-
-def _how_often(same: Sequence[Change | Pin]) -> str:
-    if len(same) == 1:
-        return ""
-    layers = {layer_of(each.node) for each in same} - {""}
-    return f" (the same in {len(layers)} layers)" if len(layers) == len(same) else f" (the same at {len(same)} nodes)"
+    lines = []
+    for same in groups.values():
+        layers = {layer_of(each.node) for each in same} - {""}
+        where = f"in {len(layers)} layers" if len(layers) == len(same) else f"at {len(same)} nodes"
+        lines.append(f"  {same[0]} (the same {where})" if len(same) > 1 else f"  {same[0]}")
+    return lines
 
 
 def grouped(doubts: Iterable[Doubt]) -> list[str]:

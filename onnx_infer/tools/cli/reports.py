@@ -129,7 +129,7 @@ def difference(
     first: InferenceResult, second: InferenceResult, options: Namespace, limit: int | None, width: int | None
 ) -> tuple[str, bool]:
     """The report of the differences, as text or JSON, and whether there are any."""
-    from onnx_infer.tools.comparison.told import differences_json, differences_text
+    from onnx_infer.tools.comparison.report import differences_json, differences_text
 
     paths = [None if path == STANDARD else path for path in (options.model, options.diff)]
     found = first.compare(second, (paths[0], paths[1]))

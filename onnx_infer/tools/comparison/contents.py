@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from onnx import TensorProto
+from onnx import NodeProto, SparseTensorProto, TensorProto
 
 from onnx_infer.protobuf.files import is_in_reach
 from onnx_infer.tools.materialization import literal_tensor
@@ -23,7 +23,6 @@ from onnx_infer.values.text import text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from onnx import NodeProto, SparseTensorProto
 
 _BLOCK = 1 << 20
 """The bytes that are read at once. Each block has whole elements."""

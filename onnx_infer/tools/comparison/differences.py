@@ -6,7 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from onnx_infer.tools.comparison.contents import differing
-from onnx_infer.tools.comparison.graphs import GraphNode, GraphValue, ValueGraph
+from onnx_infer.tools.comparison.graphs import GraphNode, GraphValue, PlainAttribute, ValueGraph
 from onnx_infer.tools.comparison.matching import match
 from onnx_infer.tools.comparison.types import agree
 from symdim.algebra.named_tuple import NamedTuple
@@ -14,7 +14,6 @@ from symdim.algebra.named_tuple import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from onnx_infer.tools.comparison.graphs import PlainAttribute
     from onnx_infer.tools.comparison.matching import Ends, Pairs
 
 

@@ -5,23 +5,19 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any
 
-from onnx import AttributeProto, FunctionProto
+from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto
 
 from onnx_infer.model.attributes import attribute_value, kind_of, value_type
 from onnx_infer.model.graph import normal_domain
-from onnx_infer.tools.comparison.contents import Contents, literal
-from onnx_infer.values.tensor import UNKNOWN_SIZE
+from onnx_infer.tools.comparison.contents import Content, Contents, literal
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Value
 from onnx_infer.values.text import text, texts
 from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from onnx import GraphProto, NodeProto
-
     from onnx_infer.operators.operator import Operators
-    from onnx_infer.tools.comparison.contents import Content
-    from onnx_infer.values.tensor import Value
 
 
 class GraphValue:

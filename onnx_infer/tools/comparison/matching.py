@@ -11,13 +11,12 @@ of which it is not known, the first of one model goes with the first of the othe
 from __future__ import annotations
 
 from collections import Counter, deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from onnx_infer.tools.comparison.graphs import GraphNode, GraphValue, ValueGraph, parts_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import TypeAlias
 
     Ends: TypeAlias = "list[tuple[GraphValue, GraphValue]]"
 

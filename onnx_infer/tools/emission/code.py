@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from onnx_infer.errors import ArgumentError
-from onnx_infer.tools.emission.content import content_of
+from onnx_infer.tools.emission.content import Content, content_of
 from onnx_infer.tools.emission.source import C, JavaScript
 from symdim.dialects.languages import LANGUAGES
 
 if TYPE_CHECKING:
     from onnx_infer.result import InferenceResult
     from onnx_infer.tools.arena.plan import ArenaPlan
-    from onnx_infer.tools.emission.content import Content
 
 
 FileKind: TypeAlias = Literal["c", "h", "js"]

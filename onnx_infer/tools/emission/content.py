@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from onnx_infer.errors import ArgumentError
 from onnx_infer.results.sources import without_computed
 from onnx_infer.tools.arena.placing import compacted, extent
-from onnx_infer.tools.arena.sharing import slots_of
+from onnx_infer.tools.arena.sharing import Storage, slots_of
 from onnx_infer.tools.planning.memory import ByteCounter
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.tools.arena.plan import ArenaPlan
-    from onnx_infer.tools.arena.sharing import Storage
     from symdim import Var
     from symdim.relations.relation import RelationKind
 

@@ -12,7 +12,7 @@ from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING
 
-from symdim import __version__
+from symdim import Var, __version__
 from symdim.algebra.dims import variables_of
 from symdim.dialects.languages import C as LanguageOfC
 from symdim.dialects.straight_code import StraightCode
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from onnx_infer.tools.emission.content import Content, GuardEntry, PlaceEntry, Symbol, ValueEntry
-    from symdim import Var
     from symdim.dialects.languages import Language
     from symdim.relations.relation import RelationKind
 

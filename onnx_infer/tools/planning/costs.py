@@ -128,7 +128,7 @@ def _count(index: GraphIndex, number: int, counts: Mapping[GraphIndex, list[Dim 
     op_type, domain, inputs, outputs, _, _ = index.nodes[number]
     scope, bodies = index.scope, index.bodies(number)
     if bodies:
-        found = {None if body is None else _sum(counts[body]) for body in bodies}
+        found = {None if body is None else known_total(counts[body]) for body in bodies}
         once = len(found) == 1 and (op_type == "If" or index.is_call(number))
         return found.pop() if once or found == {0} else None
     operator = scope.operators[domain, op_type]
@@ -153,7 +153,8 @@ def _inner_parameters(bodies: Sequence[GraphIndex | None], seen: set[object]) ->
     return found
 
 
-def _sum(counts: Iterable[Dim | None]) -> Dim | None:
+def known_total(counts: Iterable[Dim | None]) -> Dim | None:
+    """The sum; None if one of the counts is not known."""
     found = list(counts)
     return None if None in found else total(found)  # type: ignore[arg-type]
 

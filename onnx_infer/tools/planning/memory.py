@@ -21,9 +21,9 @@ from onnx_infer.results.inferred import Inferred, checked_sizes
 from onnx_infer.results.sources import element_of, without_computed
 from onnx_infer.tools.planning.envelope import ZERO, Envelope, Polynomial, envelope
 from onnx_infer.tools.planning.planner import byte_size, compiled
-from onnx_infer.tools.planning.scheduled import MOST_STEPS, Schedule
+from onnx_infer.tools.planning.scheduled import MOST_STEPS, Schedule, ScheduledNode
 from onnx_infer.values.containers import OneOf
-from onnx_infer.values.tensor import UNKNOWN_SIZE
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Value
 from onnx_infer.values.text import text
 from symdim import UnboundName, Var, maximum
 from symdim.algebra.dims import variables_of
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from onnx_infer.engine.graph_index import GraphIndex
-    from onnx_infer.tools.planning.scheduled import ScheduledNode
-    from onnx_infer.values.tensor import Dim, Value
 
 
 class Step(NamedTuple):
@@ -293,7 +291,7 @@ class MemoryPlan:
         Raises UnboundName for symbols without a size (`memory(upper=True)` needs no data-dependent ones),
         UnknownSymbol for names of no symbol, BoundsError for sizes out of bounds, and TypeError for what is not an int.
         """
-        given = self._checked(_joined(bindings, sizes))
+        given = self._checked({**(bindings or {}), **dict(sizes.items())})
         counts = self._byte_counts(*(given[v.name] for v in self.symbols))
         return dict(zip(self.sizes, counts, strict=True))
 
@@ -318,7 +316,7 @@ class MemoryPlan:
     def peak_at(self, bindings: Mapping[str | Var, int] | None = None, /, **sizes: int) -> Peak:
         """The peak at these sizes. Raises as `bytes_at`, and ArgumentError if a required guard fails."""
         counts = self.bytes_at(bindings, **sizes)
-        refuse_failing(self._guards, _joined(bindings, sizes), "memory")
+        refuse_failing(self._guards, {**(bindings or {}), **dict(sizes.items())}, "memory")
         return self.peak_of(counts)
 
     def peak_of(self, counts: Mapping[str, int]) -> Peak:
@@ -334,9 +332,3 @@ class MemoryPlan:
             for name in step.dead:
                 del live[name]
         return Peak(most, self.steps[at], (*live, *self.steps[at].born), self.is_exact)
-
-
-def _joined(bindings: Mapping[str | Var, int] | None, sizes: Mapping[str, int]) -> dict[str | Var, int]:
-    joined: dict[str | Var, int] = dict(bindings or {})
-    joined.update(sizes)
-    return joined

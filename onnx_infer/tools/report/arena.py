@@ -44,10 +44,10 @@ class ArenaReport:
             f"arena: {_short(plan.size)}",
             f"  {len(plan.buffers)} values in {len(plan.storages)} storages; offsets are multiples of {plan.align}",
         ]
-        rows = [
-            (readable_bytes(at.size), readable_bytes(at.lower_bound), _ratio(at), named or "all sizes")
-            for named, (_, at) in self.placed.items()
-        ]
+        rows = []
+        for named, (_, at) in self.placed.items():
+            ratio = at.size / at.lower_bound if at.lower_bound else 1
+            rows.append((readable_bytes(at.size), readable_bytes(at.lower_bound), f"{ratio:.3f}", named or "all sizes"))
         tables = [Table(("bytes", "lower bound", "ratio", "at"), rows, None).lines(width)]
         if self.placed:
             named, (_, at) = max(self.placed.items(), key=lambda item: item[1][1].size)
@@ -101,10 +101,6 @@ class ArenaReport:
                 for given, at in self.placed.values()
             ],
         }
-
-
-def _ratio(at: PlacedArena) -> str:
-    return f"{at.size / at.lower_bound:.3f}" if at.lower_bound else "1.000"
 
 
 def _short(size: Dim | None) -> str:

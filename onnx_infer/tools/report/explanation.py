@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.model.graph import Node, label_of, title_of
 from onnx_infer.results.exactness import is_exact, lacks_elements, variables
-from onnx_infer.results.reasons import Reasons
+from onnx_infer.results.reasons import Reason, Reasons
 from onnx_infer.tools.report.layout import WIDTH, beside, wrapped
 from onnx_infer.values.text import printable, text
-from symdim import Expr
+from symdim import Expr, Var
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,10 +18,8 @@ if TYPE_CHECKING:
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.results.guards import Guard
     from onnx_infer.results.inferred import Inferred
-    from onnx_infer.results.reasons import Reason
     from onnx_infer.tools.report.layout import Write
     from onnx_infer.values.tensor import Value
-    from symdim import Var
 
 
 class Step(NamedTuple):

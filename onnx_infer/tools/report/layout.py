@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from onnx_infer.values.text import printable
 from symdim.algebra.texts.printing import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import Any, TypeAlias
 
     from onnx_infer.values.tensor import Dim, Value
 

@@ -18,7 +18,6 @@ from symdim.algebra.origin import is_given
 
 if TYPE_CHECKING:
     from onnx_infer.diagnostics import Diagnostic
-    from onnx_infer.results.data_laws import DataLaw
     from onnx_infer.results.guards import Guard
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.results.reasons import Reason, Reasons
@@ -49,7 +48,7 @@ def as_json(result: Inferred, rows: Rows | None = None) -> dict[str, Any]:
         "symbols": {name: _symbol_json(variable) for name, variable in found.items()},
         "guards": [guard_json(guard) for guard in result.guards],
         "data_guards": [guard_json(guard) for guard in result.data_guards],
-        "data_laws": [_data_law_json(law) for law in rows.laws],
+        "data_laws": [{"law": law.law, "inputs": list(law.inputs), "nodes": plain(law.origins)} for law in rows.laws],
         "diagnostics": [diagnostic_json(found) for found in result.diagnostics],
         "counts": rows.counts,
     }
@@ -114,10 +113,6 @@ def guard_json(guard: Guard) -> dict[str, Any]:
     """A guard as plain data."""
     nodes = plain(guard.origins)
     return {"condition": guard.condition.spelled(str), "kind": guard.kind, "law": guard.law, "nodes": nodes}
-
-
-def _data_law_json(law: DataLaw) -> dict[str, Any]:
-    return {"law": law.law, "inputs": list(law.inputs), "nodes": plain(law.origins)}
 
 
 def diagnostic_json(found: Diagnostic) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.tools.planning.costs import Layer, costs, layers
-from onnx_infer.tools.planning.fits import not_known
+from onnx_infer.tools.planning.fits import Fits, not_known
 from onnx_infer.tools.planning.memory import MemoryPlan, Step
 from onnx_infer.tools.planning.planner import byte_size
 from onnx_infer.tools.planning.traffic import traffic
@@ -32,10 +32,8 @@ from symdim.guarantee import UpperBounds
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from onnx_infer.model.graph import Node
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.tools.arena.largest import LargestSize
-    from onnx_infer.tools.planning.fits import Fits
     from onnx_infer.values.tensor import Dim, Value
 
 _TOP_NODES = 10
@@ -52,7 +50,8 @@ class Plans:
     def __init__(self, result: Inferred) -> None:
         self.costs, self.memory = costs(result), MemoryPlan(result, upper=True)
         self.traffic = traffic(result)
-        self.ends = [_ends_of(result, node) for node in result._index.nodes]
+        self.ends = [[list(map(result.types.get, names)) for names in node[2:4]] for node in result._index.nodes]
+        """What each node reads and what it gives, in their order; None for what is omitted or not in the main graph."""
         self.layers = layers(result, self.costs, self.memory)
         self.inputs = _bytes(result, result.inputs)
         self.constants = _bytes(result, result._record.model.graph.constants)
@@ -111,7 +110,7 @@ class Plans:
             last = [bytes_text(moved.read + moved.written)] if in_numbers else []
             rows.append((f"total of {len(costs_.nodes)} nodes", "", *counts, *last))
         heading += ("bytes moved",) if in_numbers else ()
-        return Table(heading, rows, None, [_ends_text(*self.ends[i]) for i in numbers])
+        return Table(heading, rows, None, [_ends_text(self.ends[i]) for i in numbers])
 
     def memory_text(self, limit: int | None, width: int | None) -> str:
         """The peak of the computed values with its nodes, the bytes of inputs and constants, and the layers."""
@@ -159,8 +158,10 @@ class Plans:
             "unknown_traffic": len(self.traffic.unknown),
             "layers": plain(self.layers),
             "nodes": [
-                {**plain(cost), "read": plain(moved.read), "written": plain(moved.written), **_ends_json(*ends)}
-                for cost, moved, ends in zip(self.costs.nodes, self.traffic.nodes, self.ends, strict=True)
+                {**plain(cost), "read": plain(moved.read), "written": plain(moved.written), **shapes}
+                for cost, moved, shapes in zip(
+                    self.costs.nodes, self.traffic.nodes, map(_shapes_json, self.ends), strict=True
+                )
             ],
         }
 
@@ -301,20 +302,14 @@ def _with_share_heading(whole: Dim) -> tuple[str, ...]:
     return ("multiply-adds", "share") if isinstance(whole, int) else ("multiply-adds",)
 
 
-def _shape_text(value: Value) -> str:
-    return shortened(str(value if value.shape is None else list(value.shape)), _LONGEST, _LONGEST // 2)
+def _shapes_json(ends: list[list[Value | None]]) -> dict[str, Any]:
+    inputs, outputs = ([value and plain(value.shape) for value in end] for end in ends)
+    return {"input_shapes": inputs, "output_shapes": outputs}
 
 
-def _ends_of(result: Inferred, node: Node) -> tuple[list[Value | None], list[Value | None]]:
-    """What a node reads and what it gives, in their order; None for what is omitted or not in the main graph."""
-    return [result.types.get(name) for name in node[2]], [result.types.get(name) for name in node[3]]
-
-
-def _ends_json(*ends: list[Value | None]) -> dict[str, Any]:
-    shapes = [[None if value is None else plain(value.shape) for value in end] for end in ends]
-    return dict(zip(("input_shapes", "output_shapes"), shapes, strict=True))
-
-
-def _ends_text(*ends: list[Value | None]) -> str:
+def _ends_text(ends: list[list[Value | None]]) -> str:
     """The shapes of what a node reads and gives: `[N, 3], [3, 4] -> [N, 4]`."""
-    return " -> ".join(", ".join(_shape_text(value) for value in end if value is not None) for end in ends)
+    shapes = [
+        [value if value.shape is None else list(value.shape) for value in end if value is not None] for end in ends
+    ]
+    return " -> ".join(", ".join(shortened(str(x), _LONGEST, _LONGEST // 2) for x in end) for end in shapes)

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.results.data_laws import DataLaw, data_laws
 from onnx_infer.results.exactness import is_exact, is_typed
-from onnx_infer.results.reasons import Reasons, Root
+from onnx_infer.results.reasons import Reason, Reasons, Root
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from onnx_infer.results.inferred import Inferred
-    from onnx_infer.results.reasons import Reason
     from onnx_infer.values.tensor import Value
     from symdim import Var
 

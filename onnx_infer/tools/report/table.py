@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.model.given import interval_text
 from onnx_infer.results.exactness import variables
-from onnx_infer.results.reasons import Root
+from onnx_infer.results.reasons import Reason, Root
 from onnx_infer.tools.report.layout import WIDTH, beside, limited, lines_of, more, text_of
 from onnx_infer.tools.report.rows import VERDICTS, Row, Rows
 from onnx_infer.values.text import printable
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.results.guards import Guard
     from onnx_infer.results.inferred import Inferred
-    from onnx_infer.results.reasons import Reason
     from onnx_infer.tools.report.layout import Write
 
 HEADINGS = {

@@ -18,10 +18,11 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from onnx import TensorProto, numpy_helper
+from onnx import NodeProto, TensorProto, numpy_helper
 
 from onnx_infer.protobuf.nodes import read_attributes
-from onnx_infer.tools.transforms.draft import is_default
+from onnx_infer.tools.materialization import array_of
+from onnx_infer.tools.transforms.draft import Draft, is_default
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor, Value
 
@@ -29,10 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
-    from onnx import NodeProto
 
     from onnx_infer.operators.rule import Facets
-    from onnx_infer.tools.transforms.draft import Draft
 
     Array = NDArray[Any]
 
@@ -75,7 +74,7 @@ class Constants:
         """The elements of an initializer; None if it is none, or its data are external or of another kind."""
         if name not in self._arrays:
             tensor = self._tensors.get(name)
-            self._arrays[name] = None if tensor is None else _array(tensor)
+            self._arrays[name] = array_of(tensor) if tensor is not None and tensor.data_type in _KINDS else None
         return self._arrays[name]
 
     def result(
@@ -152,15 +151,6 @@ def _digest(tensor: TensorProto) -> bytes:
         else:
             found.update(data if isinstance(data, bytes) else np.array(data).tobytes())
     return found.digest()
-
-
-def _array(tensor: TensorProto) -> Array | None:
-    if tensor.data_location == TensorProto.EXTERNAL or tensor.data_type not in _KINDS:
-        return None
-    try:
-        return np.asarray(numpy_helper.to_array(tensor))
-    except (ValueError, TypeError):  # fewer bytes than elements
-        return None
 
 
 def _known_shape(value: Value | None) -> tuple[int, ...] | None:

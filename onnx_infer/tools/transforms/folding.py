@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypedDict
 
 import onnx
-from onnx import NodeProto, TypeProto, ValueInfoProto, helper
+from onnx import GraphProto, ModelProto, NodeProto, TypeProto, ValueInfoProto, helper
 
 from onnx_infer.inference import Initializers, Request, run, with_options
 from onnx_infer.protobuf.declarations import innermost_dims
@@ -38,7 +38,6 @@ from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value, is_small
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from onnx import GraphProto, ModelProto
     from typing_extensions import Unpack
 
     from onnx_infer.model.input_shapes import InputShape

@@ -7,15 +7,15 @@ the ranks of the inputs, and the elements of those that are sizes, axes or indic
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.engine.apply import Outcome, apply
 from onnx_infer.engine.scope import Scope, UndefinedInput
 from onnx_infer.laws.bounds import Bounds
 from onnx_infer.laws.limits import known_elements
 from onnx_infer.laws.statements import Mode, Statement
-from onnx_infer.model.graph import first_output
-from onnx_infer.tools.transforms.draft import said
+from onnx_infer.model.graph import Node, first_output
+from onnx_infer.tools.transforms.draft import Draft, said
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim.algebra.dims import variables_of
@@ -30,10 +30,8 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
     from onnx_infer.engine.record import Record
-    from onnx_infer.model.graph import Graph, Node
     from onnx_infer.operators.rule import Least
     from onnx_infer.results.inferred import Inferred
-    from onnx_infer.tools.transforms.draft import Draft
 
     Division = tuple[NodeProto, list[Relation] | None]
 
@@ -180,7 +178,9 @@ def _stating_inside(result: Inferred) -> set[str]:
     solved, found = _Solved(), set[str]()
     _, *inner = result._index.outer_first(lambda body: False)
     for index in inner:
-        index.scope.constants = _constants_of(result._record, index.graph)
+        graph = result._record.model.subgraph(index.graph.handle)
+        list(graph.nodes())  # nodes of constants count once they are read
+        index.scope.constants = graph.constants  # a walk that repeats a record has only their names
     for index in inner:
         scope = index.scope
         for node in index.nodes:
@@ -189,13 +189,6 @@ def _stating_inside(result: Inferred) -> set[str]:
                 if not outcomes or any(x.error or any(map(solved.of, x.statements)) for x in outcomes):
                     found.add(first_output(node))
     return found
-
-
-def _constants_of(engine: Record, graph: Graph) -> Mapping[str, Any]:
-    """The constants of an inner graph, to be read. A walk that repeats a record has only their names."""
-    read = engine.model.subgraph(graph.handle)
-    list(read.nodes())  # nodes of constants count once they are read
-    return read.constants
 
 
 def _outcomes(node: Node, scope: Scope) -> list[Outcome]:

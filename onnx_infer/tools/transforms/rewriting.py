@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from onnx import TensorProto, helper, numpy_helper
+from onnx import GraphProto, NodeProto, TensorProto, helper, numpy_helper
 
 from onnx_infer.protobuf.names import device_configurations, read
 from onnx_infer.protobuf.nodes import subgraphs, wire_of
 from onnx_infer.tools.materialization import INITIALIZERS_ALONE_SINCE, literal_tensor
+from onnx_infer.tools.nodes_of_sizes import unused_name
 from onnx_infer.tools.transforms.constants import EXACT, Constants, Roundings, equal_constants, known_tensor
 from onnx_infer.tools.transforms.draft import Draft, is_default, is_in_order, said
 from onnx_infer.tools.transforms.size_nodes import Plan, ShapeReads, Wanted, read_axes
@@ -18,8 +19,6 @@ from onnx_infer.values.tensor import Dim, SymTensor, Value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from onnx import GraphProto, NodeProto
 
     from onnx_infer.operators.rule import Reread
     from onnx_infer.tools.transforms.refusals import Refusals
@@ -149,7 +148,7 @@ class Rewriting:
         """The name of an initializer with these elements."""
         key = (tensor.data_type, tuple(tensor.dims), tensor.raw_data)
         if key not in self._written:
-            self._written[key] = self._draft.add_constant(tensor, self._draft.new_name(f"{base}_known"))
+            self._written[key] = self._draft.add_constant(tensor, unused_name(f"{base}_known", self._draft.names))
         return self._written[key]
 
     def _by_twin(self, node: NodeProto, same: dict[object, NodeProto]) -> bool:

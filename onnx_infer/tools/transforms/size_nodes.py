@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx import helper
+from onnx import NodeProto, TensorProto, helper
 
 from onnx_infer.tools.nodes_of_sizes import Names, SizeNodes, unreadable
 from onnx_infer.values.tensor import Dim, SymTensor, Value
@@ -16,8 +16,6 @@ from symdim.errors import UnsupportedDynamicShape
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from onnx import NodeProto, TensorProto
 
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.tools.transforms.draft import Draft

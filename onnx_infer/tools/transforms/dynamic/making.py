@@ -17,7 +17,7 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 import onnx
-from onnx import GraphProto
+from onnx import FunctionProto, GraphProto, ModelProto, ValueInfoProto
 
 from onnx_infer.api import infer
 from onnx_infer.errors import ArgumentError, no_model
@@ -25,7 +25,7 @@ from onnx_infer.protobuf.declarations import innermost_dims
 from onnx_infer.protobuf.nodes import graphs_of
 from onnx_infer.protobuf.specialize import drop_inferred
 from onnx_infer.protobuf.wire import dim_param
-from onnx_infer.tools.transforms.dynamic.pinned import Change, Pin, Tracer
+from onnx_infer.tools.transforms.dynamic.pinned import Change, Pin, Tracer, Wanted
 from onnx_infer.tools.transforms.dynamic.remaining import Doubt, Remaining
 from onnx_infer.tools.transforms.dynamic.walking import FreedWalk
 from onnx_infer.tools.transforms.dynamic.writing import Writer
@@ -36,10 +36,7 @@ from symdim.algebra.dims import variables_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from onnx import FunctionProto, ModelProto, ValueInfoProto
-
     from onnx_infer.result import InferenceResult
-    from onnx_infer.tools.transforms.dynamic.pinned import Wanted
     from onnx_infer.values.tensor import Dim
 
     Axes = Mapping[str, Mapping[int, str]]
@@ -255,16 +252,11 @@ def free(model: ModelProto, axes: Axes) -> dict[str, int]:
             if traced.setdefault(symbol, size) != size:
                 raise ArgumentError(f"dynamic: {symbol!r} would be both {traced[symbol]} and {size}")
             dims[axis].MergeFromString(dim_param(symbol))
-    _drop_types(model)
-    return traced
-
-
-def _drop_types(model: ModelProto) -> None:
-    """Remove declared sizes of computed values, in inner graphs and functions too."""
     for graph in _graphs(model):
         del graph.value_info[:]
         if isinstance(graph, GraphProto):
             _drop_sizes((*graph.output, *(() if graph is model.graph else graph.input)))
+    return traced
 
 
 def declare_again(freed: ModelProto, model: ModelProto) -> None:

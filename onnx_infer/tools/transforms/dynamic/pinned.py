@@ -12,9 +12,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
-from onnx import TensorProto, numpy_helper
+from onnx import TensorProto
 
 from onnx_infer.model.graph import Node, first_output, label_of, title_of
+from onnx_infer.tools.materialization import array_of
 from onnx_infer.tools.transforms.dynamic.meant_targets import Kind, Merged, blocks, meant_target, pattern
 from onnx_infer.tools.transforms.dynamic.trials import deciding, dims_of, elements_of, trial
 from onnx_infer.values.tensor import Dim, Shape, SymTensor
@@ -177,13 +178,7 @@ class Tracer:
         if name not in self._arrays:
             handle = self.constants[name]
             tensor = self._literals[name] if isinstance(handle, SymTensor) else getattr(handle, "t", handle)
-            array: NDArray[np.generic] | None = None
-            if isinstance(tensor, TensorProto) and tensor.data_location != TensorProto.EXTERNAL:
-                try:
-                    array = numpy_helper.to_array(tensor)
-                except (ValueError, TypeError):  # the data do not fit the declared shape
-                    array = None
-            self._arrays[name] = array
+            self._arrays[name] = array_of(tensor) if isinstance(tensor, TensorProto) else None
         return self._arrays[name]
 
     @cached_property

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from onnx_infer.model.graph import Node, first_output, label_of, title_of
+from onnx_infer.model.graph import Attributes, Node, first_output, label_of, title_of
 from onnx_infer.tools.transforms.dynamic.meant_targets import pattern
 from onnx_infer.tools.transforms.dynamic.pinned import Pin, Tracer
 from onnx_infer.tools.transforms.dynamic.trials import (
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from onnx_infer.engine.scope import Scope
-    from onnx_infer.model.graph import Attributes
     from onnx_infer.result import InferenceResult
     from onnx_infer.tools.transforms.dynamic.trials import Number
 

@@ -13,7 +13,7 @@ from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.engine.apply import Outcome, apply
-from onnx_infer.model.graph import Attributes
+from onnx_infer.model.graph import Attributes, Node
 from onnx_infer.operators.schema import COLLECTIONS
 from onnx_infer.values.tensor import Dim, Shape, SymTensor, Value
 from symdim import Expr, Var
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from onnx_infer.engine.scope import Scope
-    from onnx_infer.model.graph import Node
     from onnx_infer.operators.operator import Operator
 
 EQUATING = ("equal", "broadcast", "broadcast_to")

@@ -201,7 +201,10 @@ class FreedWalk:
             if is_broken or not all(
                 isinstance(size, Expr) for size, n in zip(natural, numbers, strict=True) if size != n
             ):
-                self._pin_target(node, target)
+                shown = ", ".join(map(str, target))
+                why = f"the target [{shown}] has traced sizes, and several places could take the free ones"
+                cure = "trace with sizes that differ from each other and from 1"
+                self._note_pin(Pin(title_of(node), label_of(node), why, cure))
             return
         remember(self._merged, shape, meant, self.traced)
         if meant == natural:
@@ -213,12 +216,6 @@ class FreedWalk:
             if old != new
         ]
         self._note(changes)
-
-    def _pin_target(self, node: Node, target: tuple[Any, ...]) -> None:
-        shown = ", ".join(map(str, target))
-        why = f"the target [{shown}] has traced sizes, and several places could take the free ones"
-        cure = "trace with sizes that differ from each other and from 1"
-        self._note_pin(Pin(title_of(node), label_of(node), why, cure))
 
     def _slice(self, node: Node, shape: Shape) -> None:
         ends = self._vector(node[2][2])

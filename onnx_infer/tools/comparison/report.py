@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from onnx_infer.diagnostics import Diagnostic
+from onnx_infer.results.guards import Guard
+from onnx_infer.tools.comparison.types import TypeDifference
 from onnx_infer.tools.report.layout import limited, text_of
 from onnx_infer.tools.report.plain_data import diagnostic_json, guard_json, head_json, plain, type_json
 from onnx_infer.tools.report.table import guard_parts
@@ -12,11 +15,8 @@ from onnx_infer.values.text import bounded
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from onnx_infer.diagnostics import Diagnostic
-    from onnx_infer.results.guards import Guard
     from onnx_infer.tools.comparison.comparison import Comparison
     from onnx_infer.tools.comparison.differences import ConstantDifference, NodeDifference
-    from onnx_infer.tools.comparison.types import TypeDifference
 
 _MOST_OF_A_KIND = 8
 """The most lines of a section, unless all are asked for. What differs is read from its beginning."""
@@ -99,36 +99,20 @@ def _types(differences: list[TypeDifference]) -> list[str]:
 
 def differences_json(found: Comparison) -> dict[str, Any]:
     """A comparison as plain data. "equal" is None if that is not known."""
-    return {
-        **head_json(),
-        "equal": None if found.not_read and not found.differs else found.is_equal,
-        "not_compared": found.not_read,
-        "symbols": found.symbols,
-        "renamed": found.renamed,
-        "renamed_values": found.renamed_values,
-        "model": found.model,
-        "inputs": _types_json(found.inputs),
-        "outputs": _types_json(found.outputs),
-        "values": _types_json(found.values),
-        "nodes": plain(found.nodes),
-        "initializers": plain(found.initializers),
-        "only_first": found.only_first,
-        "only_second": found.only_second,
-        "operators": plain(found.operators),
-        "guards_first": list(map(guard_json, found.guards_first)),
-        "guards_second": list(map(guard_json, found.guards_second)),
-        "diagnostics_first": list(map(diagnostic_json, found.diagnostics_first)),
-        "diagnostics_second": list(map(diagnostic_json, found.diagnostics_second)),
-    }
+    fields = found._asdict()
+    not_read = fields.pop("not_read")
+    equal = None if not_read and not found.differs else found.is_equal
+    head = {**head_json(), "equal": equal, "not_compared": not_read}
+    return {**head, **{name: _json(field) for name, field in fields.items()}}
 
 
-def _types_json(differences: list[TypeDifference]) -> list[dict[str, Any]]:
-    return [
-        {
-            "first": first,
-            "second": second,
-            "first_type": None if first is None else type_json(ours),
-            "second_type": None if second is None else type_json(theirs),
-        }
-        for first, second, ours, theirs, _ in differences
-    ]
+def _json(found: object) -> Any:
+    if isinstance(found, list):
+        return list(map(_json, found))
+    if isinstance(found, TypeDifference):
+        first, second, ours, theirs, _ = found
+        types = None if first is None else type_json(ours), None if second is None else type_json(theirs)
+        return {"first": first, "second": second, "first_type": types[0], "second_type": types[1]}
+    if isinstance(found, Guard):
+        return guard_json(found)
+    return diagnostic_json(found) if isinstance(found, Diagnostic) else plain(found)
