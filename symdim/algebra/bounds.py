@@ -11,6 +11,14 @@ store those that its constraints imply. A sum has better ends where its terms de
 The same holds for minima, and for multiples by a factor that is not negative. Then terms cancel: `n//8 - n//16` is not
 negative where n is not, `x - 4*(x//4)` is in 0..3, and `min(x, y) - x` is not positive.
 
+What stays beside this engine has other ends, or less time:
+
+    store/intervals.py           the other way: from the interval of a size to those of its variables
+    relations/monotone.py        how an expression grows from x to x + 1
+    guarantee.py                 ends that are expressions of known sizes, for buffers
+    texts/remainders.py          `n % d` from the terms of n and d, before it is an expression
+    dialects/floats.py           ends that are floats, with sizes that cancel in a quotient
+
 The number of sums that are bounded is counted. Atoms have their interval from the start, and sums that are factors
 get it before the products that they are in. So nothing recurses on an expression.
 """

@@ -38,7 +38,7 @@ from symdim.store.constraints import (
 )
 from symdim.store.contents import row_order, variables_in
 from symdim.store.propagation import run
-from symdim.store.rows import least_solution
+from symdim.store.rows import shortest_row
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -157,7 +157,7 @@ class Closing:
     def _all_rows(self) -> None:
         self._choose_bounds()
         for fact in self._pending(RowEqual):
-            self._choose({}, least_solution(self.state, fact))
+            self._choose({}, shortest_row(self.state, fact))
         while opened := self._open_rows():
             bounded = {v: row for v in opened if (row := self._by_bound(v)) is not None}
             self._choose({}, bounded or {v: self._one_axis(v) or Row() for v in opened})

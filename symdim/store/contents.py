@@ -51,11 +51,6 @@ def dims_of(fact: Constraint) -> tuple[Dim, ...]:
     return _contents(fact, fact.SIZES)
 
 
-def rows_of(fact: Constraint) -> tuple[Row, ...]:
-    """The rows in a constraint."""
-    return _contents(fact, fact.ROWS)
-
-
 def _contents(fact: Constraint, names: tuple[str, ...]) -> tuple[Any, ...]:
     found: list[Any] = []
     for name in names:
@@ -82,7 +77,7 @@ def variables_in(dim: Dim) -> tuple[Var, ...]:
 
 def mentioned_in(fact: Constraint) -> tuple[Var | RowVar, ...]:
     """All size and row variables in a constraint."""
-    rows = rows_of(fact)
+    rows: tuple[Row, ...] = _contents(fact, fact.ROWS)
     found: dict[Var | RowVar, None] = dict.fromkeys(_variables(dims_of(fact)))
     found.update(dict.fromkeys(v for row in rows for v in _variables(row.dims)))
     found.update(dict.fromkeys(row.variable for row in rows if row.variable is not None))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symdim.algebra.application import Application
-from symdim.algebra.expr import Expr, FloorDiv, Max, Min
+from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
 from symdim.algebra.intervals import add, contains, disjoint, multiply, numerator, power, scaled, unscaled
 from symdim.algebra.polynomials import powers_of, terms_of
 from symdim.algebra.variable import Var
@@ -58,14 +58,10 @@ def _parts(p: State, dim: Expr, wanted: Interval) -> list[tuple[Dim, Interval]]:
     if isinstance(dim, FloorDiv):
         n, d = dim._parts
         return [(n, numerator(wanted, d))] if isinstance(d, int) else []
-    if isinstance(dim, Max):
-        able = [part for part in dim._parts if lo is None or (high := p.bounds(part)[1]) is None or high >= lo]
-        only = lo if len(able) == 1 else None
-        return [(part, (only if part is able[0] else None, hi)) for part in dim._parts] if able else []
-    if isinstance(dim, Min):
-        able = [part for part in dim._parts if hi is None or (low := p.bounds(part)[0]) is None or low <= hi]
-        only = hi if len(able) == 1 else None
-        return [(part, (lo, only if part is able[0] else None)) for part in dim._parts] if able else []
+    if isinstance(dim, Extremum):
+        of_all, of_one = ((None, hi), (lo, None)) if isinstance(dim, Max) else ((lo, None), (None, hi))
+        able = [part for part in dim._parts if not disjoint(of_one, p.bounds(part))]
+        return [(part, wanted if able == [part] else of_all) for part in dim._parts] if able else []
     return [] if isinstance(dim, Application) else _factors(p, powers_of(dim), wanted)
 
 
