@@ -1,14 +1,13 @@
 """Sums with maxima, minima and divisions by even numbers, in their shortest form.
 
-An *identity* is a sum that is 0 for all sizes. An atom has these, in which its coefficient is -1:
+An *identity* is a sum that is 0 for all sizes. Each has atoms that it takes out, here with the coefficient -1:
 
     complement    -max(a, b) - min(a, b) + a + b
-    halves        -(n//d) - (n + d/2)//d + n//(d/2)               d > 0 an even number (Hermite's identity for two terms)
+    halves        -(n//d) - (n + d/2)//d + n//(d/2)               d > 0 an even number (Hermite)
     clamp         -min(max(t, a), b) + max(t, a) - max(t, b) + b  a <= b by bounds; max(t, x) = t + x - min(t, x)
 
-A multiple of an identity, which takes the atom out of the sum, is added as long as that makes the sum shorter by
-`_length`, the best one first. So `x//2 + (x + 1)//2` is `x`. Two terms that are a clamp, up to a shorter sum, are taken
-out together. This ends, because the length falls.
+A multiple of an identity, which takes an atom out of the sum, or the two that make a clamp, is added as long as that
+makes the sum shorter by `_length`, the best one first. So `x//2 + (x + 1)//2` is `x`. This ends: the length falls.
 """
 
 from __future__ import annotations
@@ -61,7 +60,8 @@ def _steps(terms: Terms, const: int) -> Iterator[tuple[Sum, int]]:
     near = [place for place in places if _is_near(place, terms, const)]
     if not near:
         return
-    for unit, atom, _ in near if len(near) == 1 else sorted(near, key=lambda place: order(place[0])):
+    near.sort(key=lambda place: order(place[0]))
+    for unit, atom, _ in near:
         for identity in _identities(unit, atom):
             yield identity, terms[unit]
     pairs = [place for place in places if isinstance(place[1], Extremum) and len(place[1]._parts) == 2]
@@ -88,7 +88,7 @@ def _places_of(unit: Expr) -> list[Place]:
 
 def _is_near(place: Place, terms: Terms, const: int) -> bool:
     """Whether another term of the sum may cancel what an identity of the atom brings in."""
-    unit, atom, factor = place
+    unit, atom, _ = place
     if isinstance(atom, FloorDiv) and not _has_half(atom, terms):
         return False
     if isinstance(atom, Extremum) and any(u is not unit and u._flags & EXTREMUM for u in terms):
@@ -99,7 +99,7 @@ def _is_near(place: Place, terms: Terms, const: int) -> bool:
 
 @remembered(4096)
 def _inner_units(unit: Expr, atom: Expr) -> set[Expr | None]:
-    """The units other than `unit` that an identity of an atom in it brings in; None for 1. Callers must not change it."""
+    """The units beside `unit` that an identity of its atom brings in; None for 1. Callers must not change the set."""
     factor = exact_quotient(unit, atom)
     dims: list[Dim]
     if isinstance(atom, Extremum):
