@@ -40,7 +40,7 @@ def shortest(terms: Terms, const: int) -> Sum | None:
     """The sum in its shortest form; None if it has it. The dict is not changed."""
     found: Sum | None = None
     while (step := _best_step(terms, const)) is not None:
-        found = terms, const = floordiv.plus((terms, const), *step)
+        found = terms, const = floordiv.plus_multiple((terms, const), *step)
     return found
 
 
@@ -61,19 +61,21 @@ def _steps(terms: Terms, const: int) -> Iterator[tuple[Sum, int]]:
     if not near:
         return
     near.sort(key=lambda place: order(place[0]))
-    for unit, atom, _ in near:
-        for identity in _identities(unit, atom):
+    for unit, atom, factor in near:
+        for identity in _identities(unit, atom, factor):
             yield identity, terms[unit]
-    pairs = [place for place in places if isinstance(place[1], Extremum) and len(place[1]._parts) == 2]
+    pairs = [
+        (unit, atom, factor) for unit, atom, factor in places if isinstance(atom, Extremum) and len(atom._parts) == 2
+    ]
     if len(pairs) > _PLACES:
         return
     pairs.sort(key=lambda place: order(place[0]))
     for (unit, atom, factor), (unit2, atom2, factor2) in combinations(pairs, 2):
         sign = 1 if type(atom) is not type(atom2) else -1
         if factor is factor2 and terms[unit2] == sign * terms[unit]:
-            identity = _as_clamp(unit, unit2, atom, atom2, factor)
-            if identity is not None:
-                yield identity, terms[unit]
+            clamp = _as_clamp(unit, unit2, atom, atom2, factor)
+            if clamp is not None:
+                yield clamp, terms[unit]
 
 
 @remembered(4096)
@@ -88,25 +90,19 @@ def _places_of(unit: Expr) -> list[Place]:
 
 def _is_near(place: Place, terms: Terms, const: int) -> bool:
     """Whether another term of the sum may cancel what an identity of the atom brings in."""
-    unit, atom, _ = place
+    unit, atom, factor = place
     if isinstance(atom, FloorDiv) and not _has_half(atom, terms):
         return False
     if isinstance(atom, Extremum) and any(u is not unit and u._flags & EXTREMUM for u in terms):
         return True
-    inner = _inner_units(unit, atom)
+    inner = _inner_units(unit, atom, factor)
     return not inner.isdisjoint(terms) or (const != 0 and None in inner)
 
 
 @remembered(4096)
-def _inner_units(unit: Expr, atom: Expr) -> set[Expr | None]:
+def _inner_units(unit: Expr, atom: Expr, factor: Expr | None) -> set[Expr | None]:
     """The units beside `unit` that an identity of its atom brings in; None for 1. Callers must not change the set."""
-    factor = exact_quotient(unit, atom)
-    dims: list[Dim]
-    if isinstance(atom, Extremum):
-        dims = [*atom._parts]
-    else:
-        known = complement_of(atom)
-        dims = [] if known is None else [*known]
+    dims = atom._parts if isinstance(atom, Extremum) else complement_of(atom) or ()
     found = {times(u, factor) for dim in dims for u in terms_of(dim)[0]}
     if any(terms_of(dim)[1] for dim in dims):
         found.add(factor)
@@ -129,14 +125,14 @@ def _divisors_in(unit: Expr) -> list[tuple[Expr, int]]:
 
 
 @remembered(4096)
-def _identities(unit: Expr, atom: Expr) -> list[Sum]:
+def _identities(unit: Expr, atom: Expr, factor: Expr | None) -> list[Sum]:
     """The identities of an atom, times the other factors of a unit, in which the unit has the coefficient -1."""
     known = complement_of(atom)
     if known is not None:
         forms = [[(1, known[1]), (-1, known[0])]]
     else:
         forms = list(_without_clamp(atom)) if isinstance(atom, Min) else []
-    return [_identity({unit: -1}, form, exact_quotient(unit, atom)) for form in forms]
+    return [_identity({unit: -1}, form, factor) for form in forms]
 
 
 def _identity(gone: Terms, parts: Multiples, factor: Expr | None) -> Sum:

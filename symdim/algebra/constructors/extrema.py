@@ -1,17 +1,6 @@
 """Maximum and minimum in canonical form.
 
-Laws used below, for integers, and their mirror images for the minimum:
-
-    flattening   max(k*max(a, b) + t, c) = max(k*a + t, k*b + t, c)      k > 0, or a minimum and k < 0
-    absorption   max(a, b) = a                                           a >= b by the bounds of a - b
-    mean         max(a, b, c) = max(a, b)                                2*c <= a + b + 1 by bounds
-    clamp        max(min(a, h), l) = min(max(a, l), h)                   l <= h by bounds
-    shift        max(a + t, b + t) = max(a, b) + t
-    content      max(g*a, g*b) = g*max(a, b)                             g > 0
-    reflection   max(-a, -b) = -min(a, b)
-    rounding     max(a, b)//d = max(a//d, b//d)                          d >= 1
-
-Distribution is left to the prover: `max(min(a, b), c)` stays as it is written.
+The laws are in the table of the room. Distribution is left to the prover: `max(min(a, b), c)` stays as it is written.
 """
 
 from __future__ import annotations
