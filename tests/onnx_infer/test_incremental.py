@@ -12,8 +12,23 @@ import onnx_infer
 from onnx_infer import ArgumentError, Incremental, InferenceResult, ShapeInferenceError
 
 from . import models
-from .test_record import HEAD, MODELS
 from .texts import parsed
+
+HEAD = '<ir_version: 10, opset_import: ["": 18, "f": 1, "acme": 1]>'
+MODELS = {
+    "data-dependent sizes": """g (float[N] x, float[4] w, bool[N] c) => (float[A] y) {
+        k = NonZero(x) e = Compress<axis=0>(x, c) d = Neg(e) y = Add(e, w) b = MatMul(d, w) l = NonZero(y) }""",
+    "elements of a run": """g (float[N] x, int64[1] k, int64[1] one) => (v, y) {
+        v, i = TopK(x, k) m = Add(k, one) u, j = TopK(x, m) y = Concat<axis=0>(v, u) t = NonZero(y) }""",
+    "graphs and functions": """g (float[N, 2] x, float[M, 2] w, bool c, int64 n) => (y, z) {
+        a = Add(x, w) y = If(c) <then_branch = t () => (p) { p = Concat<axis=0>(a, x) },
+            else_branch = e () => (q) { k = NonZero(a) q = Neg(a) }>
+        u = f.F(a) s = Loop(n, c, u) <body = b (int64 i, bool go, v) => (on, o) {
+            on = Identity(go) o = Concat<axis=0>(v, v) }> z = f.F(s) }
+        <domain: "f", opset_import: ["": 18]> F (x) => (y) { k = NonZero(x) y = Neg(x) }""",
+    "errors, claims and unknown operators": """g (float[N, 3] x, float[4] w) => (float[K] y, float[N] z) {
+        a = acme.Top(x) b = MatMul(x, w) s = Shape(a) y = Reshape(x, s) c = acme.Low(b) z = Neg(y) }""",
+}
 
 SMALL = {
     "decoder": models.decoder(),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symdim import Var
-from symdim.einsum.loopnest import _groups, covers, is_injective, is_onto
+from symdim.einsum.loopnest import covers, is_injective, is_onto
 from tests.symdim.einsum_cases import solve
 
 N, M = Var("N"), Var("M")
@@ -90,11 +90,6 @@ def test_4_51_surjective_at_all_sizes(axes, sizes, shape, expected):
 )
 def test_4_51_one_index_onto_an_axis(index, offset, extent, expected):
     assert is_onto(index, offset, {"o": 3}, extent) is expected
-
-
-def test_axes_with_common_iterators_are_one_group():
-    assert _groups([{"a", "c"}, {"a", "b"}, {"d"}, {"c"}]) == [[2], [0, 1, 3]]
-    assert _groups([{"a"}, {"b"}, {"a", "b"}]) == [[0, 1, 2]]
 
 
 def test_long_searches_end():
