@@ -13,7 +13,7 @@ from onnx_infer import infer
 from onnx_infer.laws.statements import Kind
 from onnx_infer.results.guards import Guard, NodeName, violations
 from onnx_infer.tools.emission.code import source_of
-from onnx_infer.tools.emission.content import ArenaContent, Content, GuardEntry, content_of, demands_of
+from onnx_infer.tools.emission.content import ArenaContent, Content, GuardEntry, content_of
 from symdim import DivisionByZero, Expr, Scope, Var, maximum, minimum, parse
 from symdim.algebra.dims import variables_of
 from symdim.dialects.languages import LanguageName
@@ -210,7 +210,7 @@ def test_random_guards_refuse_what_the_plan_refuses(language: LanguageName, tmp_
         for guard in guards:
             sides = content.place(guard.lhs), content.place(guard.rhs)
             content.guards.append(GuardEntry(str(guard), guard.law, guard.kind, guard.node, guard.relation, *sides))
-        content.arena = ArenaContent(1, (), [], 0, [], [], [], {}, demands_of(guards, variables[:3]), None)
+        content.arena = ArenaContent(1, (), [], 0, [], [], [], {}, None)
         order = [symbol.variable for symbol in content.symbols]
         bindings, wanted = [], []
         for _ in range(40):

@@ -6,9 +6,8 @@ import: its modules are loaded when a name is first used.
     api.py           infer, infer_shapes                     inference.py      walks until bounds are settled
     result.py        the result of an inference              node.py           one node or function, as onnx does
     diagnostics.py   errors and warnings about a model       errors.py         the exceptions
-    incremental.py   a model that grows                      options.py        what all calls share
-    rules.py         everything for writing rules            testing.py        operator cases as text
-    __main__.py      the command line
+    incremental.py   a model that grows                      rules.py          everything for writing rules
+    testing.py       operator cases as text                  __main__.py       the command line
 
 The rooms follow. Each has its own map in its `__init__`. A room uses only rooms above it:
 
@@ -60,7 +59,7 @@ if TYPE_CHECKING:
         check_inputs,
         require_attr,
     )
-    from onnx_infer.operators.lookup import call_rule as call_rule
+    from onnx_infer.operators.context import call_rule as call_rule
     from onnx_infer.operators.registration import OpShapeInferenceRegistry, op, registry
     from onnx_infer.protobuf.lint import lint
     from onnx_infer.result import InferenceResult
@@ -69,7 +68,8 @@ if TYPE_CHECKING:
     from onnx_infer.tools.transforms.dynamic.making import Dynamic, make_dynamic
     from onnx_infer.tools.transforms.folding import fold
     from onnx_infer.types.merge import ShapeMergePolicy
-    from onnx_infer.values.tensor import Dim, Map, Optional, Sequence, Sparse, SymTensor
+    from onnx_infer.values.containers import Map, Optional, Sequence, Sparse
+    from onnx_infer.values.tensor import Dim, SymTensor
 
 __all__ = [
     "ArgumentError", "Diagnostic", "Dim", "Dynamic", "ExternalDataError", "Guard", "Incremental", "InferenceResult",
@@ -86,8 +86,7 @@ _MODULES = {
     "errors": "ArgumentError ExternalDataError NoModelError OpUsageError ShapeInferenceError Unknown UnknownSymbol",
     "incremental": "Incremental",
     "node": "infer_function_output_types infer_node_outputs",
-    "operators.lookup": "call_rule",
-    "operators.context": "Node ShapeInferenceContext ValueInfo broadcast_shapes check_inputs require_attr",
+    "operators.context": "Node ShapeInferenceContext ValueInfo broadcast_shapes call_rule check_inputs require_attr",
     "operators.registration": "OpShapeInferenceRegistry op registry",
     "protobuf.lint": "lint",
     "result": "InferenceResult",
@@ -96,7 +95,8 @@ _MODULES = {
     "tools.transforms.dynamic.making": "Dynamic make_dynamic",
     "tools.transforms.folding": "fold",
     "types.merge": "ShapeMergePolicy",
-    "values.tensor": "Dim Map Optional Sequence Sparse SymTensor",
+    "values.containers": "Map Optional Sequence Sparse",
+    "values.tensor": "Dim SymTensor",
 }
 """Module -> the public names in it, which are loaded on first use."""
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}

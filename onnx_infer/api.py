@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import onnx
 
 from onnx_infer.diagnostics import check, log
-from onnx_infer.errors import ArgumentError
-from onnx_infer.inference import Options, Request, run
-from onnx_infer.options import no_model, no_path, with_options
+from onnx_infer.errors import ArgumentError, no_model, no_path
+from onnx_infer.inference import Options, Request, run, with_options
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.result import InferenceResult
 

@@ -152,3 +152,36 @@ def broken(law: str, *values: object, sign: str = "!=") -> str:
     """
     between = f" {sign} " if len(values) == 2 and sign != "," else ", "
     return f"{law}: {between.join(map(_told, values))}" if values else law
+
+
+def no_model(model: object) -> ArgumentError:
+    """The error for an object that is not a model.
+
+    >>> print(no_model(3))
+    a model is a ModelProto, its bytes or a path, not int
+    """
+    kind = type(model)
+    name = f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
+    cure = _CURES.get(name, "")
+    return ArgumentError(f"a model is a ModelProto, its bytes or a path, not {kind.__name__}{cure}")
+
+
+def no_path(path: object) -> ArgumentError:
+    """The error for an object that is no path of a model.
+
+    >>> print(no_path(3))
+    the path of a model is a text or a PathLike, not int
+    """
+    cure = ": call infer_shapes for a model in memory" if type(path).__name__ == "ModelProto" else ""
+    return ArgumentError(f"the path of a model is a text or a PathLike, not {type(path).__name__}{cure}")
+
+
+_CURES = {
+    "onnx_ir.Model": ": call onnx_infer.integrations.onnx_ir.infer(model), or infer_shapes of the same module",
+    "onnx_ir.Node": ": call onnx_infer.integrations.onnx_ir_nodes.infer_node_outputs for a single node",
+    "onnx.GraphProto": ": wrap it by onnx.helper.make_model(graph)",
+    "onnx.NodeProto": ": call onnx_infer.infer_node_outputs for a single node",
+    "torch.ONNXProgram": ": call onnx_infer.integrations.onnx_ir.infer(program.model), see docs/coming_from.md",
+    "torch.ExportedProgram": ": export it by torch.onnx.export first, see docs/coming_from.md",
+}
+"""Class, with its package -> how to pass such an object."""

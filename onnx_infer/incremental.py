@@ -14,9 +14,8 @@ import onnx
 from onnx_infer.engine.scope import captured
 from onnx_infer.engine.walk import Steps, end, run_graph
 from onnx_infer.errors import ArgumentError, ShapeInferenceError
-from onnx_infer.inference import Request, run
+from onnx_infer.inference import Request, run, with_options
 from onnx_infer.model.graph import label_of
-from onnx_infer.options import with_options
 from onnx_infer.protobuf.growing import GrowingModel, renamed
 from onnx_infer.protobuf.nodes import Literal, read_node
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from onnx_infer.diagnostics import Diagnostic
-    from onnx_infer.engine.record import Mark, Record
+    from onnx_infer.engine.record import Record
     from onnx_infer.inference import Broadcast, Initializers
     from onnx_infer.model.graph import Node
     from onnx_infer.results.guards import Guard
@@ -55,9 +54,6 @@ class Checkpoint(NamedTuple):
     number: int
     model: GrowingModel
     lengths: tuple[int, ...]
-    record: Record | None
-    mark: Mark | None
-    constants: tuple[int, int]
 
 
 class Incremental:
@@ -96,7 +92,7 @@ class Incremental:
         self._options = options
         self._model = GrowingModel(ir_version, opsets, metadata or {})
         self._model.functions += functions
-        self._nodes: list[Node | Literal | None] = []  # those of the model, as they were read
+        self._nodes: list[Node | Literal] = []  # those of the model, as they were read
         self._record: Record | None = None  # that of the first walk over the model so far; None if it starts anew
         self._checkpoints: list[int] = []  # the numbers of those that lie before the state now
         self._count = 0
@@ -221,16 +217,14 @@ class Incremental:
 
     def checkpoint(self) -> Checkpoint:
         """The state now, for `rollback`."""
-        record = self._record
         self._count += 1
         self._checkpoints.append(self._count)
-        if record is None:
-            return Checkpoint(self, self._count, self._model, self._model.lengths(), None, None, (0, 0))
-        constants = len(record.scope.constants), len(record.model.graph.literals)
-        return Checkpoint(self, self._count, self._model, self._model.lengths(), record, record.mark(), constants)
+        return Checkpoint(self, self._count, self._model, self._model.lengths())
 
     def rollback(self, checkpoint: Checkpoint) -> None:
         """Forget all that came after the checkpoint. All later answers are those of a model that never had it.
+
+        The nodes before it are visited again at the next call.
 
         Raises ArgumentError for a checkpoint of another inference, or one that an earlier rollback has forgotten.
         """
@@ -240,24 +234,12 @@ class Incremental:
         if self._checkpoints[place : place + 1] != [checkpoint.number]:
             raise ArgumentError("rollback: the checkpoint lies after an earlier rollback, which has forgotten it")
         del self._checkpoints[place + 1 :]
-        if checkpoint.model is self._model:
-            self._model.cut(checkpoint.lengths)
-            del self._nodes[len(self._model.graph.node) :]
-        else:
+        if checkpoint.model is not self._model:
             self._model = checkpoint.model.copy()
-            self._model.cut(checkpoint.lengths)
             self._nodes = [read_node(node) for node in self._model.graph.node]
-        record, mark = checkpoint.record, checkpoint.mark
-        if record is None or mark is None or record is not self._record:
-            self._record = None
-            return
-        record.back_to(mark)
-        scope, (constants, literals) = record.scope, checkpoint.constants
-        while len(scope.constants) > constants:
-            name, _ = scope.constants.popitem()
-            scope.loaded.pop(name, None)
-            scope.unread.discard(name)
-        del record.model.graph.literals[literals:]
+        self._model.cut(checkpoint.lengths)
+        del self._nodes[len(self._model.graph.node) :]
+        self._record = None
 
     # -- what is known ------------------------------------------------------------------------------------------------
 

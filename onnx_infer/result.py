@@ -6,17 +6,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from onnx_infer.errors import OnnxInferError
-from onnx_infer.results.inferred import Inferred, checked_sizes, nameable, schedule
+from onnx_infer.results.inferred import Inferred, checked_sizes
 from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from onnx_infer.model.contract import Contract
-    from onnx_infer.model.graph import Graph, Node
-    from onnx_infer.model.size_texts import Size
     from onnx_infer.results.data_laws import DataLaw
-    from onnx_infer.results.guards import Guard, Violation
+    from onnx_infer.results.guards import Violation
     from onnx_infer.results.reasons import Reason
     from onnx_infer.tools.arena.largest import LargestSize
     from onnx_infer.tools.arena.making import Owner
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
     from onnx_infer.tools.planning.memory import MemoryPlan
     from onnx_infer.tools.planning.planner import Planner
     from onnx_infer.tools.planning.traffic import Traffic
-    from onnx_infer.values.tensor import Shape, Value
+    from onnx_infer.values.tensor import Shape
     from symdim import Guarantee, Var
 
 Model = TypeVar("Model")
@@ -49,9 +47,9 @@ class InferenceResult(Inferred):
         """
         from onnx_infer.results.reasons import reasons
 
-        return reasons(self, schedule(self))
+        return reasons(self)
 
-    @cached_property
+    @property
     def data_laws(self) -> list[DataLaw]:
         """The laws that elements of inputs decide: a run may be refused although every guard holds.
 
@@ -59,7 +57,7 @@ class InferenceResult(Inferred):
         """
         from onnx_infer.results.data_laws import data_laws
 
-        return data_laws(self, schedule(self))
+        return data_laws(self)
 
     @property
     def guarantees(self) -> dict[str, tuple[Guarantee, ...]]:
@@ -91,10 +89,6 @@ class InferenceResult(Inferred):
         given = checked_sizes({**chosen, **sizes}, self.sources.symbols, known)
         guards = (*self.guards, *self.data_guards)
         return violations([g for g in guards if all(v in given or v.name in given for v in g.variables())], given)
-
-    @cached_property
-    def _nameable(self) -> dict[str, Var]:
-        return nameable(self)
 
     def planner(
         self,
@@ -251,7 +245,13 @@ class InferenceResult(Inferred):
 
     def __reduce__(self) -> tuple[object, ...]:
         """A pickle has the results but not the model, which `memory`, `costs`, `apply` and `materialize` need."""
-        return restored, (saved(self), self.found_inputs, self._guards)
+        graph, schedule = self._graph, self._index.nodes
+        nodes = [(*node[:4], Part(has_graphs=False), Part(name=text(node[5].name or ""))) for node in schedule]
+        kept = {"reasons": self.reasons, "data_laws": self.data_laws}
+        found = {"types": dict(self.types), "notes": self.notes, "found_inputs": self.found_inputs, "_kept": kept}
+        found |= {name: getattr(self, name) for name in ("diagnostics", "_guards", "_nameable")}
+        found["_graph"] = Part(inputs=graph.inputs, outputs=list(graph.outputs), literals=list(graph.literals))
+        return restored, (found, nodes)
 
     def apply(self, model: Model, *, contract: bool = False) -> Model:
         """Write the types into the value infos and outputs of the inferred model, or of a copy of it; return it.
@@ -295,56 +295,9 @@ class Part:
         raise OnnxInferError("this result was read from a pickle, which holds no model: infer the model anew for this")
 
 
-class Types(dict[str, "Value"]):
-    """The types of the main graph, in the form of a scope."""
-
-    def touch(self, names: Iterable[str]) -> None:
-        """Nothing to do: all values exist already."""
-
-
-class Wiring(Part):
-    """The main graph with its inputs, outputs and nodes, but without attributes.
-
-    The nodes are in the order of the schedule, because sorting them would need their subgraphs.
-    """
-
-    def __init__(self, graph: Graph, schedule: Sequence[Node]) -> None:
-        nodes = [(*node[:4], Part(has_graphs=False), Part(name=text(node[5].name or ""))) for node in schedule]
-        super().__init__(inputs=graph.inputs, outputs=list(graph.outputs), literals=list(graph.literals), kept=nodes)
-
-    def nodes(self) -> Iterable[Node]:
-        """The nodes. Access to their attributes raises an error."""
-        nodes: list[Node] = self.kept
-        return nodes
-
-
-def saved(result: Inferred) -> Part:
-    """The replacement for the record in a result that was read from a pickle."""
-    from onnx_infer.results.data_laws import data_laws
-    from onnx_infer.results.reasons import reasons
-
-    nodes = schedule(result)
-    return Part(
-        scope=Types(result.types),
-        diagnostics=result.diagnostics,
-        notes=result.notes,
-        kept={
-            "reasons": reasons(result, nodes),
-            "data_laws": data_laws(result, nodes),
-            "nameable": nameable(result),
-        },
-        model=Part(graph=Wiring(result._record.model.graph, nodes)),
-    )
-
-
-def restored(
-    record: Part, found_inputs: Mapping[str, tuple[Size, ...]], guards: tuple[list[Guard], ...]
-) -> InferenceResult:
-    """The result from a pickle. The contract in the file is judged already, so it has none."""
-    from onnx_infer.inference import Run
-
-    result = InferenceResult(Run(record, found_inputs))  # type: ignore[arg-type]  # it stands in for a record
-    nodes: Any = record.model.graph.nodes()
+def restored(found: Mapping[str, Any], nodes: Sequence[Any]) -> InferenceResult:
+    """The result from a pickle: what was found, and the nodes in the order of the schedule, without attributes."""
+    result = InferenceResult.__new__(InferenceResult)
     index = Part(nodes=nodes, producer={name: node for node in nodes for name in node[3]}.get)
-    vars(result).update(_record=record, _index=index, _guards=guards, _kept=record.kept)
+    vars(result).update(found, _run=Part(), _record=Part(), _index=index)
     return result

@@ -54,7 +54,7 @@ from onnx_infer.ops.kinds import (
 )
 from onnx_infer.testing import run_case
 from onnx_infer.values import dtype
-from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse
+from onnx_infer.values.containers import Map, Optional, Sequence, Sparse
 from symdim import ceildiv, maximum, minimum, product
 
 __all__ = [

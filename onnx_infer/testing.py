@@ -26,11 +26,12 @@ from onnx_infer.errors import OpUsageError, ShapeInferenceError
 from onnx_infer.laws.statements import named
 from onnx_infer.model.graph import Attributes
 from onnx_infer.model.symbols import Symbols
-from onnx_infer.operators.lookup import bind
+from onnx_infer.operators.operator import bind
 from onnx_infer.operators.schema import NEWEST
 from onnx_infer.types.join import sequence_of
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor, Value, substitute
+from onnx_infer.values.containers import Map, Optional, Sequence, Sparse
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value, substitute
 from symdim import parse
 from symdim.algebra.application import Application
 from symdim.algebra.dims import variables_of
@@ -40,7 +41,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
-_HEAD = re.compile(r"(?:(?P<domain>[\w.]+)::)?(?P<name>\w+)-(?P<version>\d+)(?:\((?P<attributes>.*)\))?$", re.DOTALL)
+_CALL = re.compile(
+    r"(?:(?P<domain>[\w.]+)::)?(?P<name>\w+)-(?P<version>\d+)(?:\((?P<attributes>.*?)\))?\s*(?::(?P<operands>.*))?$",
+    re.DOTALL,
+)
 _CONDITION = re.compile(r"\((.*)\) > 0")
 _RATIO = re.compile(r"\((.*)\)/\((.*)\)")
 _ROUNDED = re.compile(r"\w+\[f\d\d\]")
@@ -78,7 +82,11 @@ def read_value(text: str) -> Value | None:
     """
     text = text.strip()
     if text.startswith("seq("):
-        return _sequence(text[4:-1])
+        elem, *length = split(text[4:-1], ";")
+        parts = split(text[4:-1])
+        if len(parts) > 1 and not length:
+            return sequence_of([item for part in parts if (item := read_value(part)) is not None])
+        return Sequence(None if elem == "?" else read_value(elem), parse(length[0]) if length else None)
     if text.startswith("optional("):
         elem, *state = split(text[9:-1], ";")
         return Optional(None if elem == "?" else read_value(elem), state[0] == "full" if state else None)
@@ -100,14 +108,6 @@ def read_value(text: str) -> Value | None:
     )
     data = None if found["data"] is None else tuple(_element(x, dtype) for x in split(found["data"]))
     return SymTensor(dtype, shape, data)
-
-
-def _sequence(text: str) -> Sequence:
-    elem, *length = split(text, ";")
-    parts = split(text)
-    if len(parts) > 1 and not length:
-        return sequence_of([item for part in parts if (item := read_value(part)) is not None])
-    return Sequence(None if elem == "?" else read_value(elem), parse(length[0]) if length else None)
 
 
 _READING = Lock()
@@ -290,11 +290,10 @@ def read_call(text: str) -> Call:
     >>> read_call("Concat-13(axis=-1): f32[N, 3], f32[N, H]")
     Call(domain='', name='Concat', version=13, attributes={'axis': -1}, inputs=[f32[N, 3], f32[N, H]])
     """
-    head, operands = _split_head(text)
-    found = _HEAD.match(head)
+    found = _CALL.match(text.strip())
     if found is None:
-        raise ValueError(f"{head!r} is not the head of a case, such as Concat-13(axis=-1): or com.acme::Widen-1:")
-    inputs = [read_value(operand) for operand in split(operands)]
+        raise ValueError(f"{text!r} is not the head of a case, such as Concat-13(axis=-1): or com.acme::Widen-1:")
+    inputs = [read_value(operand) for operand in split(found["operands"] or "")]
     attributes = read_attributes(found["attributes"] or "")
     return Call(found["domain"] or "", found["name"], int(found["version"]), attributes, inputs)
 
@@ -318,16 +317,6 @@ def run_case(line: str) -> tuple[str, str]:
     shown = ["-" if want == "-" else str(value) for want, value in zip(wanted, results, strict=True)]
     normal = [want if want == "-" else str(read_value(want)) for want in wanted]
     return ", ".join(shown + failed), ", ".join(normal + ([error_word + message] if error_word else []))
-
-
-def _split_head(call: str) -> tuple[str, str]:
-    """The head and the operands: before and after the first colon outside brackets that is not part of a `::`."""
-    depth = 0
-    for i, c in enumerate(call):
-        depth += (c in "([{") - (c in ")]}")
-        if c == ":" and depth == 0 and call[i - 1 : i] != ":" and call[i + 1 : i + 2] != ":":
-            return call[:i].strip(), call[i + 1 :].strip()
-    return call.strip(), ""
 
 
 __all__ = [

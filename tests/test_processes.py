@@ -68,14 +68,14 @@ import os, signal, sys
 from threading import Event, Thread
 from symdim import Var, clear_caches, maximum
 from symdim.algebra import interning, variable
-from onnx_infer.values import table
+from onnx_infer.values import tensor
 from tests.answers import algebra, inference
 
 expected = algebra(), inference()
 N, held, done = Var("N"), Event(), Event()
 
 def hold():
-    with interning._lock, variable._lock, table._lock:
+    with interning._lock, variable._lock, tensor._lock:
         held.set()
         done.wait()
 

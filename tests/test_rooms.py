@@ -53,7 +53,7 @@ ROOMS = {
         "canonical",
     ],
     "onnx_infer": [
-        "errors options",
+        "errors",
         "values",
         "laws",
         "elements",

@@ -19,7 +19,7 @@ from onnx.parser import parse_model
 import onnx_infer.inference
 from onnx_infer import InferenceResult, infer
 from onnx_infer.testing import read_attributes
-from onnx_infer.values import table
+from onnx_infer.values import tensor
 from symdim import Expr, Scope, Var, clear_caches, maximum, parse
 from symdim.algebra import interning, variable
 from tests.answers import MODELS, TEXTS, algebra, folding, inference
@@ -172,7 +172,7 @@ def test_threads_that_empty_caches_build_one_object() -> None:
 @actions
 def test_another_inference_may_run_between_any_two_lines(action: Callable[[], str]) -> None:
     """As another thread does; where a lock is held, it would wait."""
-    expected, locks = action(), (interning._lock, variable._lock, table._lock)
+    expected, locks = action(), (interning._lock, variable._lock, tensor._lock)
 
     def other() -> None:
         if not any(lock._is_owned() for lock in locks):  # type: ignore[attr-defined]
@@ -230,13 +230,13 @@ def test_the_collector_runs_again_after_an_inference(monkeypatch: pytest.MonkeyP
     """Also if the inference raises. Where the collector did not run before, it does not run afterwards."""
     model = parse_model('<ir_version: 10, opset_import: ["": 20]> g (float[N] x) => (y) { y = Neg (x) }')
     seen: list[bool] = []
-    outer = onnx_infer.inference.given_by
+    outer = onnx_infer.inference.infer_forward
 
-    def given_by(*given: Any) -> Any:
+    def infer_forward(*given: Any, **options: Any) -> Any:
         seen.append(gc.isenabled())
-        return outer(*given)
+        return outer(*given, **options)
 
-    monkeypatch.setattr(onnx_infer.inference, "given_by", given_by)
+    monkeypatch.setattr(onnx_infer.inference, "infer_forward", infer_forward)
     infer(model)
     assert gc.isenabled()
     with pytest.raises(ValueError, match="policy"):

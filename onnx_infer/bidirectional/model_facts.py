@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.constraints.registration import Operand, bound_form
 from onnx_infer.diagnostics import Diagnostic, WrongShape
-from onnx_infer.engine.claims import has_own_name, is_claimable, is_of_found_rank
-from onnx_infer.engine.declared import trusts
+from onnx_infer.engine.declared import has_own_name, is_claimable, is_of_found_rank, trusts
 from onnx_infer.laws.readable import NOT_CHOSEN
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.graph import label_of
-from onnx_infer.operators.verification import check_inputs, wrong_number
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, OneOf, SymTensor, Value
+from onnx_infer.operators.element_types import check_inputs, wrong_number
+from onnx_infer.values.containers import OneOf
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
 from symdim.algebra.named_tuple import NamedTuple

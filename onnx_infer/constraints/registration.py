@@ -118,7 +118,7 @@ def _row(operand: Operand | None, name: str) -> Row:
 
 
 FAMILIES = (
-    "elementwise", "linear", "window", "movement", "reshaping", "indexing", "reduction", "attention",
+    "linear", "window", "movement", "reshaping", "reduction", "attention",
 )  # fmt: skip
 
 

@@ -10,19 +10,17 @@ from math import isfinite
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from onnx_infer.contract.sizes import Broken, Sizes
 from onnx_infer.errors import ArgumentError, OnnxInferError, UnknownSymbol
-from onnx_infer.model.contract import ELEMENT, Contract, Names
+from onnx_infer.model.contract import ELEMENT, Condition, Contract, Names, interval, written
 from onnx_infer.model.given import KEY, contract_in
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.protobuf.files import Source, read_model
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.results.guards import Guard, Violation, guard_of, violations
-from onnx_infer.results.sources import linear_in
+from onnx_infer.results.sizes import Broken, Sizes, linear_in
 from onnx_infer.types.join import variables_in
 from symdim import Expr, SymdimError
 from symdim.errors import printable
-from symdim.relations.relation import Relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -36,25 +34,9 @@ Number: TypeAlias = "int | Fraction | float"
 """A value of a side of a guard. A float is infinite, or NaN."""
 
 
-class Elements(NamedTuple):
-    """The elements of arrays by name, such as `k[0]`: integers, and floats that are none."""
-
-    whole: dict[str, int]
-    floats: dict[str, float]
-
-
-def elements(guards: Iterable[Guard], arrays: Mapping[str, Any]) -> Elements:
-    """The elements of arrays that guards speak of. Those that are no numbers are left out.
-
-    >>> import numpy as np
-    >>> from symdim import Var
-    >>> from symdim.relations.relation import Relation
-    >>> from onnx_infer.results.guards import Guard
-    >>> guard = Guard(Relation("at_most", Var.fresh("k[0]"), Var.fresh("k[1]")), "a law")
-    >>> elements([guard], {"k": np.array([2.0, 2.5])})
-    Elements(whole={'k[0]': 2}, floats={'k[1]': 2.5})
-    """
-    found = Elements({}, {})
+def _elements(guards: Iterable[Guard], arrays: Mapping[str, Any]) -> dict[str, int | float]:
+    """The elements of arrays that guards speak of, such as `k[0]`: integers, and floats that are none."""
+    found: dict[str, int | float] = {}
     flat: dict[str, Any] = {}
     for name in dict.fromkeys(v.name for guard in guards for v in guard.variables()):
         element = ELEMENT.fullmatch(name)
@@ -62,40 +44,23 @@ def elements(guards: Iterable[Guard], arrays: Mapping[str, Any]) -> Elements:
             continue
         if element[1] not in flat:
             flat[element[1]] = arrays[element[1]].reshape(-1)
-        row, index = flat[element[1]], int(element[2])
-        if index < len(row):
-            value = row[index]
-            value = value.item() if hasattr(value, "item") else value
-            if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
-                found.whole[name] = int(value)
-            elif isinstance(value, float):
-                found.floats[name] = value
+        row, place = flat[element[1]], int(element[2])
+        value: Any = row[place] if place < len(row) else None
+        value = value.item() if hasattr(value, "item") else value
+        if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
+            found[name] = int(value)
+        elif isinstance(value, float):
+            found[name] = value
     return found
 
 
-def sides(condition: Relation, known: Mapping[Any, int], floats: Mapping[str, float]) -> tuple[Number, Number] | None:
-    """The exact values of both sides; None if one cannot be computed, such as a quotient of a float.
-
-    >>> from symdim import Var
-    >>> from symdim.relations.relation import Relation
-    >>> N, k = Var("N"), Var.fresh("k[0]")
-    >>> sides(Relation("at_least", N, 2 * k), {"N": 5}, {"k[0]": 2.5})
-    (5, Fraction(5, 1))
-    >>> sides(Relation("at_least", N, -k), {"N": 5}, {"k[0]": float("inf")})
-    (5, -inf)
-    >>> print(sides(Relation("at_least", N, k // 2), {"N": 5}, {"k[0]": 2.5}))
-    None
-    """
-    left, right = (_value(side, known, floats) for side in (condition.left, condition.right))
-    return None if left is None or right is None else (left, right)
-
-
-def shown(number: Number) -> Any:
+def _shown(number: Number) -> Any:
     """A value as messages have it."""
     return float(number) if isinstance(number, Fraction) and abs(number) < 2**53 else number
 
 
 def _value(side: Dim, known: Mapping[Any, int], floats: Mapping[str, float]) -> Number | None:
+    """The exact value of a side of a guard; None if it cannot be computed, such as a quotient of a float."""
     if isinstance(side, Expr):
         side = side.substitute({v: known[v.name] for v in side.variables() if v.name in known})
     if isinstance(side, int):
@@ -207,28 +172,26 @@ class Judge:
         self.sizes.read(shapes, given, self.contract.bounds, self.optional)
         names, guards = Names(), []
         unchecked = list(self.sizes.unchecked)
+        conditions: list[Condition] = []
         for symbol in dict.fromkeys((*self.sizes.of, *self.contract.bounds)):
             low, high = self.contract.bounds.get(symbol, (1, None))
-            bounds = [Relation("at_least", names.var(symbol), low)]
-            bounds += [] if high is None else [Relation("at_most", names.var(symbol), high)]
-            guards += [Guard(bound, _RANGE, kind="declared") for bound in bounds]
-        for condition in self.contract.guards:
+            conditions += interval(written(names.var(symbol)), low, high, _RANGE)
+        for condition in (*conditions, *self.contract.guards):
             try:
                 guards.append(guard_of(condition, names))
             except SymdimError as error:
                 unchecked.append(f"{condition.relation} of {condition.left} and {condition.right}: {error}")
-        found = elements(guards, arrays)
-        values: dict[str | Var, int] = dict([*self.sizes.of.items(), *found.whole.items()])
-        told: dict[str | Var, float] = {**values}
-        told.update(found.floats.items())
+        told: dict[Any, Any] = {**self.sizes.of, **_elements(guards, arrays)}
+        values = {name: size for name, size in told.items() if not isinstance(size, float)}
+        floats = {name: size for name, size in told.items() if isinstance(size, float)}
         known, broken = [], list(self.sizes.broken)
         for guard in guards:
-            if any(v.name in found.floats for v in guard.variables()):
-                both = sides(guard.condition, values, found.floats)
-                if both is None:
+            if any(v.name in floats for v in guard.variables()):
+                left, right = (_value(side, values, floats) for side in (guard.lhs, guard.rhs))
+                if left is None or right is None:
                     unchecked.append(str(guard))
-                elif not guard.condition.compares(*both):
-                    broken.append(self._broken(Violation(guard, shown(both[0]), shown(both[1]), guard.kind), told))
+                elif not guard.condition.compares(left, right):
+                    broken.append(self._broken(Violation(guard, _shown(left), _shown(right), guard.kind), told))
             elif _has_value(guard, values):
                 known.append(guard)
             else:

@@ -2,10 +2,10 @@
 
     arithmetic.py    the integer operators of ONNX     conditions.py    comparison, logic, Where
     reductions.py    sums, products, extrema           ratio.py         exact quotients: floats that came from sizes
-    remainders.py    Mod                               lifting.py       a function of elements as one of tensors
-    ranges.py        the ranges of element types       scaling.py       sizes times floats
-    samples.py       some known elements of a tensor   indices.py       elements as indices into an axis
-    powers.py        roots, powers, logarithms       progressions.py  elements of ranges, of any number
+    lifting.py       a function of elements as one     samples.py       some known elements of a tensor
+                     of tensors; exact ranges          scaling.py       sizes times floats
+    powers.py        roots, powers, remainders         indices.py       elements as indices into an axis
+    progressions.py  elements of ranges, of any number
 
 The room uses `laws` and `values`. Begin with `lifting.py`.
 """

@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.ratio import Element, Ratio, fraction, ratio
 from onnx_infer.errors import Unknown
-from onnx_infer.laws.known import holds
 from onnx_infer.laws.sizes import at_least
 from symdim import Expr, Max, Min, maximum, minimum, product, total
-from symdim.algebra.dims import bounds_of
 from symdim.algebra.order import sorted_units
 from symdim.algebra.polynomials import powers_of, terms_of
 
@@ -104,17 +102,8 @@ def compare(x: Element, y: Element) -> int | None:
     """-1, 0 or 1 if x is smaller, equal or larger; None if that is not known."""
     if isinstance(x, Positive) or isinstance(y, Positive):
         return None
-    if not _symbolic(x, y):
-        return int(x > y) - int(x < y)
-    gap = _gap(x, y)
-    if gap is None:
-        return None
-    lo, hi = bounds_of(gap)
-    if (lo is not None and lo > 0) or holds(gap, ">", 0):
-        return 1
-    if (hi is not None and hi < 0) or holds(gap, "<", 0):
-        return -1
-    return 0 if lo == 0 == hi or holds(gap, "==", 0) else None
+    below, above = less(x, y), less(y, x)
+    return int(above) - int(below) if isinstance(below, bool) and isinstance(above, bool) else None
 
 
 def less(x: Element, y: Element) -> Element:

@@ -13,8 +13,7 @@ from onnx_infer.elements.arithmetic import ABSOLUTE, ADD, MULTIPLY, NEGATE, SUBT
 from onnx_infer.laws.readable import is_unreadable
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.progression import Progression
-from onnx_infer.values.tensor import Dim, Shape, SymTensor
+from onnx_infer.values.tensor import Dim, Progression, Shape, SymTensor
 from symdim import Expr, maximum, minimum, total
 from symdim.algebra.dims import at_most
 

@@ -16,8 +16,7 @@ from onnx_infer.laws.readable import is_unreadable
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import elements_of, unread
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.propagated import is_small
-from onnx_infer.values.tensor import Dim, SymTensor, Value
+from onnx_infer.values.tensor import Dim, SymTensor, Value, is_small
 from symdim import Expr
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@
     subgraph.py        graph attributes                      calls.py           calls of functions
     demands.py         which statements hold in every run, and which none fulfils
     repeat.py          what a second pass knows from the start
-    declared.py        the types that a model declares       claims.py          the claims in them, and names from these
+    declared.py        declared types, merged; their claims  claims.py          names from claims, after the walk
     fresh.py           fresh sizes and their equals          run_time.py        elements that only a run knows
     substitution.py    sizes of a record replaced by others: solved, shorter, with declared names
     assumptions.py     assumptions of the caller             messages.py        what is reported at the end

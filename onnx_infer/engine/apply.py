@@ -10,24 +10,21 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.diagnostics import Diagnostic, Refusal, about_node
 from onnx_infer.elements.conditions import Positive
-from onnx_infer.engine.fresh import renew
 from onnx_infer.engine.scope import UndefinedInput
 from onnx_infer.errors import OnnxInferError, OpUsageError
-from onnx_infer.laws.known import supposing
+from onnx_infer.laws.bounds import supposing
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.laws.statements import USUAL, Mode, Statement, Trace, named
 from onnx_infer.model.graph import label_of
 from onnx_infer.types.branches import demand_side, of_branches, of_side, sources_of
 from onnx_infer.types.join import either
-from onnx_infer.values.tensor import OneOf, plain, substitute
+from onnx_infer.values.containers import OneOf, plain
+from onnx_infer.values.tensor import substitute
 from onnx_infer.values.text import bounded
 from symdim import Expr, Var
-from symdim.algebra.evaluate import Substitution
 from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from onnx_infer.engine.record import Record
     from onnx_infer.engine.run_time import NewSize
     from onnx_infer.engine.scope import Scope
@@ -58,18 +55,6 @@ class Outcome(NamedTuple):
     refused: bool = False
     teaches: bool = True
     """Whether its statements may replace fresh sizes."""
-
-    def substitute(self, variables: Mapping[Var, Dim]) -> Outcome:
-        """The outcome with other sizes in place of variables, in the bounds of its fresh sizes, too."""
-        sizes = dict(variables)
-        for var in self.fresh:
-            renew(var, sizes)
-        known = Substitution(sizes)
-        return self._replace(
-            values=tuple([substitute(value, known) for value in self.values]),
-            statements=tuple([s.substitute(known) for s in self.statements]),
-            fresh=tuple([v for var in self.fresh if isinstance(v := sizes.get(var, var), Var)]),
-        )
 
 
 def apply(

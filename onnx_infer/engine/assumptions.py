@@ -7,8 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import UnknownSymbol
-from onnx_infer.laws.bounds import Bounds
-from onnx_infer.laws.known import Known, holds
+from onnx_infer.laws.bounds import Bounds, Known, holds
 from onnx_infer.model.given import Narrowed, interval_text
 from onnx_infer.types.join import symbols_of
 from onnx_infer.values.tensor import SymTensor

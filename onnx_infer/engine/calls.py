@@ -12,28 +12,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import onnx
+
 from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.engine.apply import Outcome
 from onnx_infer.engine.record import Bodies, Checkpoint, Record
 from onnx_infer.engine.scope import Scope
 from onnx_infer.laws.statements import make_size
-from onnx_infer.model.graph import (
-    Attributes,
-    Function,
-    Node,
-    label_of,
-    normal_domain,
-    read_once,
-    title_of,
-)
-from onnx_infer.operators.lookup import operators_of
+from onnx_infer.model.graph import Attributes, Function, Node, label_of, normal_domain, read_once, title_of
+from onnx_infer.operators.known_schemas import exists, newest_known
+from onnx_infer.operators.operator import operators_of
+from onnx_infer.operators.registration import registry
+from onnx_infer.operators.schema import NEWEST
 from onnx_infer.types.join import NOTHING, kind_of, variables_in
 from onnx_infer.values.tensor import Dim, Value, substitute
 from onnx_infer.values.text import text
 from symdim import Var
 from symdim.algebra.dims import variables_of
+from symdim.errors import nearest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from onnx_infer.laws.statements import Statement
 
 MOST_NESTED = 1 << 12
@@ -112,9 +112,41 @@ def overloads_of(record: Record, node: Node) -> str | None:
     return f"the model has {wanted} of this function; its overloads are {', '.join(map(repr, others))}"
 
 
-def names_of_functions(record: Record) -> list[tuple[str, str]]:
-    """The domain and name of each function of the model."""
-    return [(domain, name) for domain, name, _ in record.calls.of_model]
+def cure_of_missing(domain: str, op_type: str, version: int, functions: Iterable[tuple[str, str, str]] = ()) -> str:
+    """What a user can do about an operator without a rule at an opset version.
+
+    `functions` are the (domain, name, overload) of the model's functions, which a node can call as it calls operators.
+
+    >>> cure_of_missing("", "Gelu", 17)
+    'it exists from opset 20, and the model imports 17: convert the model (onnx.version_converter)'
+    >>> cure_of_missing("", "FusedMatMul", 17)
+    'com.microsoft has an operator of this name: is the domain of the node right?'
+    >>> cure_of_missing("com.microsoft", "FusedMatmul", 1)
+    'do you mean FusedMatMul?'
+    >>> cure_of_missing("com.acme", "Interleave", 1)
+    'add a rule with @onnx_infer.rules.op or --import MODULE (docs/plugins.md)'
+    """
+    domain = normal_domain(domain)
+    since = _first_version(domain, op_type, version)
+    if since is not None:
+        imported = f"the model imports {version}: convert the model (onnx.version_converter)"
+        return f"it exists from opset {since}, and {imported}"
+    known = {(of, name) for of, name, _ in registry.supported()} | {(of, name) for of, name, _ in functions}
+    others = sorted({d or "ai.onnx" for d, name in known if name == op_type and d != domain})
+    if others:
+        return f"{' and '.join(others)} has an operator of this name: is the domain of the node right?"
+    if len(op_type) > 2 and (meant := nearest(op_type, (name for d, name in sorted(known) if d == domain))):
+        return f"do you mean {meant}?"
+    why = f"the model does not import {domain}; " if version == NEWEST else ""
+    return f"{why}add a rule with @onnx_infer.rules.op or --import MODULE (docs/plugins.md)"
+
+
+def _first_version(domain: str, op_type: str, version: int) -> int | None:
+    """The first opset version after this one at which the operator exists. None if onnx does not know one."""
+    if exists(domain, op_type, version):
+        return None
+    newest = newest_known(domain) or onnx.defs.get_schema(op_type, domain=domain).since_version  # of a user's domain
+    return next((v for v in range(max(version, 0) + 1, newest + 1) if exists(domain, op_type, v)), None)
 
 
 # -- attributes -----------------------------------------------------------------------------------------------

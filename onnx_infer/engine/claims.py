@@ -23,47 +23,17 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.engine.record import Claim, Record
 from onnx_infer.engine.substitution import rename, replace_solved
-from onnx_infer.laws.readable import is_long
 from onnx_infer.laws.sizes import differ, is_fresh
 from onnx_infer.laws.statements import Statement
 from onnx_infer.model.size_texts import is_name
 from onnx_infer.types.merge import size_pairs
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Value
+from onnx_infer.values.tensor import Dim
 from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
 from symdim.algebra.origin import Declared
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-FORCED_RANK = "the rank that the model forces on"
-"""The law of a statement that follows from a rank which an earlier pass has found, in place of a declared rank."""
-
-
-def claimed_sizes(declared: Value, inferred: Value | None) -> Iterator[tuple[Dim, Dim | None]]:
-    """The declared sizes that are claims, each with the inferred one: where the declared type says something else."""
-    for ours, found in size_pairs(declared, inferred):
-        says_more = ours is not UNKNOWN_SIZE and found is not UNKNOWN_SIZE and ours is not found
-        if says_more and not (isinstance(ours, int) and isinstance(found, int)):
-            yield ours, found
-
-
-def is_of_found_rank(statement: Statement) -> bool:
-    """Whether a statement follows from a rank that an earlier pass has found."""
-    return statement.law.startswith(FORCED_RANK)
-
-
-def is_claimable(size: Dim) -> bool:
-    """Whether a declared number of a size is a claim for the second pass: data decide the size, or it is long."""
-    return is_fresh(size) or is_long(size)
-
-
-def has_own_name(size: Dim) -> bool:
-    """Whether a declared size contains a name that no input has."""
-    return any(isinstance(v.origin, Declared) for v in variables_of([size]))
-
-
-# -- names, after the walk -------------------------------------------------------------------------------------
 
 
 def name_sizes(record: Record) -> list[str]:

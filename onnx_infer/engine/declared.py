@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, Literal
 
 from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.elements.conditions import Positive
-from onnx_infer.engine.claims import FORCED_RANK, claimed_sizes, has_own_name, is_claimable
 from onnx_infer.engine.record import Claim
+from onnx_infer.laws.readable import is_long
 from onnx_infer.laws.sizes import differ, is_fresh
-from onnx_infer.laws.statements import Kind, Statement, make_size
-from onnx_infer.types.merge import merge, selected, with_numbers_only, without_claims
-from onnx_infer.values.tensor import UNKNOWN_SIZE, OneOf, SymTensor, Value
-from symdim import Expr, Var
+from onnx_infer.laws.statements import Kind, Statement
+from onnx_infer.types.merge import merge, selected, size_pairs, with_numbers_only, without_claims
+from onnx_infer.values.containers import OneOf
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
+from symdim import Expr
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import variables_of
 from symdim.algebra.named_tuple import NamedTuple
+from symdim.algebra.origin import Declared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from onnx_infer.engine.record import Record
     from onnx_infer.model.graph import Node
@@ -36,8 +38,31 @@ Keeps = Literal["numbers", "plain numbers", "nothing"]
 DECLARED_RANK = "declared rank of"
 """How the law of a guard begins that a declared rank makes. The file keeps this rank."""
 
-NAMELESS = "no size declared"
-"""The origin of a size for which a declared type has neither a number nor a name."""
+FORCED_RANK = "the rank that the model forces on"
+"""The law of a statement that follows from a rank which an earlier pass has found, in place of a declared rank."""
+
+
+def claimed_sizes(declared: Value, inferred: Value | None) -> Iterator[tuple[Dim, Dim | None]]:
+    """The declared sizes that are claims, each with the inferred one: where the declared type says something else."""
+    for ours, found in size_pairs(declared, inferred):
+        says_more = ours is not UNKNOWN_SIZE and found is not UNKNOWN_SIZE and ours is not found
+        if says_more and not (isinstance(ours, int) and isinstance(found, int)):
+            yield ours, found
+
+
+def is_of_found_rank(statement: Statement) -> bool:
+    """Whether a statement follows from a rank that an earlier pass has found."""
+    return statement.law.startswith(FORCED_RANK)
+
+
+def is_claimable(size: Dim) -> bool:
+    """Whether a declared number of a size is a claim for the second pass: data decide the size, or it is long."""
+    return is_fresh(size) or is_long(size)
+
+
+def has_own_name(size: Dim) -> bool:
+    """Whether a declared size contains a name that no input has."""
+    return any(isinstance(v.origin, Declared) for v in variables_of([size]))
 
 
 def trusts(record: Record, name: str) -> bool:
@@ -47,7 +72,7 @@ def trusts(record: Record, name: str) -> bool:
 
 def merged(record: Record, name: str, declared: Value, inferred: Value, node: Node) -> Value:
     """The declared and the inferred type of a value, merged."""
-    if declared is inferred or record.setting.policy == "override" or is_equal(declared, inferred):
+    if declared is inferred or record.setting.policy == "override":
         return inferred
     trusted = trusts(record, name)
     uses_claims = trusted or record.setting.uses_claims
@@ -66,13 +91,13 @@ def merged(record: Record, name: str, declared: Value, inferred: Value, node: No
     value, conflicts, claimed = _merged(declared, inferred, policy, trusted, keeps)
     if conflicts:
         _report(record, name, conflicts)
-        return opened(record, value)
+        return record.sizes.opened(value)
     if not claimed:
-        return opened(record, value)
+        return record.sizes.opened(value)
     known = [Claim(name, ours, found, node) for ours, found in claimed if found is not None]
     if known:
         _claim(record, known, trusted)
-    return opened(record, value if len(known) == len(claimed) else declared_only(record, name, value, node))
+    return record.sizes.opened(value if len(known) == len(claimed) else declared_only(record, name, value, node))
 
 
 def _report(record: Record, name: str, conflicts: Iterable[Conflict]) -> None:
@@ -119,7 +144,7 @@ def declared_only(record: Record, name: str, declared: Value, node: Node) -> Val
     stated, so only numbers count.
     """
     if record.nesting.depth and not record.setting.assumes_declared:
-        return opened(record, with_numbers_only(declared))
+        return record.sizes.opened(with_numbers_only(declared))
     claimed = [size for size, _ in claimed_sizes(declared, None)]
     for place, size in enumerate(claimed):
         here = name, place
@@ -129,14 +154,14 @@ def declared_only(record: Record, name: str, declared: Value, node: Node) -> Val
             _guard(record, name, size, node)
         else:
             record.declared.claims.append(Claim(name, size, None, node))
-    return opened(record, declared)
+    return record.sizes.opened(declared)
 
 
 def _guard(record: Record, name: str, declared: Dim, node: Node) -> None:
     """State that a size about which nothing is inferred is the declared one, unless this is a number or known."""
     if isinstance(declared, Expr) and not trusts(record, name):
         law = f"declared of {'output' if name in record.model.graph.outputs else 'value'} '{name}'"
-        record.statements.add(Statement("equal", _open(record, 0, None), declared, law, "declared"), node)
+        record.statements.add(Statement("equal", record.sizes.nameless(), declared, law, "declared"), node)
 
 
 def of_input(record: Record, name: str, declared: Value, given: Value) -> Value:
@@ -150,20 +175,7 @@ def of_input(record: Record, name: str, declared: Value, given: Value) -> Value:
     def reported(conflict: Conflict) -> None:
         record.complain(f"input '{name}' of a body: {conflict.text}")
 
-    return opened(record, merge(declared, given, "refine", reported))
-
-
-def opened(record: Record, value: Value) -> Value:
-    """The value with new names for unknown sizes."""
-    if not isinstance(value, SymTensor) or value.shape is None or UNKNOWN_SIZE not in value.shape:
-        return value
-    return SymTensor(value.dtype, [_open(record, 0, None) if d is UNKNOWN_SIZE else d for d in value.shape])
-
-
-def _open(record: Record, low: int, high: int | None) -> Var:
-    new = make_size(record.symbols.name(), low, high, None, NAMELESS)
-    record.sizes.created.append(new)
-    return new
+    return record.sizes.opened(merge(declared, given, "refine", reported))
 
 
 def _selecting(declared: SymTensor, inferred: OneOf) -> tuple[RelationKind, Dim, int] | None:
@@ -217,13 +229,6 @@ def _kept(keeps: Keeps, trusted: bool = False) -> Callable[[Dim, Dim], bool]:
         return not is_fresh(inferred) or (trusted and not has_own_name(declared))
 
     return kept
-
-
-def is_equal(declared: Value, inferred: Value) -> bool:
-    """Whether a declared tensor equals the inferred one, apart from known elements."""
-    if not isinstance(declared, SymTensor) or not isinstance(inferred, SymTensor):
-        return False
-    return declared.dtype == inferred.dtype and declared.shape == inferred.shape
 
 
 def is_number(size: Dim) -> bool:

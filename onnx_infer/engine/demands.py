@@ -24,7 +24,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from onnx_infer.diagnostics import Diagnostic
-from onnx_infer.engine.claims import is_of_found_rank
+from onnx_infer.engine.declared import is_of_found_rank
 from onnx_infer.engine.scope import captured
 from onnx_infer.laws.bounds import Bounds, implied_bounds
 from onnx_infer.laws.statements import Statement

@@ -22,23 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 
-class FreshSizes:
+class FreshSizes(dict[Var, "Dim"]):
     """Fresh sizes and their equals, collected from the statements of the main graph.
 
     Only a fresh variable is replaced, by an expression without it. Declared names are never merged.
     """
-
-    def __init__(self) -> None:
-        self._of: dict[Var, Dim] = {}
-
-    def __bool__(self) -> bool:
-        return bool(self._of)
-
-    def copy(self) -> FreshSizes:
-        """A copy that changes by itself."""
-        other = FreshSizes()
-        other._of.update(self._of)
-        return other
 
     def add(self, statement: Statement) -> None:
         """Use an equality. One that is not required replaces nothing."""
@@ -49,8 +37,8 @@ class FreshSizes:
             return
         for a, b in ((lhs, rhs), (rhs, lhs)):
             if isinstance(a, Var) and is_fresh(a) and not (isinstance(b, Expr) and a in b.variables()):
-                self._of[a] = b
-                self._of.update(_bounded_too(a, b))
+                self[a] = b
+                self.update(_bounded_too(a, b))
                 return
         (gap,) = cancelled(lhs - rhs)
         unknown = [v for v in variables_of([gap]) if is_fresh(v)]
@@ -59,15 +47,15 @@ class FreshSizes:
             k = gap._terms.get(var, 0)
             rest = gap - k * var
             if abs(k) == 1 and var not in variables_of([rest]):
-                self._of[var] = -k * rest  # since k * var + rest == 0 for k = 1 or -1
+                self[var] = -k * rest  # since k * var + rest == 0 for k = 1 or -1
 
     def resolve(self, dim: Dim) -> Dim:
         """The size with solved variables replaced."""
-        solved = [v for v in variables_of([dim]) if v in self._of] if self._of else ()
+        solved = [v for v in variables_of([dim]) if v in self] if self else ()
         if not solved:
             return dim
         self._solve(solved)
-        found = _possible(dim, {v: self._of[v] for v in solved if v in self._of})
+        found = _possible(dim, {v: self[v] for v in solved if v in self})
         return dim if found is None else found
 
     def _solve(self, solved: Iterable[Var]) -> None:
@@ -76,7 +64,7 @@ class FreshSizes:
         As in the union-find algorithm, the result is stored for each variable on the way, so a long chain is walked
         once. A value that the variable cannot have in any run is dropped.
         """
-        known, pending = self._of, list(solved)
+        known, pending = self, list(solved)
         while pending:
             var = pending[-1]
             inner = [v for v in variables_of([known.get(var, 0)]) if v in known]
@@ -93,13 +81,14 @@ class FreshSizes:
 
     def rename(self, variables: Mapping[Any, Dim]) -> None:
         """Replace variables by other sizes. A solved variable with a new variable is known under the new one."""
-        renamed = {variables.get(var, var): size for var, size in self._of.items()}
-        self._of = {var: substituted(size, variables) for var, size in renamed.items() if isinstance(var, Var)}
+        renamed = {variables.get(var, var): size for var, size in self.items()}
+        self.clear()
+        self.update((var, substituted(size, variables)) for var, size in renamed.items() if isinstance(var, Var))
 
     def final(self) -> Substitution:
         """The final value of each solved variable, for use when no more statements follow."""
-        self._solve(self._of)
-        return Substitution(self._of)
+        self._solve(self)
+        return Substitution(self)
 
 
 def replacing(sizes: Substitution) -> Callable[[Any], Any]:

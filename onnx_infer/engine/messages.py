@@ -14,14 +14,15 @@ from onnx_infer.diagnostics import Diagnostic, WrongShape
 from onnx_infer.engine.graph_index import GraphIndex
 from onnx_infer.model.attributes import why_unread
 from onnx_infer.model.given import Given
-from onnx_infer.values.propagated import is_small
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.types.merge import Conflict, merge
+from onnx_infer.values.tensor import SymTensor, Value, is_small
 from onnx_infer.values.text import bounded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from onnx_infer.engine.record import Record
+    from onnx_infer.model.graph import Model
 
 
 class _Cause:
@@ -111,27 +112,22 @@ def blamed(
     return list(map(reported, diagnostics))
 
 
-def name_overridable(record: Record) -> None:
-    """Add to the note on an unknown value the initializers whose elements would make it known."""
-    graph = record.model.graph
-    if not graph.overridable:
+def name_causes(record: Record) -> None:
+    """Add to the notes on unknown values what would make them known.
+
+    These are initializers that a caller may override, and constants whose elements cannot be read.
+    """
+    overridable, unreadable = record.model.graph.overridable, sorted(record.scope.unreadable)
+    if not overridable and not unreadable:
         return
     index = GraphIndex.of(record)
     for name, note in record.notes.items():
-        found = _behind(record, name, index) & frozenset(graph.overridable)
-        if found:
-            texts = ", ".join(f"'{x}'" for x in graph.overridable if x in found)
-            record.notes[name] = bounded(f'{note}; a caller may override {texts}, unless initializers="constant"')
-
-
-def name_unreadable(record: Record) -> None:
-    """Add to the note on an unknown value the constants whose elements would make it known, but cannot be read."""
-    index, unreadable = GraphIndex.of(record), record.scope.unreadable
-    for name, note in record.notes.items():
         found = _behind(record, name, index)
-        texts = [unread_text(record, x) for x in sorted(unreadable) if x in found]
-        if texts:
-            record.notes[name] = bounded(f"{note}; {'; '.join(texts)}")
+        if texts := ", ".join(f"'{x}'" for x in overridable if x in found):
+            note = bounded(f'{note}; a caller may override {texts}, unless initializers="constant"')
+        if texts := "; ".join(unread_text(record, x) for x in unreadable if x in found):
+            note = bounded(f"{note}; {texts}")
+        record.notes[name] = note
 
 
 def unread_text(record: Record, name: str) -> str:
@@ -156,3 +152,27 @@ def _is_undecided(record: Record, name: str) -> bool:
     """Whether a value is a small tensor with unknown elements. Sizes may be computed from these."""
     value = record.scope.get(name)
     return isinstance(value, SymTensor) and is_small(value) and (value.data is None or None in value.data)
+
+
+def input_errors(model: Model, values: Mapping[str, Value]) -> Iterator[str]:
+    """Errors in the inputs of the main graph: a missing type, or an initializer that contradicts the declared type.
+
+    `values` has the types of constants that are known already.
+    """
+    for name, value in model.graph.inputs:
+        if value is None:
+            yield f"graph input '{name}' has no type"
+    for name, (declared, handle) in model.graph.defaults.items():
+        if name in model.graph.constants and _is_alike(declared, values.get(name)):
+            continue
+        given = model.header(handle)
+        if declared is given or _is_alike(declared, given):
+            continue
+        conflicts: list[Conflict] = []
+        merge(declared, given, "refine", conflicts.append)
+        if conflicts:
+            yield f"initializer '{name}' is {given}, but the graph input of this name is declared {declared}"
+
+
+def _is_alike(a: Value | None, b: Value | None) -> bool:
+    return isinstance(a, SymTensor) and isinstance(b, SymTensor) and a.dtype == b.dtype and a.shape == b.shape

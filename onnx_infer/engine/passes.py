@@ -17,8 +17,8 @@ from onnx_infer.engine.record import Record, Setting
 from onnx_infer.engine.repeat import Shapes, Start, second_start, unconfirmed
 from onnx_infer.engine.substitution import computed_inputs, rename, shorten, shorter_sizes
 from onnx_infer.engine.walk import walk
-from onnx_infer.laws.known import Known, assuming
-from onnx_infer.model.given import Given, Narrowed
+from onnx_infer.laws.bounds import Known, assuming
+from onnx_infer.model.given import NOTHING_GIVEN, Given, Narrowed
 from onnx_infer.model.symbols import Symbols
 from symdim import Var
 from symdim.algebra.named_tuple import NamedTuple
@@ -100,7 +100,7 @@ class Passes(NamedTuple):
             names = start.shapes.names(self.front)
         names = [*names, *given.named, *given.elements]
         symbols_with = partial(Symbols, names, reserved, min_dim=self.min_dim, elements=given.elements)
-        if not given:
+        if given == NOTHING_GIVEN:
             return symbols_with(bounds=start.bounds)
         narrow = Narrowed(given.intervals(), bound=given.bound)
         if given.relations:
@@ -170,7 +170,7 @@ def refined(
 
 def finish(passes: Passes, record: Record, start: Start, symbols: Symbols) -> None:
     """Drop what the assumptions imply, write sizes in the symbols of the first pass, find contradictory demands."""
-    if passes.given:
+    if passes.given != NOTHING_GIVEN:
         from onnx_infer.engine.assumptions import drop_implied
 
         assuming(passes.known(record.symbols), partial(drop_implied, record))

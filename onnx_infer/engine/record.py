@@ -19,9 +19,10 @@ from onnx_infer.engine.fresh import FreshSizes, OwnSizes
 from onnx_infer.engine.run_time import RunTimeValues
 from onnx_infer.engine.scope import Scope
 from onnx_infer.laws.bounds import Bounds, narrow_by
-from onnx_infer.laws.statements import Mode
+from onnx_infer.laws.statements import Mode, make_size
 from onnx_infer.model.graph import normal_domain, read_once
-from onnx_infer.operators.lookup import operators_of
+from onnx_infer.operators.operator import operators_of
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor
 from symdim.algebra.dims import substituted
 from symdim.algebra.named_tuple import NamedTuple
 
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
     from onnx_infer.types.merge import ShapeMergePolicy
     from onnx_infer.values.tensor import Dim, Value
     from symdim import Expr, Var
+
+
+NAMELESS = "no size declared"
+"""The origin of a size for which a declared type has neither a number nor a name."""
 
 
 class Setting(NamedTuple):
@@ -125,6 +130,18 @@ class Sizes:
         self.choices: dict[tuple[Dim, Dim], None] = {}  # pairs of sizes of which broadcasting chose one
         self.last_choice: Node | None = None  # the node of the last one, if there were too many
 
+    def opened(self, value: Value) -> Value:
+        """The value with new names for unknown sizes."""
+        if not isinstance(value, SymTensor) or value.shape is None or UNKNOWN_SIZE not in value.shape:
+            return value
+        return SymTensor(value.dtype, [self.nameless() if d is UNKNOWN_SIZE else d for d in value.shape])
+
+    def nameless(self) -> Var:
+        """A new size for one of which a declared type has neither a number nor a name."""
+        new = make_size(self._symbols.name(), 0, None, None, NAMELESS)
+        self.created.append(new)
+        return new
+
     @cached_property
     def run_time(self) -> RunTimeValues:
         """The elements that only a run knows, from which sizes are computed."""
@@ -205,20 +222,6 @@ class Checkpoint(NamedTuple):
     unknown: int
 
 
-class Mark(NamedTuple):
-    """The state of a record between two nodes of the main graph. What is small is copied, of the rest the length."""
-
-    checkpoint: Checkpoint
-    lengths: tuple[int, ...]
-    counts: tuple[int, int]
-    choice: tuple[Mode, Node | None]
-    fresh_sizes: FreshSizes
-    run_time: RunTimeValues
-    asked: dict[tuple[str, str, str], set[str]]
-    walks: Counter[tuple[str, str, str]]
-    nested: int
-
-
 class Record:
     """The record of one pass. `scope` has the values of the main graph, `inner` the graphs in it with theirs."""
 
@@ -296,38 +299,3 @@ class Record:
         del self.nesting.seen.calls[checkpoint.calls :]
         while len(self.unknown_operators) > checkpoint.unknown:
             self.unknown_operators.popitem()
-
-    def _tables(self) -> tuple[dict[Any, Any] | list[Any], ...]:
-        """The tables that only grow while the nodes of the main graph are visited, unless a name is given twice."""
-        by_name = self.scope, self.notes, self.nesting.seen.graphs, self.calls.outcomes, self.nesting.views
-        said = self.declared
-        declared = said.assumed, said.unselected, said.first_named
-        return (*by_name, *declared, self.sizes.choices, self.statements.undecided)
-
-    def mark(self) -> Mark:
-        """The state between two nodes of the main graph, to come `back_to`."""
-        return Mark(
-            self.checkpoint(),
-            tuple(map(len, self._tables())),
-            (self.symbols.count, self.symbols.inner_count),
-            (self.mode, self.sizes.last_choice),
-            self.sizes.fresh.copy(),
-            self.sizes.run_time.copy(),
-            {function: set(names) for function, names in self.calls.asked.items()},
-            Counter(self.calls.walks),
-            self.calls.nested,
-        )
-
-    def back_to(self, mark: Mark) -> None:
-        """Forget all nodes since the mark: the record is what it was then. A mark can be used again."""
-        self.rewind(mark.checkpoint)
-        for table, length in zip(self._tables(), mark.lengths, strict=True):
-            if isinstance(table, list):
-                del table[length:]
-            while len(table) > length:
-                table.popitem()  # type: ignore[union-attr]
-        self.symbols.count, self.symbols.inner_count = mark.counts
-        self.mode, self.sizes.last_choice = mark.choice
-        self.sizes.fresh, self.sizes.run_time = mark.fresh_sizes.copy(), mark.run_time.copy()
-        self.calls.asked = {function: set(names) for function, names in mark.asked.items()}
-        self.calls.walks, self.calls.nested = Counter(mark.walks), mark.nested

@@ -21,7 +21,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from onnx_infer.engine.claims import has_own_name, is_claimable
+from onnx_infer.engine.declared import has_own_name, is_claimable
 from onnx_infer.engine.record import CertainBounds
 from onnx_infer.engine.substitution import shorter_sizes
 from onnx_infer.laws.bounds import implied_bounds

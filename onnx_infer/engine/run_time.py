@@ -20,8 +20,7 @@ from onnx_infer.elements.lifting import SAME
 from onnx_infer.elements.samples import element_at
 from onnx_infer.laws.statements import Statement, elements_of, make_size
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.propagated import is_told
-from onnx_infer.values.tensor import Dim, SymTensor, Value
+from onnx_infer.values.tensor import Dim, SymTensor, Value, is_told
 from symdim import Expr, Var
 from symdim import Scope as NameSpace
 from symdim.algebra.origin import Computed, ValueOf
@@ -56,19 +55,6 @@ class RunTimeValues:
         self._counts: dict[str, Var] = {}  # tensors -> the numbers of their elements that are not 0
         self._sums: dict[str, Var] = {}  # masks -> the sums of their elements
         self._producers: dict[str, Node] | None = None
-
-    def copy(self) -> RunTimeValues:
-        """A copy that changes by itself."""
-        other = RunTimeValues(self._symbols)
-        other._elements.update(self._elements)
-        other._given_by.update((key, dict(found)) for key, found in self._given_by.items())
-        other._sizes.update(self._sizes)
-        other._solved.update(self._solved)
-        other._open += self._open
-        other._statements += self._statements
-        other._counts.update(self._counts)
-        other._sums.update(self._sums)
-        return other
 
     def new_statements(self) -> tuple[Statement, ...]:
         """The equalities of sizes that are new since the last call."""

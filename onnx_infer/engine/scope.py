@@ -8,15 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from onnx_infer.model.graph import label_of
-from onnx_infer.values.propagated import is_small, may_be_read
-from onnx_infer.values.tensor import SymTensor, Value
+from onnx_infer.values.tensor import SymTensor, Value, is_small, may_be_read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from onnx_infer.model.graph import Attributes, Graph, Model, Node
-    from onnx_infer.operators.lookup import Operators
-    from onnx_infer.operators.operator import Operator
+    from onnx_infer.operators.operator import Operator, Operators
 
 
 class UndefinedInput(KeyError):  # noqa: N818  (a signal inside the engine)

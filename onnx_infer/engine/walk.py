@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.engine.apply import Outcome, apply, failed, recorded, replay, too_many_choices
-from onnx_infer.engine.declared import declared_only, is_equal, merged, opened
+from onnx_infer.engine.declared import declared_only, merged
 from onnx_infer.engine.run_time import RunTimeValues
 from onnx_infer.engine.scope import Scope, UndefinedInput
 from onnx_infer.engine.substitution import replace_solved
@@ -19,8 +19,7 @@ from onnx_infer.model.graph import Attributes, label_of
 from onnx_infer.operators.schema import NEWEST
 from onnx_infer.types.join import NOTHING
 from onnx_infer.values.dtype import INTEGER_RANGE
-from onnx_infer.values.propagated import MAX_DATA, is_small
-from onnx_infer.values.tensor import SymTensor, Value
+from onnx_infer.values.tensor import MAX_DATA, SymTensor, Value, is_small
 from onnx_infer.values.text import bounded
 from symdim.algebra.caches import shared_cache
 
@@ -135,7 +134,7 @@ def _enter_inputs(record: Record, graph: Graph, scope: Scope) -> None:
     """Give the inputs of a graph that have no value yet their declared types."""
     for name, value in graph.inputs:
         if name not in scope:
-            scope[name] = NOTHING if value is None else opened(record, value)
+            scope[name] = NOTHING if value is None else record.sizes.opened(value)
             if scope is record.scope and isinstance(value, SymTensor) and value.dtype in INTEGER_RANGE:
                 scope[name] = record.sizes.run_time.named(name, scope[name])
 
@@ -210,11 +209,18 @@ def _run_nodes(record: Record, frame: _Frame) -> Call | None:
             mode = record.mode.number  # another one after many choices
         if len(outputs) == 1:  # the usual case
             name, value = outputs[0], outcome.values[0]
-            if name not in declared or declared[name] is value or is_equal(declared[name], value):
+            if name not in declared or declared[name] is value or _is_equal(declared[name], value):
                 scope[name] = value
                 continue
         _declare(record, declared, node, outcome, scope)
     return None
+
+
+def _is_equal(declared: Value, inferred: Value) -> bool:
+    """Whether a declared tensor equals the inferred one, apart from known elements, or says only its element type."""
+    if not isinstance(declared, SymTensor) or not isinstance(inferred, SymTensor):
+        return False
+    return declared.dtype == inferred.dtype and declared.shape in (None, inferred.shape)
 
 
 def _special(record: Record, operator: Operator, node: Node, values: tuple[Value | None, ...], scope: Scope) -> Outcome:
@@ -259,7 +265,7 @@ def _bound(record: Record, value: Any, scope: Scope) -> Any:
 
 def _without_rule(record: Record, node: Node, graph: Graph, scope: Scope) -> Call | None:
     """A node without a rule: a call of a function, or an unknown operator, which is reported once."""
-    from onnx_infer.engine.calls import enter, find_function, names_of_functions, overloads_of  # few models need it
+    from onnx_infer.engine.calls import cure_of_missing, enter, find_function, overloads_of  # few models need it
 
     op_type, domain, _, outputs, _, _ = node
     function = find_function(record, node, scope)
@@ -280,9 +286,7 @@ def _without_rule(record: Record, node: Node, graph: Graph, scope: Scope) -> Cal
         version = scope.operators.version(domain)
         message = others or "unsupported operator"
         if others is None and len(record.unknown_operators) <= _MOST_CURES:
-            from onnx_infer.operators.lookup import cure_of_missing  # few models need it
-
-            message += f"; {cure_of_missing(domain, op_type, version, names_of_functions(record))}"
+            message += f"; {cure_of_missing(domain, op_type, version, record.calls.of_model)}"
         label = title if version == NEWEST else f"{title}-{version}"
         record.diagnostics.append(Diagnostic("warning", label, label_of(node), message))
     return None

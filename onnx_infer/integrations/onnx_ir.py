@@ -25,17 +25,16 @@ except ImportError as error:
 
 from onnx_infer import result
 from onnx_infer.diagnostics import check, log
-from onnx_infer.inference import Options, Request, Run, run
+from onnx_infer.inference import Options, Request, Run, run, with_options
 from onnx_infer.integrations.onnx_ir_names import ValueNames, copied, given_values
 from onnx_infer.integrations.onnx_ir_reader import OnnxIRFrontEnd, declared_sizes, written_sizes
 from onnx_infer.model.given import KEY, contract_in
-from onnx_infer.options import with_options
 from onnx_infer.protobuf.former_names import FormerNames
-from onnx_infer.protobuf.specialize import renamed
+from onnx_infer.protobuf.specialize import new_symbols, substituted
 from onnx_infer.protobuf.wire import type_field
-from onnx_infer.results.merged_branches import not_written
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, Sparse, SymTensor, Value
-from symdim import Expr, Var
+from onnx_infer.values.containers import Optional, Sequence, Sparse
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
+from symdim import Expr
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from onnx_infer.engine.record import Record
-    from onnx_infer.engine.scope import Scope
     from onnx_infer.model.graph import Graph
     from onnx_infer.model.size_texts import Size
     from onnx_infer.types.merge import ShapeMergePolicy
@@ -160,11 +158,11 @@ def rename_symbols(model: ir.Model, names: Mapping[str, str]) -> ir.Model:
     """
     in_file = contract_in(OnnxIRFrontEnd(model))
     values = [v for graph in model.graphs() for v in chain(graph.inputs, given_values(graph)) if v.shape is not None]
-    sizes = renamed((d for v in values for d in written_sizes(v) if isinstance(d, str)), names)
+    texts = [d for v in values for d in written_sizes(v) if isinstance(d, str)]
+    sizes = substituted(texts, new := new_symbols(texts, names))
     for value in values:
         _set(value, value.type, [sizes.get(d, d) if isinstance(d, str) else d for d in written_sizes(value)])
     if in_file.contract is not None:
-        new = {old: Var.fresh(name) for old, name in names.items()}
         model.graph.metadata_props[KEY] = in_file.contract.substituted(new).text()
     return model
 
@@ -176,19 +174,18 @@ def write_model(front: OnnxIRFrontEnd, engine: Record, inputs: Mapping[str, tupl
     """Write the types into the values of the model, and the shapes of `inputs`; return whether anything changed."""
     names, modified = front.names, False
 
-    def declared(graph: Graph, _: Scope) -> Iterator[tuple[str, tuple[Size, ...]]]:
+    def declared(graph: Graph) -> Iterator[tuple[str, tuple[Size, ...]]]:
         values = chain(graph.handle.inputs, given_values(graph.handle)) if isinstance(graph.handle, ir.Graph) else ()
         return ((names[v], declared_sizes(v)) for v in values)
 
-    kept = not_written(engine)
-    former = FormerNames(engine.scope, engine.inner, declared, kept)
+    former = FormerNames(engine.scope, engine.inner, declared)
     bodies = {id(function.handle) for function in engine.model.functions.values()}
     for graph, scope in ((engine.model.graph, engine.scope), *engine.inner):
         if isinstance(graph.handle, ir.Graph):  # not the body of an operator's schema
             scope.touch(graph.literals)
             in_body = id(graph.handle) in bodies
             found = scope if scope is engine.scope else former.values(scope)
-            modified |= _write_graph(graph.handle, names, found, in_body, kept)
+            modified |= _write_graph(graph.handle, names, found, in_body)
     for value in front.model.graph.inputs:
         sizes = inputs.get(names[value])
         if sizes is not None:
@@ -196,18 +193,11 @@ def write_model(front: OnnxIRFrontEnd, engine: Record, inputs: Mapping[str, tupl
     return modified
 
 
-def _write_graph(
-    graph: ir.Graph, names: ValueNames, found: Mapping[str, Value], in_body: bool, kept: frozenset[str]
-) -> bool:
-    """Write the types of the nodes' outputs and of inputs without a type; in the body of a function, of all inputs.
-
-    The types of the values `kept` stay.
-    """
+def _write_graph(graph: ir.Graph, names: ValueNames, found: Mapping[str, Value], in_body: bool) -> bool:
+    """Write the types of the nodes' outputs and of inputs without a type; in the body of a function, of all inputs."""
     modified = False
     inputs = [v for v in graph.inputs if in_body or (v.type is None and v.shape is None)]
     for value in chain(inputs, given_values(graph)):
-        if names[value] in kept:
-            continue
         known = found.get(names[value])
         if known is not None and type_field(known):  # what is not known stays
             modified |= _set(value, ir_type(known), ir_sizes(known))

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import onnx_ir as ir
 
+from onnx_infer.inference import with_options
 from onnx_infer.integrations.onnx_ir import InferenceResult, SymbolicShapeInferencePass, infer
 from onnx_infer.integrations.onnx_ir_names import copied, given_values, subgraphs
-from onnx_infer.options import with_options
 from onnx_infer.tools.nodes_of_sizes import unused_name
 from onnx_infer.tools.transforms.constants import known_tensor
 from onnx_infer.tools.transforms.folding import Facts, fold

@@ -18,7 +18,8 @@ from onnx_infer.protobuf import reading as proto
 from onnx_infer.protobuf.nodes import Named
 from onnx_infer.protobuf.nodes import message as message_of
 from onnx_infer.protobuf.reading import schema_function
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Optional, Sequence, Sparse, SymTensor, Value
+from onnx_infer.values.containers import Optional, Sequence, Sparse
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from onnx_infer.values.text import text
 from symdim.algebra.caches import shared_cache
 
@@ -121,25 +122,8 @@ def read_attributes(attributes: Any) -> Attributes:
 def attribute_value(attribute: ir.Attr) -> Any:
     """The plain value of an attribute, as `onnx_infer.model.attributes.attribute_value` for an AttributeProto."""
     kind, value = attribute.type, attribute.value
-    if value is None or kind in (_KIND.SPARSE_TENSOR, _KIND.SPARSE_TENSORS):
-        return None
-    if kind == _KIND.FLOAT:
-        return _single(value)
-    if kind == _KIND.FLOATS:
-        return tuple(map(_single, value))
-    if kind == _KIND.STRING:
-        return text(value)
-    if kind == _KIND.STRINGS:
-        return tuple(map(text, value))
-    if kind == _KIND.TENSOR:
-        return load(value)
-    if kind == _KIND.TENSORS:
-        return tuple(map(load, value))
-    if kind == _KIND.TYPE_PROTO:
-        return _type(value)
-    if kind == _KIND.TYPE_PROTOS:
-        return tuple(map(_type, value))
-    return value
+    read = None if value is None else _READERS.get(kind)
+    return value if read is None else read(value)
 
 
 def _single(value: float) -> float:
@@ -153,6 +137,19 @@ def _single(value: float) -> float:
 def _type(value: ir.TypeAndShape) -> Value | None:
     sizes = None if value.shape is None else tuple(said(d if type(d) is int else d.value) for d in value.shape)
     return typed(value.type, sizes, number)
+
+
+def _each(read: Callable[[Any], Any], values: Any) -> tuple[Any, ...]:
+    return tuple(map(read, values))
+
+
+_SINGLE = {"FLOAT": _single, "STRING": text, "TENSOR": load, "TYPE_PROTO": _type, "SPARSE_TENSOR": lambda _: None}
+_READERS: dict[Any, Callable[[Any], Any]] = {
+    **{_KIND[name]: read for name, read in _SINGLE.items()},
+    **{_KIND[f"{name}S"]: partial(_each, read) for name, read in _SINGLE.items() if name != "SPARSE_TENSOR"},
+    _KIND.SPARSE_TENSORS: _SINGLE["SPARSE_TENSOR"],
+}
+"""What reads the value of an attribute by its kind; any other value is as plain as it is."""
 
 
 # -- graphs -----------------------------------------------------------------------------------------------------------

@@ -29,7 +29,6 @@ from symdim.errors import printable_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from contextlib import AbstractContextManager
 
 
 class SymbolicShapeInference:
@@ -113,16 +112,12 @@ def _replace() -> Callable[[], None]:
     return take_back
 
 
-_replacement = Replacement(_replace)
+replaced = Replacement(_replace).installed
+"""Let onnxruntime's own tools infer by this package: `with replaced(): quant_pre_process(...)`.
 
-
-def replaced() -> AbstractContextManager[None]:
-    """Let onnxruntime's own tools infer by this package: `with replaced(): quant_pre_process(...)`.
-
-    The pre-processing of its quantization and its transformers optimizer import their inference when they need it. In
-    the block, the modules from which they import it hold the two classes above.
-    """
-    return _replacement.installed()
+The pre-processing of its quantization and its transformers optimizer import their inference when they need it. In the
+block, the modules from which they import it hold the two classes above.
+"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

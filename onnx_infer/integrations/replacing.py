@@ -13,9 +13,9 @@ _ABSENT = object()
 
 
 class Replacement:
-    """What is replaced while somebody wants it: after `install`, and in blocks.
+    """What is replaced while somebody wants it: after `install`, and in blocks `with installed():`.
 
-    Blocks are counted, in all threads and tasks. What was there before comes back when the last block has ended and
+    Blocks may overlap, in threads and tasks. What was there before comes back when the last block has ended and
     `uninstall` was called after `install`. `replace` replaces it, and returns the function that takes this back.
     """
 

@@ -39,7 +39,6 @@ from symdim.parsing import read_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from contextlib import AbstractContextManager
     from importlib.machinery import ModuleSpec
 
 
@@ -293,18 +292,5 @@ def _replace() -> Callable[[], None]:
 
 
 _replacement = Replacement(_replace)
-
-
-def install() -> None:
-    """Let every `onnx_ir.SymbolicDim` compute with symdim, those that exist included. A second call does nothing."""
-    _replacement.install()
-
-
-def uninstall() -> None:
-    """Let them compute with SymPy again, where no block is open."""
-    _replacement.uninstall()
-
-
-def installed() -> AbstractContextManager[None]:
-    """As `install`, inside of the block. Blocks may overlap, in threads and tasks: the last one ends it."""
-    return _replacement.installed()
+install, uninstall, installed = _replacement.install, _replacement.uninstall, _replacement.installed
+"""Let every `onnx_ir.SymbolicDim` compute with symdim, those that exist included."""

@@ -6,7 +6,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import ShapeInferenceError, Unknown, broken, require
-from onnx_infer.laws.known import holds
+from onnx_infer.laws.bounds import holds
 from onnx_infer.laws.readable import MOST_LEAVES, chosen
 from onnx_infer.laws.statements import Kind, call_mode, conflicting, contradict, demand, fresh, state
 from symdim import Expr, Var, maximum

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.laws.lengths import known_elements
-from onnx_infer.laws.limits import no_less, no_more
+from onnx_infer.laws.limits import known_elements, no_less, no_more
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import conflicting, element, fresh, state
 from onnx_infer.values.dtype import INTEGER_RANGE

@@ -10,8 +10,8 @@ from onnx import AttributeProto, TensorProto
 
 from onnx_infer.model.size_texts import Size, said
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.propagated import MAX_AROUND_ZERO, MAX_DATA, MAX_FLOATS, MAX_VECTOR
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor, Value
+from onnx_infer.values.containers import Map, Optional, Sequence, Sparse
+from onnx_infer.values.tensor import MAX_AROUND_ZERO, MAX_DATA, MAX_FLOATS, MAX_VECTOR, UNKNOWN_SIZE, SymTensor, Value
 from onnx_infer.values.text import text
 from symdim.algebra.caches import shared_cache
 

@@ -41,9 +41,6 @@ class Given(NamedTuple):
     named: tuple[str, ...] = ()
     elements: Mapping[str, tuple[str, int]] = {}
 
-    def __bool__(self) -> bool:
-        return any(self)
-
     def intervals(self) -> dict[str, Interval]:
         """The intervals. The caller's intervals replace those of the model."""
         return {**dict.fromkeys(self.elements, _ELEMENT), **self.declared, **self.bounds}
@@ -57,6 +54,9 @@ class Given(NamedTuple):
             yield f"{name} == {size}", alone._replace(bound={name: size})
         for text in self.relations:
             yield text, alone._replace(relations=(text,))
+
+
+NOTHING_GIVEN = Given()
 
 
 class Narrowed(NamedTuple):
@@ -160,7 +160,7 @@ def given_by(
     Its guards are among it if the caller `trusts` what is declared.
     """
     if not (bounds or assume or values or bound or trusts):
-        return Given({}, in_file.bounds)
+        return Given(declared=in_file.bounds)
     from onnx_infer.model.input_values import given_elements, given_sizes, named_elements, spelled  # few calls need it
 
     names = front.dim_params()[0]

@@ -11,8 +11,7 @@ import numpy as np
 
 from onnx_infer.errors import InputValueError
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.propagated import is_small
-from onnx_infer.values.tensor import SymTensor, Value
+from onnx_infer.values.tensor import SymTensor, Value, is_small
 from symdim.errors import nearest
 
 if TYPE_CHECKING:

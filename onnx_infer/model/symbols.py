@@ -80,7 +80,7 @@ class Symbols:
         self.reserved: frozenset[str] = frozenset()  # no text of an input is about a size of another value
         self.axes: set[Var] = set()
         self._axis_names = AxisNames(texts)
-        self.names = frozenset(t for t in declared if is_name(t))
+        self.names = frozenset(filter(is_name, declared))
         for text in declared:
             self._dims[text] = self._declared(text)
         self.reserved = frozenset(texts).union(*map(generated, texts))

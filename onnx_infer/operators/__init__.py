@@ -1,11 +1,10 @@
 """From a node to its rule.
 
     registration.py    the rule of an operator and version       schema.py             operator schemas as plain data
-    rule.py            a registered rule, and its facets         families.py           the operators of each family
-    known_schemas.py   the schema of an operator at an opset     arguments.py          a rule's arguments, from a node
-    operator.py        a rule bound to an operator's version     lookup.py             the operators of an opset
-    verification.py    the check of a node, and of a rule        context.py            rules of whole nodes
-    element_types.py   types, and results as values
+    rule.py            a registered rule, and its facets         known_schemas.py      schemas and families, recorded
+    arguments.py       a rule's arguments, from a node           element_types.py      checks and types by a schema
+    operator.py        the operators of an opset, with rules     context.py            rules of whole nodes
+    verification.py    the check of a user's rule
 
 The room uses `types`, `elements`, `model` and what is below them. Begin with `registration.py`.
 """

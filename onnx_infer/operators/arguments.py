@@ -1,7 +1,7 @@
 """The arguments of a rule's functions, from the inputs and attributes of a node.
 
-A parameter has the schema's name of an input or of an attribute, whichever this version has. One kind of parameter
-collects several attributes; the rule chooses its name. The annotation selects the form:
+A parameter has the schema's name of an input or of an attribute, whichever this version has. Two kinds of parameters
+collect several attributes or inputs; the rule chooses their names. The annotation selects the form:
 
     SymTensor         a tensor of known rank          AnyRank        a tensor whose shape may be None
     Variadic          the rest of the inputs, ranked  Variadic[AnyRank], Variadic[Value]   the same, unchecked
@@ -13,6 +13,7 @@ collects several attributes; the rule chooses its name. The annotation selects t
     Elements          a tensor with its data, any rank Values         the rest of the inputs, with theirs
     Graph             a subgraph, as a function from input values to output values
     Windows           the attributes of a sliding window that the node has, as one value with their names
+    Scales            the inputs that are scales and zero points, as far as they are present, by their names
 
 `| None` allows an absent optional input or attribute. `| Unknown` allows a value that is present but not known; without
 it, the rule is not called for such a node and the result is unknown. A data function gets an array of None instead.
@@ -31,10 +32,9 @@ import numpy as np
 from onnx_infer.elements.conditions import decided
 from onnx_infer.errors import OpUsageError, ShapeInferenceError, Unknown, require
 from onnx_infer.laws.statements import demand
-from onnx_infer.operators.schema import COLLECTIONS, SPECIAL, Schema, annotation_texts
+from onnx_infer.operators.schema import COLLECTIONS, SCALES, SPECIAL, Schema, annotation_texts
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.propagated import MAX_DATA, is_small
-from onnx_infer.values.tensor import Dim, SymTensor, Value
+from onnx_infer.values.tensor import MAX_DATA, Dim, SymTensor, Value, is_small
 from symdim.algebra.caches import clear_with_caches
 from symdim.algebra.named_tuple import NamedTuple
 
@@ -57,12 +57,36 @@ class Parameter(NamedTuple):
     """The source of one argument of a rule, and its form. `at` is the index of the formal input."""
 
     name: str
-    source: str  # input | variadic | attribute | attributes | special
+    source: str  # input | variadic | scales | attribute | attributes | special
     at: int
     want: str
     admits_none: bool
     admits_unknown: bool
     default: Any
+
+
+class Asked(NamedTuple):
+    """Indices of actual inputs, by their use of elements.
+
+    `wants`: the rule uses the elements. `needs`: the data function can do nothing without them. `reads`: the rule or
+    the data function uses them, if all that it needs is known.
+    """
+
+    wants: tuple[int, ...]
+    needs: tuple[int, ...]
+    reads: tuple[int, ...]
+
+
+class Bound(NamedTuple):
+    """An operator with attributes: what its schema does not allow in them, and the arguments from them.
+
+    The arguments are those of the rule's functions for shapes, for elements and for element types.
+    """
+
+    wrong: str | None
+    shape: Mapping[str, Any] = {}
+    data: Mapping[str, Any] = {}
+    dtype: Mapping[str, Any] = {}
 
 
 class Declared(NamedTuple):
@@ -97,13 +121,15 @@ clear_with_caches(signature.cache_clear)
 
 def parameters(function: Callable[..., Any], schema: Schema) -> tuple[Parameter, ...]:
     """The parameters of a rule, bound to one version of the operator."""
-    inputs = {formal.name: i for i, formal in enumerate(schema.inputs)}
+    inputs = {formal.parameter or formal.name: i for i, formal in enumerate(schema.inputs)}
     out = []
     for name, want, none, unknown, default in signature(function):
         index = -1
         is_attribute = name in schema.defaults or (name == "output_dtype" and default is not NOT_GIVEN)
         if want in COLLECTIONS:
             source = "attributes"
+        elif want == SCALES:
+            source = "scales"
         elif name in SPECIAL and not is_attribute:
             source = "special"
         elif name in inputs:
@@ -229,7 +255,7 @@ def reader(p: Parameter, arrays: bool = False) -> Callable[[Value, str], Any]:
 class Arguments:
     """The arguments of one function of a rule, bound to one version of an operator. Data functions take `arrays`."""
 
-    __slots__ = ("_absent", "_collections", "_given", "_inputs", "_specials", "_variadic", "parameters")
+    __slots__ = ("_absent", "_collections", "_given", "_inputs", "_scales", "_specials", "_variadic", "parameters")
 
     def __init__(self, function: Callable[..., Any], schema: Schema, arrays: bool = False) -> None:
         self.parameters = parameters(function, schema)
@@ -245,6 +271,8 @@ class Arguments:
             tuple((p.name, p.at, reader(p, arrays)) for p in self.parameters if p.source == source)
             for source in ("input", "variadic")
         )
+        scales = [(f.name, at) for at, f in enumerate(schema.inputs) if f.name.endswith(("scale", "zero_point"))]
+        self._scales = tuple((p.name, scales) for p in self.parameters if p.source == "scales")
         self._specials = frozenset(p.name for p in self.parameters if p.source == "special")
         if "since_version" in self._specials:
             self._absent["since_version"] = schema.since_version
@@ -263,6 +291,9 @@ class Arguments:
                 out[name] = read(given, name)
         for name, at, read in self._variadic:
             out[name] = tuple([x and read(x, name) for x in inputs[at:]])
+        for name, formals in self._scales:
+            present = {formal: inputs[at] for formal, at in formals if at < count}
+            out[name] = {formal: _tensor(given, formal) for formal, given in present.items() if given is not None}
         if self._specials:
             if "output_count" in self._specials:
                 out["output_count"] = len(dtypes)

@@ -13,20 +13,23 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.errors import OpUsageError, ShapeInferenceError
+from onnx_infer.errors import OnnxInferError, OpUsageError, ShapeInferenceError
 from onnx_infer.laws.sizes import broadcast
 from onnx_infer.laws.statements import Trace, fresh
+from onnx_infer.model.graph import Attributes
+from onnx_infer.operators.operator import operator_of
+from onnx_infer.operators.schema import NEWEST
 from onnx_infer.types.join import NOTHING
 from onnx_infer.types.merge import Conflict, ShapeMergePolicy, merge
-from onnx_infer.values.propagated import MAX_DATA
-from onnx_infer.values.tensor import Dim, SymTensor, Value
+from onnx_infer.values.tensor import MAX_DATA, Dim, SymTensor, Value
 from symdim import Shape, parse
 from symdim.errors import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
     from collections.abc import Sequence as Listing
 
+    from onnx_infer.operators.rule import Rule
     from onnx_infer.values.tensor import Shape as Dims
 
 _logger = logging.getLogger("onnx_infer")
@@ -162,16 +165,6 @@ def _dims(shape: Iterable[Dim | str | None] | None) -> Dims | None:
     return tuple(out)
 
 
-def run_rule(
-    function: Callable[[ShapeInferenceContext, Node], object],
-    node: Node,
-    opset_imports: Mapping[str, int] | None = None,
-) -> tuple[Value, ...]:
-    """Call a `(ctx, node)` function on a node; return the types of its outputs."""
-    function(ShapeInferenceContext(opset_imports), node)
-    return tuple(output.type for output in node.outputs)
-
-
 def check_inputs(node: Node, *names: str) -> tuple[ValueInfo, ...]:
     """The required inputs of a node by name; raises `OpUsageError` with the name of a missing one.
 
@@ -207,6 +200,38 @@ def broadcast_shapes(shape1: Iterable[Dim | str] | None, shape2: Iterable[Dim | 
     with Trace() as trace:
         shape = broadcast(_dims(shape1) or (), _dims(shape2) or ())
     return None if trace.errors else Shape(shape)
+
+
+def call_rule(rule: Rule, ctx: ShapeInferenceContext, node: Node) -> None:
+    """Apply a rule to a node. The types of its outputs are merged into those of the node's values.
+
+    Raises `OpUsageError` for a node that does not follow the operator's schema. Broken laws go to `ctx.record_error`.
+
+    >>> from onnx_infer import Node, ShapeInferenceContext, ValueInfo, registry
+    >>> from onnx_infer.testing import ts
+    >>> ctx, y = ShapeInferenceContext({"": 20}), ValueInfo("y")
+    >>> registry.get("", "Flatten", 20)(ctx, Node("Flatten", [ValueInfo("x", ts(1, ["N", 3, 4]))], [y], {"axis": 1}))
+    >>> y
+    y: f32[N, 12]
+    """
+    if rule.style == "context":
+        rule.shape(ctx, node)
+        return
+    version = ctx.get_opset_version(rule.domain)
+    operator = operator_of(rule, rule.domain, node.op_type, NEWEST if version is None else version)
+    inputs = tuple([None if value is None else value.type for value in node.inputs])
+    with Trace() as trace:
+        try:
+            values, _, wrong = operator.infer(inputs, Attributes(node.attributes), len(node.outputs))
+        except OpUsageError:
+            raise
+        except OnnxInferError as error:
+            ctx.record_error(node, str(error))
+            return
+    for output, value in zip(node.outputs, values, strict=True):
+        ctx.set_type(output, value)
+    for law in (*trace.errors, *([wrong] if wrong else ())):
+        ctx.record_error(node, law)
 
 
 __all__ = ["Node", "ShapeInferenceContext", "ValueInfo", "broadcast_shapes", "check_inputs", "require_attr"]

@@ -1,36 +1,58 @@
-"""What a schema says of element types, and the results of a rule as values."""
+"""What a schema says of a node: number and types of operands, kinds of attributes; the results of a rule as values.
+
+Rules check the laws of sizes.
+"""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from onnx import AttributeProto
+
+from onnx_infer.errors import OpUsageError
 from onnx_infer.laws.readable import is_unreadable, readable
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import conflicting, warn
 from onnx_infer.operators.schema import Schema, fixed_dtype
-from onnx_infer.operators.verification import check_inputs, check_types
 from onnx_infer.types.join import kind_of
-from onnx_infer.values.tensor import MAX_RANK, Dim, Optional, Sequence, Shape, SymTensor, Value
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.containers import Map, Optional, Sequence, Sparse
+from onnx_infer.values.tensor import MAX_RANK, Dim, Shape, SymTensor, Value
 from symdim import Expr
 from symdim.algebra.caches import Cache, shared_cache
 from symdim.algebra.constructors.arithmetic import checked
 from symdim.algebra.dims import bounds_of
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 Types: TypeAlias = tuple[Any, ...]
 """The values as schemas see them: the element types of tensors (0: unknown); other values unchanged."""
 
 
-class KnownTypes:
-    """What a schema says of operands of some types: the element types of the outputs, and what it does not allow.
+_CLASSES: dict[int, tuple[str, tuple[type, ...]]] = {
+    AttributeProto.INT: ("an integer", (int,)),
+    AttributeProto.FLOAT: ("a float", (float, int)),
+    AttributeProto.STRING: ("a string", (str,)),
+    AttributeProto.TENSOR: ("a tensor", (SymTensor,)),
+    AttributeProto.SPARSE_TENSOR: ("a sparse tensor", (Sparse,)),
+    AttributeProto.TYPE_PROTO: ("a type", (Value,)),
+    AttributeProto.INTS: ("a list of integers", (int,)),
+    AttributeProto.FLOATS: ("a list of floats", (float, int)),
+    AttributeProto.STRINGS: ("a list of strings", (str,)),
+}
+"""Kind of attribute -> its name, and the classes of its value, or of the elements of a list."""
 
-    `misuses` has, for the types of outputs, why it does not allow them, or None. It is used if all are tensors.
-    """
+_LISTS = frozenset({AttributeProto.INTS, AttributeProto.FLOATS, AttributeProto.STRINGS})
 
-    __slots__ = ("are_plain", "misuses", "outputs")
+_USUAL: dict[int, type] = {AttributeProto.INT: int, AttributeProto.FLOAT: float, AttributeProto.STRING: str}
+"""Kind of attribute -> the class of nearly every value."""
 
-    def __init__(self, outputs: list[int | None], are_plain: bool) -> None:
-        self.outputs, self.are_plain = outputs, are_plain
-        self.misuses = Cache(1 << 6)  # types of outputs -> why the schema does not allow them
+_GRAPH, _FLOAT, _TENSOR = map(int, (AttributeProto.GRAPH, AttributeProto.FLOAT, AttributeProto.TENSOR))
+_NO_GRAPHS = (int, float, str, tuple, Value, type(None))
+"""The classes of the values of all other kinds. A graph has the class that the engine gives it."""
+
+_TENSOR_TEXTS = {number: f"tensor({word})" for word, number in dt.FROM_SCHEMA.items()}
 
 
 class ElementTypes:
@@ -46,7 +68,8 @@ class ElementTypes:
         self._kinds = [kind(schema, formal.type_str) for formal in schema.outputs]
         variadic = [i for i, formal in enumerate(schema.inputs) if formal.variadic]
         self._variadic_from = variadic[0] if variadic else None
-        self._known = Cache(1 << 8)  # number of outputs, types of operands -> KnownTypes
+        self._known = Cache(1 << 8)  # number of outputs, types of operands -> element types of the outputs
+        self._misuses = Cache(1 << 10)  # types of operands, of outputs -> why the schema does not allow them
 
     def position(self, index: int) -> int:
         """The index of the formal input of an actual input."""
@@ -63,28 +86,26 @@ class ElementTypes:
                 return "input", i
         return None
 
-    def known(self, inputs: tuple[Value | None, ...], count: int) -> KnownTypes:
-        """What the schema says of a node. Raises `OpUsageError` for inputs that are too many, too few or missing."""
-        key: Types = (count, *[v.dtype or 0 if isinstance(v, SymTensor) else v for v in inputs])
-        found: KnownTypes | None = self._known.get(key)
+    def of_outputs(self, inputs: tuple[Value | None, ...], count: int) -> list[int | None]:
+        """The element types of the outputs. Raises `OpUsageError` for inputs that are too many, too few or missing."""
+        key: Types = (count, *_types(inputs))
+        found: list[int | None] | None = self._known.get(key)
         if found is None:
             check_inputs(self._schema, inputs)
-            found = KnownTypes([self._of_output(inputs, i) for i in range(count)], _are_plain(key))
-            if found.are_plain:
+            found = [self._of_output(inputs, i) for i in range(count)]
+            if _are_plain(key):
                 self._known[key] = found
         return found
 
-    def misuse(self, known: KnownTypes, inputs: tuple[Value | None, ...], outputs: tuple[Value, ...]) -> str | None:
-        """Why the schema does not allow the types of a node, or None; `known` is what it says of the inputs."""
-        made: Types = tuple([v.dtype or 0 if isinstance(v, SymTensor) else v for v in outputs])
-        try:
-            told: str | None = known.misuses[made]
-            return told
-        except KeyError:
+    def misuse(self, inputs: tuple[Value | None, ...], outputs: tuple[Value, ...]) -> str | None:
+        """Why the schema does not allow the types of a node, or None."""
+        key = _types(inputs), _types(outputs)
+        wrong: str | None = self._misuses.get(key, "")
+        if wrong == "":  # not asked yet
             wrong = check_types(self._schema, inputs, outputs)
-            if known.are_plain and _are_plain(made):
-                known.misuses[made] = wrong
-            return wrong
+            if all(map(_are_plain, key)):
+                self._misuses[key] = wrong
+        return wrong
 
     def _of_output(self, inputs: tuple[Value | None, ...], output: int) -> int | None:
         """The element type of an output according to the schema."""
@@ -127,6 +148,10 @@ def kind(schema: Schema, type_str: str) -> type[Value] | None:
     classes = {"seq": Sequence, "optional": Optional}
     found = {classes.get(text.partition("(")[0], SymTensor) for text in allowed}
     return found.pop() if len(found) == 1 else None
+
+
+def _types(values: tuple[Value | None, ...]) -> Types:
+    return tuple([v.dtype or 0 if isinstance(v, SymTensor) else v for v in values])
 
 
 def _are_plain(types: Types) -> bool:
@@ -200,3 +225,125 @@ def _text(size: Dim) -> str:
     """The size as text; a nearby power of two if it is too long to be printed."""
     low = bounds_of(size)[0] or 0
     return str(size) if abs(low) <= LARGEST_SIZE else f"at least {'-' if low < 0 else ''}2**{abs(low).bit_length() - 1}"
+
+
+def check_inputs(schema: Schema, inputs: tuple[Value | str | None, ...]) -> None:
+    """Raise `OpUsageError` for a wrong number of inputs (values or names), and for a missing required input: None."""
+    if not schema.min_input <= len(inputs) <= schema.max_input:
+        raise OpUsageError(f"takes {_number(schema.min_input, schema.max_input, 'input')}, not {len(inputs)}")
+    for i, value in enumerate(inputs):
+        if value is None and schema.inputs:
+            formal = schema.inputs[min(i, len(schema.inputs) - 1)]
+            # operands of independent types (as in Loop) may be left out
+            if not formal.optional and (formal.type_str or not formal.variadic):
+                raise OpUsageError(f"required input {formal.name} is missing")
+
+
+def check_attributes(schema: Schema, attributes: Mapping[str, Any]) -> str | None:
+    """Why the schema does not allow attributes whose values are clear anyway, or None.
+
+    These are attributes that the operator does not have, integers in place of floats, and tensors with broken sizes.
+    Raises `OpUsageError` for a missing required attribute, and for a value of a wrong kind.
+    """
+    for name in schema.required:
+        if name not in attributes:
+            raise OpUsageError(f"required attribute {name} is missing")
+    misuse = None
+    for name, value in attributes.items():
+        kind = schema.attributes.get(name)
+        if kind is not None:
+            if type(value) is _USUAL.get(kind):
+                continue
+            wrong = _check_attribute(name, kind, value)
+            misuse = misuse or (wrong if schema.known else None)
+        elif schema.known:
+            misuse = misuse or f"the operator has no attribute {name}"
+    return misuse
+
+
+def _check_attribute(name: str, kind: int, value: Any) -> str | None:
+    """As `check_attributes`, for the value of one attribute of this kind."""
+    if kind == _GRAPH and isinstance(value, _NO_GRAPHS):
+        raise OpUsageError(f"attribute {name} is not a graph: {value}")
+    if kind not in _CLASSES:
+        return None
+    word, classes = _CLASSES[kind]
+    if kind in _LISTS:
+        fits = isinstance(value, tuple) and all(issubclass(t, classes) for t in set(map(type, value)))
+    else:
+        fits = isinstance(value, classes)
+    if not fits:
+        raise OpUsageError(f"attribute {name} is not {word}: {value}")
+    if kind == _FLOAT and type(value) is int:
+        return f"attribute {name} is an integer and not a float: {value}"
+    if kind == _TENSOR and isinstance(value, SymTensor) and value.shape is None:
+        return f"attribute {name} is a tensor with a negative size, or with too many axes: {value}"
+    return None
+
+
+def wrong_number(schema: Schema, outputs: int) -> str | None:
+    """Why the schema does not allow so many outputs, or None."""
+    if not schema.known or schema.min_output <= outputs <= schema.max_output:
+        return None
+    return f"gives {_number(schema.min_output, schema.max_output, 'output')}, not {outputs}"
+
+
+def _number(least: int, most: int, what: str) -> str:
+    """A number of inputs or outputs.
+
+    >>> _number(1, 1, "input"), _number(3, 5, "input"), _number(1, 2**31 - 1, "output")
+    ('1 input', '3 to 5 inputs', '1 or more outputs')
+    """
+    count = f"{least} or more" if most >= 2**31 - 1 else f"{least} to {most}" if least != most else f"{least}"
+    return f"{count} {what}{'s' * (count != '1')}"
+
+
+def check_types(schema: Schema, inputs: tuple[Value | None, ...], outputs: tuple[Value, ...]) -> str | None:
+    """Why the schema does not allow a node whose sizes are clear anyway, or None.
+
+    The reasons are outputs that the operator does not have, element types that it does not allow, and different types
+    for one type variable.
+    """
+    if not schema.known:
+        return None
+    if wrong := wrong_number(schema, len(outputs)):
+        return wrong
+    bound: dict[str, str] = {}
+    for formals, values in ((schema.inputs, inputs), (schema.outputs, outputs)):
+        last = len(formals) - 1
+        for i, value in enumerate(values):
+            text = type_text(value)
+            formal = formals[min(i, last)]
+            type_str = formal.type_str or formal.each
+            if text is None or not type_str:
+                continue
+            if text not in schema.constraints.get(type_str, (type_str,)):
+                return f"{formal.name} has element type {text}, which the operator does not admit"
+            if formal.type_str and bound.setdefault(type_str, text) != text:
+                return f"element types of {type_str} differ: {formal.name} has {text} != {bound[type_str]}"
+    return None
+
+
+def type_text(value: Value | None) -> str | None:
+    """The type in the spelling of operator schemas, `seq(tensor(float))`; None for unknown types.
+
+    >>> type_text(SymTensor(1, (2,))), type_text(Sequence(SymTensor(7))), type_text(Map(7, SymTensor(8)))
+    ('tensor(float)', 'seq(tensor(int64))', 'map(int64, string)')
+    """
+    if isinstance(value, SymTensor):
+        return _TENSOR_TEXTS.get(value.dtype or 0)
+    if isinstance(value, Sparse):
+        inner = _TENSOR_TEXTS.get(value.dtype or 0)
+        return inner and f"sparse_{inner}"
+    if isinstance(value, (Sequence, Optional)):
+        inner = type_text(value.elem)
+        return inner and f"{'seq' if isinstance(value, Sequence) else 'optional'}({inner})"
+    if isinstance(value, Map):
+        key, inner = _TENSOR_TEXTS.get(value.key), type_text(value.value)
+        return inner and key and f"map({_element(key)}, {_element(inner)})"
+    return None
+
+
+def _element(text: str) -> str:
+    # schemas write the elements of maps without `tensor`
+    return text.removeprefix("tensor(").removesuffix(")") if text.startswith("tensor(") else text

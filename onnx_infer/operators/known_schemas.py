@@ -5,8 +5,9 @@ older onnx does not have the newest ones. A schema does not change after its rel
 beside this file, read one operator at a time) serves both cases.
 
 `python -m tests.onnx_infer.operator_table` writes the file with the installed onnx; a test compares the two. Its first
-paragraphs are `opsets`, the newest recorded opset of each domain, and `types`, sets of types that are numbered from 0.
-Each of the others is an operator, with a line for each version:
+paragraphs are `opsets`, the newest recorded opset of each domain; `families`, each line a domain, a family of rules and
+operators of this domain that it has; and `types`, sets of types that are numbered from 0. Each of the others is an
+operator, with a line for each version:
 
     SINCE | inputs | outputs | attributes | type variables | least and most inputs, least and most outputs
 
@@ -158,6 +159,7 @@ class Record:
         self._versions: dict[str, dict[int, str]] = {}  # of those that were found
         self._text = f"\n\n{text.strip()}\n\n"
         self._types = self._paragraph("types").splitlines()
+        self.families = self._paragraph("families").splitlines()
         opsets = map(str.split, self._paragraph("opsets").splitlines())
         self.opsets = {"" if domain == "ai.onnx" else domain: int(version) for domain, version in opsets}
 

@@ -1,7 +1,11 @@
-"""From a node to the arguments of its rule, and from the rule's results to values. Prepared once per version."""
+"""The operators of one set of opset imports, each bound to its rule once per process.
+
+An operator makes the arguments of its rule from a node, and values from the rule's results.
+"""
 
 from __future__ import annotations
 
+from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -15,24 +19,29 @@ from onnx_infer.elements.samples import moved, named_element, of_function
 from onnx_infer.errors import OpUsageError, Unknown
 from onnx_infer.laws.readable import is_unreadable
 from onnx_infer.laws.statements import is_contradicted
-from onnx_infer.operators.arguments import TENSORS, Arguments
-from onnx_infer.operators.element_types import ElementTypes, result_value
-from onnx_infer.operators.verification import check_attributes
+from onnx_infer.model.graph import normal_domain
+from onnx_infer.operators.arguments import TENSORS, Arguments, Asked, Bound
+from onnx_infer.operators.element_types import ElementTypes, check_attributes, check_inputs, result_value
+from onnx_infer.operators.known_schemas import newest_known, outdated, schema_at
+from onnx_infer.operators.registration import registry
+from onnx_infer.operators.rule import NO_FACETS
+from onnx_infer.operators.schema import NEWEST, opened, schema_of_rule
 from onnx_infer.values.dtype import INT64, NAMES, SIGNIFICAND
-from onnx_infer.values.propagated import MAX_DATA, is_small
-from onnx_infer.values.tensor import SymTensor, Value
+from onnx_infer.values.tensor import MAX_DATA, SymTensor, Value, is_small
 from symdim import Var
 from symdim.algebra.caches import Cache
-from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from onnx_infer.model.graph import Attributes
     from onnx_infer.operators.arguments import Parameter
-    from onnx_infer.operators.element_types import KnownTypes
-    from onnx_infer.operators.rule import Rule
+    from onnx_infer.operators.rule import Facets, Rule
     from onnx_infer.operators.schema import Schema
+
+# As loaded families do, operators stay when caches are emptied: they tell nothing of a model.
+_operators = Cache(1 << 13)  # (rule, since_version, of a later opset) -> Operator
+_tables = Cache(1 << 7)  # (generation of the registry, opset imports) -> Operators
 
 _FAR = 2**62
 _MOST_ROUNDED = 3
@@ -40,30 +49,6 @@ _MOST_ROUNDED = 3
 
 _ONE = ((), (1,))
 """The shapes of one element."""
-
-
-class Asked(NamedTuple):
-    """Indices of actual inputs, by their use of elements.
-
-    `wants`: the rule uses the elements. `needs`: the data function can do nothing without them. `reads`: the rule or
-    the data function uses them, if all that it needs is known.
-    """
-
-    wants: tuple[int, ...]
-    needs: tuple[int, ...]
-    reads: tuple[int, ...]
-
-
-class Bound(NamedTuple):
-    """An operator with attributes: what its schema does not allow in them, and the arguments from them.
-
-    The arguments are those of the rule's functions for shapes, for elements and for element types.
-    """
-
-    wrong: str | None
-    shape: Mapping[str, Any] = {}
-    data: Mapping[str, Any] = {}
-    dtype: Mapping[str, Any] = {}
 
 
 class Operator:
@@ -122,12 +107,12 @@ class Operator:
 
         Raises `OpUsageError` and `ShapeInferenceError` with only the law; the engine adds operator and node.
         """
-        known = self.types.known(inputs, output_count)
+        known = self.types.of_outputs(inputs, output_count)
         bound = attributes.made.get(self) or self.bind(attributes)
         dtypes, note = self._dtypes(known, bound, inputs), None
         if self._arguments is None:
             values = self._call_with_context(inputs, attributes, output_count)
-            return values, None, bound.wrong or self.types.misuse(known, inputs, values)
+            return values, None, bound.wrong or self.types.misuse(inputs, values)
         try:
             results = self.rule.shape(**self._arguments(inputs, bound.shape, dtypes))
         except Unknown as unknown:
@@ -147,7 +132,7 @@ class Operator:
                 if isinstance(x, SymTensor) and x.shape in _ONE:
                     found[i] = named_element(x, i)
         values = tuple(found)
-        return values, note, bound.wrong or self.types.misuse(known, inputs, values)
+        return values, note, bound.wrong or self.types.misuse(inputs, values)
 
     def bind(self, attributes: Attributes) -> Bound:
         """The operator with these attributes, which keep it; raises `OpUsageError` for attributes of a wrong kind."""
@@ -160,31 +145,32 @@ class Operator:
     def _call_with_context(
         self, inputs: tuple[Value | None, ...], attributes: Attributes, output_count: int
     ) -> tuple[Value, ...]:
-        from onnx_infer.operators.context import Node, ValueInfo, run_rule
+        from onnx_infer import Node, ShapeInferenceContext, ValueInfo  # few rules need it
 
         given = [None if value is None else ValueInfo(f"input {i}", value) for i, value in enumerate(inputs)]
         outputs = [ValueInfo(f"output {i}") for i in range(output_count)]
         node = Node(self.schema.name, given, outputs, attributes.values, domain=self.schema.domain)
-        return run_rule(self.rule.shape, node, {self.schema.domain: self.schema.since_version})
+        self.rule.shape(ShapeInferenceContext({self.schema.domain: self.schema.since_version}), node)
+        return tuple(output.type for output in outputs)
 
     def misuse(
         self, inputs: tuple[Value | None, ...], attributes: Attributes, outputs: tuple[Value, ...]
     ) -> str | None:
         """Why the schema does not allow a node whose sizes are clear anyway, or None."""
         try:
-            known = self.types.known(inputs, len(outputs))
-            return self.bind(attributes).wrong or self.types.misuse(known, inputs, outputs)
+            check_inputs(self.schema, inputs)
+            return self.bind(attributes).wrong or self.types.misuse(inputs, outputs)
         except OpUsageError as e:
             return str(e)
 
     # -- element types --------------------------------------------------------------------------------------------
 
-    def _dtypes(self, known: KnownTypes, bound: Bound, inputs: tuple[Value | None, ...]) -> list[int | None]:
+    def _dtypes(self, known: list[int | None], bound: Bound, inputs: tuple[Value | None, ...]) -> list[int | None]:
         """The element types of the outputs, for a node that the schema allows."""
         if self._dtype_arguments is None:
-            return known.outputs
+            return known
         assert self.rule.dtype is not None
-        out = known.outputs.copy()
+        out = known.copy()
         try:
             said = self.rule.dtype(**self._dtype_arguments(inputs, bound.dtype, out))
         except Unknown:
@@ -201,7 +187,7 @@ class Operator:
     ) -> tuple[Value, ...]:
         """The results of a node whose rule failed, as far as the schema determines them."""
         try:
-            dtypes = self._dtypes(self.types.known(inputs, output_count), self.bind(attributes), inputs)
+            dtypes = self._dtypes(self.types.of_outputs(inputs, output_count), self.bind(attributes), inputs)
         except ValueError:
             dtypes = [None] * output_count
         return tuple([self.types.unknown(i, dtype, inputs) for i, dtype in enumerate(dtypes)])
@@ -293,3 +279,65 @@ def _held(x: Any, dtype: int | None) -> Any:
     if dtype == INT64 and (isinstance(x, Var) or (type(x) is int and -_FAR < x < _FAR)):
         return x  # the usual ones, which need no conversion
     return None if is_unreadable(x) else convert(x, dtype)
+
+
+def bind(domain: str, op_type: str, version: int) -> Operator | None:
+    """The operator at an opset version with its rule, or None if it has no rule.
+
+    It is the same object for all opset versions with the same schema and rule, so remembered outcomes stay valid.
+    """
+    domain = normal_domain(domain)
+    rule = registry.get(domain, op_type, version)
+    return None if rule is None else operator_of(rule, domain, op_type, version)
+
+
+def operator_of(rule: Rule, domain: str, op_type: str, version: int) -> Operator:
+    """The operator of this name at an opset version, bound to the rule."""
+    schema = schema_at(domain, op_type, version) if rule.inputs is None else None
+    known = newest_known(domain)
+    is_later = known is not None and known < version != NEWEST
+    key = rule, 0 if schema is None else schema.since_version, is_later
+    found: Operator | None = _operators.get(key)
+    if found is None:
+        plain = schema or schema_of_rule(rule)
+        found = _operators.setdefault(key, Operator(rule, opened(plain) if is_later else plain))
+    return found
+
+
+class Operators(Cache):
+    """(domain, op_type) -> the operator at the imported version, or None; filled at the first look-up.
+
+    A domain that is not imported is read at its newest version.
+    """
+
+    def __init__(self, opsets: Mapping[str, int]) -> None:
+        super().__init__(1 << 12)
+        self._opsets = opsets
+        self.imports = tuple(sorted(opsets.items()))
+
+    @cached_property
+    def outdated(self) -> str | None:
+        """The warning about imports that are newer than the known schemas; None if all are known."""
+        return outdated(self._opsets)
+
+    def version(self, domain: str) -> int:
+        """The imported version of a domain."""
+        return self._opsets.get(normal_domain(domain), NEWEST)
+
+    def facets(self, op_type: str, domain: str) -> Facets:
+        """What the rule of an operator says besides its types."""
+        operator = self[domain, op_type]
+        return NO_FACETS if operator is None else operator.rule.facets
+
+    def __missing__(self, key: tuple[str, str]) -> Operator | None:
+        operator = self[key] = bind(*key, self.version(key[0]))
+        return operator
+
+
+def operators_of(opsets: Mapping[str, int]) -> Operators:
+    """The operators of these opset imports, the same table for all models with them."""
+    key = registry.generation, frozenset(opsets.items())
+    found: Operators | None = _tables.get(key)
+    if found is None:
+        found = _tables[key] = Operators(dict(opsets))
+    return found

@@ -17,7 +17,7 @@ from threading import local
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from onnx_infer.model.graph import normal_domain
-from onnx_infer.operators.known_schemas import exists
+from onnx_infer.operators.known_schemas import exists, record
 from onnx_infer.operators.rule import NO_FACETS, Facets, Rule
 from symdim.algebra.caches import Cache
 
@@ -83,8 +83,8 @@ class OpShapeInferenceRegistry:
 
         For an operator that onnx does not know, the parameters before `*` are the inputs. If the rule does not use all
         inputs, `inputs` names them: `X W B? rest*` (`?` optional, `*` any number, `?*` any number of which some may be
-        left out). Other keywords are `Facets`, such as `cost`. Raises `ArgumentError` for a parameter that the operator
-        does not have, or whose annotation cannot hold.
+        left out; `W=B` for an input W that the parameter B takes). Other keywords are `Facets`, such as `cost`. Raises
+        `ArgumentError` for a parameter that the operator does not have, or whose annotation cannot hold.
         """
 
         module = sys._getframe(1).f_globals.get("__name__", "")  # as the standard library does for named tuples
@@ -195,10 +195,21 @@ def _load_families(operator: tuple[str, str] | None) -> None:
     """Import the families of an operator, or all of them. Each one registers its rules."""
     from importlib import import_module
 
-    from onnx_infer.operators.families import families_of
-
     for family in families_of(operator):
         import_module(f"onnx_infer.ops.{family}")
+
+
+def families_of(operator: tuple[str, str] | None) -> list[str]:
+    """The families with rules for an operator, given by domain and name. All of them for None, or one without rules.
+
+    >>> families_of(("", "Concat")), families_of(("ai.onnx.ml", "Scaler"))
+    (['joining'], ['ml'])
+    """
+    domain, name = operator or ("", "")
+    start, word = f"{domain or 'ai.onnx'} ", f" {name} "
+    lines = record().families
+    found = [line for line in lines if line.startswith(start) and word in f"{line} "]
+    return list(dict.fromkeys([line.split()[1] for line in found or lines]))
 
 
 def _load_plugins() -> None:

@@ -9,7 +9,7 @@ from symdim.algebra.named_tuple import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from onnx_infer.operators.context import Node, ShapeInferenceContext
+    from onnx_infer import Node, ShapeInferenceContext
     from onnx_infer.values.tensor import Dim, Shape, Value
 
 Attributes: TypeAlias = "Mapping[str, Any]"
@@ -52,7 +52,6 @@ class Facets(NamedTuple):
     - `random`: two nodes that are equal may have different results.
     - `reads`: "nothing": no element of an operand is read. "selected": as many elements of the first input as the first
       output has. Without it all of them are.
-    - `rank_from`: the input whose elements decide the rank. Unless they are constant, onnx infers no shape at all.
     - `view`: outputs may share the storage of the first input. "whole": the output has all elements in their order. A
       function gives for each output the number of its first element there; None if it has no successive elements.
     - `in_place`: the first output may take the storage of an operand of its type. "elements": an element needs only
@@ -71,7 +70,6 @@ class Facets(NamedTuple):
     bounded: bool = False
     random: bool = False
     reads: Literal["nothing", "selected"] | None = None
-    rank_from: int | None = None
     view: Callable[[Values, Values, Attributes], Sequence[Dim | None]] | Literal["whole"] | None = None
     in_place: Literal["elements", "rows"] | None = None
     packs: bool = False
@@ -108,7 +106,7 @@ class Rule(NamedTuple):
     facets: Facets = NO_FACETS
 
     def __call__(self, ctx: ShapeInferenceContext, node: Node) -> None:
-        """Apply the rule to a node; see `operators/lookup.py`."""
+        """Apply the rule to a node; see `operators/context.py`."""
         from onnx_infer import call_rule
 
         call_rule(self, ctx, node)

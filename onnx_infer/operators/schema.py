@@ -34,6 +34,9 @@ ATTRIBUTES = {
 }
 """Kind of attribute -> the annotations of parameters that ask for it."""
 
+SCALES = "Scales"
+"""The kind of a parameter that collects the scales and zero points of quantized tensors, by the names of the inputs."""
+
 NEWEST = 1 << 30
 """The version for a domain that is not imported: the newest."""
 
@@ -53,6 +56,8 @@ class Formal(NamedTuple):
     variadic: bool = False
     each: str = ""
     """The type string for operands of independent types."""
+    parameter: str = ""
+    """The parameter of the rule that takes it; empty if it has the same name."""
 
 
 class Schema(NamedTuple):
@@ -97,22 +102,31 @@ def schema_of_rule(rule: Rule) -> Schema:
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     positional, defaults = parameters[: code.co_argcount], function.__defaults__ or ()
     optional = {*positional[len(positional) - len(defaults) :], *(function.__kwdefaults__ or {})}
-    optional |= {p for p in parameters if "None" in annotations.get(p, "") or annotations.get(p) in COLLECTIONS}
+    optional |= {
+        p for p in parameters if "None" in annotations.get(p, "") or annotations.get(p) in {SCALES, *COLLECTIONS}
+    }
     if rule.inputs is None:
         kinds = ("Variadic", "AnyRanks", "Values")
         inputs = [Formal(p, "T", p in optional, annotations.get(p, "").startswith(kinds)) for p in positional]
     else:
-        inputs = [Formal(p.rstrip("?*"), "T", "?" in p, p.endswith("*")) for p in rule.inputs.split()]
+        inputs = [_formal(text) for text in rule.inputs.split()]
+    operands = {f.parameter or f.name for f in inputs}
     least = 1 + max((i for i, f in enumerate(inputs) if not f.optional), default=-1)
     most = ANY_NUMBER if any(f.variadic for f in inputs) else len(inputs)
-    required = frozenset(parameters) - optional - SPECIAL - {f.name for f in inputs}
-    given = {p: annotations.get(p, "") for p in parameters if p not in SPECIAL and p not in {f.name for f in inputs}}
+    required = frozenset(parameters) - optional - SPECIAL - operands
+    given = {p: annotations.get(p, "") for p in parameters if p not in SPECIAL and p not in operands}
     for collection in {COLLECTIONS[text] for text in given.values() if text in COLLECTIONS}:
         given |= annotation_texts(collection)
     attributes = {p: kind for p, text in given.items() if (kind := _attribute_kind(text)) is not None}
     return Schema(
         domain, name, since, tuple(inputs), (), {}, required, {}, least, most, known=False, attributes=attributes
     )
+
+
+def _formal(text: str) -> Formal:
+    """The input that a word of `inputs` names: `X`, `W=B?` for one that the parameter B takes, `rest*`."""
+    name, _, parameter = text.rstrip("?*").partition("=")
+    return Formal(name, "T", "?" in text, text.endswith("*"), parameter=parameter)
 
 
 def _attribute_kind(annotation: str) -> int | None:

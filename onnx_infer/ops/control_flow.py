@@ -6,17 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.conditions import Positive, positive
 from onnx_infer.errors import require
-from onnx_infer.laws.lengths import demand_one_element
-from onnx_infer.laws.limits import demand_at_least
+from onnx_infer.laws.limits import demand_at_least, demand_one_element
 from onnx_infer.laws.sizes import normalize_axis
 from onnx_infer.laws.statements import contradict, demand, fresh, state, warn
 from onnx_infer.operators.registration import op
 from onnx_infer.types.branches import demand_side, of_branches, of_different_rank
 from onnx_infer.types.join import NOTHING, either, elements, sequence_of
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.parts import CHUNK, Parts
-from onnx_infer.values.propagated import is_small
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, OneOf, Optional, Sequence, SymTensor, Value, plain
+from onnx_infer.values.containers import CHUNK, Map, OneOf, Optional, Parts, Sequence, plain
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value, is_small
 from symdim import Expr
 from symdim.algebra.polynomials import terms_of
 from symdim.relations.relation import Relation

@@ -24,7 +24,8 @@ from onnx_infer.ops.trip_count import Windows, linear, without_windows
 from onnx_infer.types.branches import of_different_rank
 from onnx_infer.types.join import Meeting, join, kind_of, variables_in
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import OneOf, SymTensor, plain
+from onnx_infer.values.containers import OneOf, plain
+from onnx_infer.values.tensor import SymTensor
 from symdim import BoundsError, DivisionByZero, Var
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.named_tuple import NamedTuple

@@ -48,10 +48,6 @@ def positions(indices: Array, size: int) -> np.ndarray[Any, np.dtype[np.intp]]:
 # -- Gather -----------------------------------------------------------------------------------------------------------
 
 
-def _gather(data: Array, indices: Array, axis: int) -> Any:
-    return data.take(positions(indices, data.shape[axis]), axis)
-
-
 def _taken(arrays: list[Array], shape: Shape, kind: Any, attributes: Attributes) -> Array | None:
     (data, indices), axis = arrays, attributes.get("axis", 0)
     if indices.size and not (-data.shape[axis] <= indices.min() and indices.max() < data.shape[axis]):
@@ -59,7 +55,14 @@ def _taken(arrays: list[Array], shape: Shape, kind: Any, attributes: Attributes)
     return np.take(data, indices, axis)
 
 
-@op("Gather", data=_gather, indices=(1,), total=True, computes=_taken, reads="selected")
+@op(
+    "Gather",
+    data=lambda data, indices, axis: data.take(positions(indices, data.shape[axis]), axis),
+    indices=(1,),
+    total=True,
+    computes=_taken,
+    reads="selected",
+)
 def gather(data: SymTensor, indices: Elements, axis: int) -> SymTensor | Shape:
     """(before, size, after), indices -> (before, *indices, after) (Gather-1 to 13)."""
     if indices.shape is None:

@@ -10,8 +10,16 @@ from onnx_infer.elements.arithmetic import convert
 from onnx_infer.elements.progressions import consisting_of, joined
 from onnx_infer.elements.samples import common_element, joined_samples
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.lengths import common_number, demand_one_element, known_elements, number_of, of_length
-from onnx_infer.laws.limits import all_at_least, demand_room_for_pads, not_negative
+from onnx_infer.laws.limits import (
+    all_at_least,
+    common_number,
+    demand_one_element,
+    demand_room_for_pads,
+    known_elements,
+    not_negative,
+    number_of,
+    of_length,
+)
 from onnx_infer.laws.sizes import (
     MOST_OPEN_PARTS,
     at_least,
@@ -244,12 +252,16 @@ def _kept_elements(inputs: Values, outputs: Values, attributes: Attributes) -> L
 @op("Pad", total=True, same=_pads_nothing, demands=_kept_elements)
 def pad_by_paddings(data: AnyRank, paddings: Ints, mode: str) -> SymTensor | Shape:
     """As Pad-2; the attribute has a different name (Pad-1)."""
-    return pad(data, paddings, mode, None)
+    return pad(data, paddings, None, mode)
 
 
 @op("Pad", since=2, data=_pad_data, total=True, same=_pads_nothing, demands=_kept_elements)
 def pad(
-    data: AnyRank, pads: Ints | Unknown, mode: str, axes: Ints | Unknown | None, constant_value: AnyRank | None = None
+    data: AnyRank,
+    pads: Ints | Unknown,
+    axes: Ints | Unknown | None,
+    mode: str = "constant",
+    constant_value: AnyRank | None = None,
 ) -> SymTensor | Shape:
     """sizes, pads -> begin + sizes + end at `axes`, or at all axes; negative pads crop (Pad-2 to 25)."""
     demand_one_element(constant_value, "constant_value")

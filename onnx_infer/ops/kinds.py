@@ -38,6 +38,10 @@ Strings: TypeAlias = Annotated[tuple[str, ...], "Strings"]
 """A vector of strings, like `Ints`."""
 
 
+Scales: TypeAlias = Annotated[dict[str, SymTensor], "Scales"]
+"""The scales and zero points of a node's quantized tensors, by the names of the inputs. Absent ones are not in it."""
+
+
 class Graph(Protocol):
     """A subgraph: a function from input values to output values. `engine/subgraph.py` describes the methods."""
 
@@ -96,6 +100,6 @@ class Graph(Protocol):
 
 
 __all__ = [
-    "AnyRank", "AnyRanks", "Dim", "Elements", "FlatSizes", "Floats", "Graph", "IntVector", "Ints", "Shape",
-    "Sizes", "Strings", "SymTensor", "Value", "Values", "Variadic", "Windows",
+    "AnyRank", "AnyRanks", "Dim", "Elements", "FlatSizes", "Floats", "Graph", "IntVector", "Ints", "Scales",
+    "Shape", "Sizes", "Strings", "SymTensor", "Value", "Values", "Variadic", "Windows",
 ]  # fmt: skip

@@ -22,7 +22,7 @@ from symdim import product
 
 if TYPE_CHECKING:
     from onnx_infer.operators.rule import Attributes, Shapes
-    from onnx_infer.ops.kinds import AnyRank, AnyRanks, SymTensor
+    from onnx_infer.ops.kinds import AnyRank, AnyRanks, Scales, SymTensor
     from onnx_infer.values.tensor import Dim, Shape
 
     Array = np.ndarray[Any, Any]
@@ -75,32 +75,23 @@ def matmul(A: SymTensor, B: SymTensor) -> Shape:
 
 
 @op("MatMulInteger", data=_matmul_integer, cost=matrix_product)
-def matmul_integer(A: SymTensor, B: SymTensor, a_zero_point: AnyRank | None, b_zero_point: AnyRank | None) -> Shape:
+def matmul_integer(A: SymTensor, B: SymTensor, scales: Scales) -> Shape:
     """As MatMul, for integers; a zero point for A, one for B or for each of its columns (MatMulInteger-10)."""
     shape = matmul_shape(A.dims, B.dims)
-    demand_fit(A.dims, rows=A.dims[-2:-1], a_zero_point=a_zero_point)
-    demand_for_columns(shape, B.dims, b_zero_point=b_zero_point)
+    demand_fit(A.dims, scales, "a_zero_point", rows=A.dims[-2:-1])
+    demand_for_columns(shape, B.dims, scales, "b_zero_point")
     return shape
 
 
 @op("QLinearMatMul", cost=matrix_product)
-def qlinear_matmul(
-    a: SymTensor,
-    a_scale: AnyRank,
-    a_zero_point: AnyRank,
-    b: SymTensor,
-    b_scale: AnyRank,
-    b_zero_point: AnyRank,
-    y_scale: AnyRank,
-    y_zero_point: AnyRank,
-) -> Shape:
+def qlinear_matmul(a: SymTensor, b: SymTensor, scales: Scales) -> Shape:
     """(*batch, M, K), (*batch, K, N) -> (*batch, M, N); parameters as MatMulInteger's (QLinearMatMul-10, 21)."""
     shape = matmul_shape(a.dims, b.dims)
     rows = a.dims[-2:-1]
-    demand_fit(a.dims, rows=rows, a_zero_point=a_zero_point)
-    demand_fit(shape, rows=rows, a_scale=a_scale, y_scale=y_scale, y_zero_point=y_zero_point)
-    demand_for_columns(shape, shape, b_scale=b_scale)
-    demand_for_columns(shape, b.dims, b_zero_point=b_zero_point)
+    demand_fit(a.dims, scales, "a_zero_point", rows=rows)
+    demand_fit(shape, scales, "a_scale", "y_scale", "y_zero_point", rows=rows)
+    demand_for_columns(shape, shape, scales, "b_scale")
+    demand_for_columns(shape, b.dims, scales, "b_zero_point")
     return shape
 
 
@@ -113,7 +104,7 @@ def _gemm(A: Array, B: Array, C: Array | None, transA: int, transB: int, alpha: 
 
 
 @op("Gemm", data=_gemm, cost=matrix_product, packs=True)
-def gemm(A: AnyRank, B: AnyRank, C: AnyRank | None, transA: int, transB: int, broadcast: int = 1) -> Shape:
+def gemm(A: AnyRank, B: AnyRank, C: AnyRank | None, transA: int = 0, transB: int = 0, broadcast: int = 1) -> Shape:
     """(M, K), (K, N), C that broadcasts to (M, N) -> (M, N). Before opset 7 only with `broadcast` (Gemm-1 to 13)."""
     left, right = of_rank(A.shape, 2, "A"), of_rank(B.shape, 2, "B")
     rows, inner = reversed(left) if transA else left

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.conditions import Positive, positive
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.lengths import demand_one_element
+from onnx_infer.laws.limits import demand_one_element
 from onnx_infer.laws.sizes import at_least, differ, is_fresh, unify
 from onnx_infer.laws.statements import call_mode, contradict, element, fresh, state, warn
 from onnx_infer.operators.registration import op
@@ -20,7 +20,8 @@ from onnx_infer.ops.fixpoint import fixpoint, in_time, variables
 from onnx_infer.ops.trip_count import begins, how_often
 from onnx_infer.types.branches import of_branches, size_of_branches
 from onnx_infer.types.join import NOTHING, ceiling, either, join_with_itself, kind_of, parts_of
-from onnx_infer.values.tensor import OneOf, SymTensor, plain, substitute
+from onnx_infer.values.containers import OneOf, plain
+from onnx_infer.values.tensor import SymTensor, substitute
 from symdim import BoundsError, DivisionByZero, Expr, Var, maximum, minimum, product
 from symdim.algebra.dims import substituted, variables_of
 

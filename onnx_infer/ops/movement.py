@@ -8,8 +8,7 @@ import numpy as np
 
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.lengths import demand_one_element, known_elements, of_length, open_sizes
-from onnx_infer.laws.limits import all_at_least, not_negative
+from onnx_infer.laws.limits import all_at_least, demand_one_element, known_elements, not_negative, of_length, open_sizes
 from onnx_infer.laws.sizes import (
     broadcast_size,
     confirm,
@@ -68,17 +67,13 @@ def _keeps_order(inputs: Values, _: Values, attributes: Attributes) -> bool:
     return len(perm) == len(shape) and moved == sorted(moved)
 
 
-def _permuted(arrays: list[Any], shape: Shape, kind: Any, attributes: Attributes) -> Any:
-    return np.transpose(arrays[0], attributes.get("perm"))
-
-
 @op(
     "Transpose",
     data=lambda data, perm: np.transpose(data, perm),
     moves=True,
     total=True,
     same=_keeps_order,
-    computes=_permuted,
+    computes=lambda arrays, shape, kind, attributes: np.transpose(arrays[0], attributes.get("perm")),
 )
 def transpose(data: AnyRank, perm: tuple[int, ...] | None) -> Shape:
     """sizes -> sizes[perm], reversed without `perm` (Transpose-1 to 25)."""

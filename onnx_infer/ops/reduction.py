@@ -25,8 +25,7 @@ from onnx_infer.elements.reductions import (
 )
 from onnx_infer.elements.samples import equal_element, with_elements
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.lengths import demand_one_element
-from onnx_infer.laws.limits import demand_at_least
+from onnx_infer.laws.limits import demand_at_least, demand_one_element
 from onnx_infer.laws.sizes import at_least, normalize_axis, sizes_unless_broken
 from onnx_infer.laws.statements import demand, fresh, is_contradicted, reported
 from onnx_infer.operators.registration import op

@@ -11,8 +11,7 @@ import numpy as np
 from onnx_infer.elements.ratio import Ratio, Rounded
 from onnx_infer.elements.scaling import is_power_of_two, scaled
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.lengths import common_number, number_of, of_length, open_sizes
-from onnx_infer.laws.limits import demand_at_least
+from onnx_infer.laws.limits import common_number, demand_at_least, number_of, of_length, open_sizes
 from onnx_infer.laws.sizes import (
     at_least,
     differ,

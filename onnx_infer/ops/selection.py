@@ -9,14 +9,12 @@ import numpy as np
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.elements.progressions import consisting_of
 from onnx_infer.errors import Unknown
-from onnx_infer.laws.lengths import demand_one_element, of_length
-from onnx_infer.laws.limits import demand_at_least, not_negative
+from onnx_infer.laws.limits import demand_at_least, demand_one_element, not_negative, of_length
 from onnx_infer.laws.sizes import at_least, has_axis, of_rank, unify, unknown_shape
 from onnx_infer.laws.statements import demand, element, fresh, state
 from onnx_infer.operators.registration import op
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.progression import Progression
-from onnx_infer.values.tensor import Dim, Shape, SymTensor
+from onnx_infer.values.tensor import Dim, Progression, Shape, SymTensor
 from symdim import maximum, minimum, product, total
 
 if TYPE_CHECKING:
@@ -38,11 +36,7 @@ def _plain(elements: Any) -> bool:
 # -- NonZero, Compress ------------------------------------------------------------------------------------------------
 
 
-def _nonzero(X: Array) -> Array:
-    return np.array(np.nonzero(np.array(_truth(X.flat)).reshape(X.shape)))
-
-
-@op("NonZero", data=_nonzero, bounded=True)
+@op("NonZero", data=lambda X: np.array(np.nonzero(np.array(_truth(X.flat)).reshape(X.shape))), bounded=True)
 def nonzero(X: AnyRank) -> SymTensor | Shape:
     """X of rank r -> (r, the number of non-zero elements) (NonZero-9, 13)."""
     if X.shape is None:
@@ -163,12 +157,7 @@ def _topk(X: Array, axis: int, K: Array | None = None, k: int = 0, largest: int 
 
 @op("TopK", data=_topk, bounded=True)
 def topk(
-    X: SymTensor,
-    axis: int,
-    K: Sizes | Unknown | None = None,
-    k: int | None = None,
-    largest: int = 1,
-    sorted: int = 1,
+    X: SymTensor, axis: int, K: Sizes | Unknown | None = None, k: int | None = None, largest: int = 1, sorted: int = 1
 ) -> list[Shape | SymTensor]:
     """(before, size, after), k <= size -> values and indices (before, k, after) (TopK-1, 10, 11, 24)."""
     if not has_axis(X.rank, axis):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.known import holds
+from onnx_infer.laws.bounds import holds
 from onnx_infer.laws.limits import demand_at_least, demand_at_most, not_negative
 from onnx_infer.laws.sizes import at_least, differ, normalize_axis, unify_joined
 from onnx_infer.laws.statements import call_mode, demand, elements_of, fresh
@@ -15,13 +15,12 @@ from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal
 from onnx_infer.types.join import NOTHING, elements, join, of_elements, opened, sequence_of
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.parts import CHUNK, Parts
-from onnx_infer.values.propagated import MAX_DATA
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, SymTensor
+from onnx_infer.values.containers import CHUNK, Optional, Parts, Sequence
+from onnx_infer.values.tensor import MAX_DATA, UNKNOWN_SIZE, SymTensor
 from symdim import Expr, ceildiv, minimum, total
 
 if TYPE_CHECKING:
-    from onnx_infer.ops.kinds import AnyRank, Dim, Elements, Shape, Value, Values
+    from onnx_infer.ops.kinds import Dim, Elements, Shape, Value, Values
 
 
 MAX_ITEMS = 64
@@ -32,11 +31,6 @@ def the_sequence(value: Value) -> Sequence:
     """The value as a sequence. An unknown value is a sequence of unknown elements."""
     require(isinstance(value, Sequence) or value is NOTHING, "the input is not a sequence", value)
     return value if isinstance(value, Sequence) else Sequence()
-
-
-def dtype_of_tensor(input: AnyRank) -> int | None:
-    """The element type of the tensor that is split."""
-    return input.dtype
 
 
 def check_element_type(sequence: Sequence, value: Value) -> None:
@@ -134,7 +128,7 @@ def sequence_erase(input_sequence: Value, position: Dim | Unknown | None) -> Val
     return sequence_of([*sequence.items[:at], *sequence.items[at + 1 :]], sequence.elem)
 
 
-@op("SplitToSequence", dtype=dtype_of_tensor)
+@op("SplitToSequence", dtype=lambda input: input.dtype)
 def split_to_sequence(input: SymTensor, split: Elements | None, axis: int, keepdims: int) -> Value:
     """(..., d, ...) -> the parts along an axis: of given sizes, of one size, or single (SplitToSequence-11, 24).
 

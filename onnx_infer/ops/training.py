@@ -90,14 +90,16 @@ def _reduced(samples: Shape | None, reduction: str) -> Shape | None:
 
 
 @op("NegativeLogLikelihoodLoss", indices=(1,))
-def negative_log_likelihood(input: AnyRank, target: AnyRank, weight: AnyRank | None, reduction: str) -> Shape | None:
+def negative_log_likelihood(
+    input: AnyRank, target: AnyRank, weight: AnyRank | None, reduction: str = "mean"
+) -> Shape | None:
     """(N, C, *d), (N, *d), optional (C) -> (N, *d), or a scalar when reduced (NegativeLogLikelihoodLoss-12 to 22)."""
     return _reduced(_per_sample(input, target, weight), reduction)
 
 
 @op("SoftmaxCrossEntropyLoss", indices=(1,))
 def softmax_cross_entropy(
-    scores: AnyRank, labels: AnyRank, weights: AnyRank | None, reduction: str
+    scores: AnyRank, labels: AnyRank, weights: AnyRank | None, reduction: str = "mean"
 ) -> list[Shape | None]:
     """As above, and the log of the probabilities (N, C, *d) (SoftmaxCrossEntropyLoss-12, 13)."""
     return [_reduced(_per_sample(scores, labels, weights), reduction), scores.shape]

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import OpUsageError, Unknown, require
 from onnx_infer.laws.granularity import demand_fit, demand_for_filters
-from onnx_infer.laws.lengths import common_number, number_of, of_length
-from onnx_infer.laws.limits import demand_at_least
+from onnx_infer.laws.limits import common_number, demand_at_least, number_of, of_length
 from onnx_infer.laws.sizes import (
     at_least,
     confirm,
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
     from onnx_infer.laws.windows import IntVector, Window
     from onnx_infer.operators.rule import Attributes, Cost, Shapes
-    from onnx_infer.ops.kinds import AnyRank, Dim, Shape, Sizes, SymTensor, Windows
+    from onnx_infer.ops.kinds import AnyRank, Dim, Scales, Shape, Sizes, SymTensor, Windows
 
 
 def spatial_rank(*tensors: SymTensor, kernel_shape: IntVector | None = None) -> int:
@@ -121,42 +120,23 @@ def conv(X: AnyRank, W: AnyRank, B: AnyRank | None, *, window: Windows, group: i
 
 
 @op("ConvInteger", cost=convolution(1))
-def conv_integer(
-    x: AnyRank,
-    w: AnyRank,
-    x_zero_point: AnyRank | None,
-    w_zero_point: AnyRank | None,
-    *,
-    window: Windows,
-    group: int = 1,
-) -> Shape:
+def conv_integer(x: AnyRank, w: AnyRank, scales: Scales, *, window: Windows, group: int = 1) -> Shape:
     """As Conv, for integers; onnxruntime has one zero point for all filters (ConvInteger-10)."""
     out: Shape = conv(x, w, None, window=window, group=group)
-    demand_fit(x.shape, x_zero_point=x_zero_point)
-    demand_fit((out[1],), w_zero_point=w_zero_point)
+    demand_fit(x.shape, scales, "x_zero_point")
+    demand_fit((out[1],), scales, "w_zero_point")
     return out
 
 
 @op("QLinearConv", cost=convolution(3))
 def qlinear_conv(
-    x: AnyRank,
-    x_scale: AnyRank,
-    x_zero_point: AnyRank,
-    w: AnyRank,
-    w_scale: AnyRank,
-    w_zero_point: AnyRank,
-    y_scale: AnyRank,
-    y_zero_point: AnyRank,
-    B: AnyRank | None,
-    *,
-    window: Windows,
-    group: int = 1,
+    x: AnyRank, w: AnyRank, B: AnyRank | None, scales: Scales, *, window: Windows, group: int = 1
 ) -> Shape:
     """As Conv, for quantized tensors; scale and zero point of w may be those of each filter (QLinearConv-10)."""
     out: Shape = conv(x, w, B, window=window, group=group)
-    demand_fit(x.shape, x_zero_point=x_zero_point)
-    demand_fit(out, x_scale=x_scale, y_scale=y_scale, y_zero_point=y_zero_point)
-    demand_for_filters(out, out[1], w_scale=w_scale, w_zero_point=w_zero_point)
+    demand_fit(x.shape, scales, "x_zero_point")
+    demand_fit(out, scales, "x_scale", "y_scale", "y_zero_point")
+    demand_for_filters(out, out[1], scales, "w_scale", "w_zero_point")
     return out
 
 

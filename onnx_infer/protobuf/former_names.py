@@ -15,7 +15,8 @@ from onnx_infer.engine.fresh import replacing
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.laws.statements import make_size
 from onnx_infer.model.size_texts import GENERATED, Size, generated, is_name
-from onnx_infer.values.tensor import Dim, Map, Optional, Sequence, Shape, Sparse, SymTensor, Value
+from onnx_infer.values.containers import Map, Optional, Sequence, Sparse
+from onnx_infer.values.tensor import Dim, Shape, SymTensor, Value
 from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
 from symdim.algebra.evaluate import Substitution
@@ -33,20 +34,17 @@ class FormerNames:
     `main` is the scope of the main graph, which is written with its own names. `inner` are the other graphs, and
     `declared` gives the declared sizes of the values of one of them. A size has one name in a graph and all graphs
     inside it, and no other size there has this name. The texts of these graphs may tell it: what a Loop carries is not
-    written. Sizes that are only in elements are not written, so they need no name, and neither do those of the values
-    `kept`, whose types stay as they are in the model.
+    written. Sizes that are only in elements are not written, so they need no name.
     """
 
     def __init__(
         self,
         main: Scope,
         inner: Collection[tuple[Graph, Scope]],
-        declared: Callable[[Graph, Scope], Iterable[tuple[str, Iterable[Size]]]],
-        kept: Collection[str] = (),
+        declared: Callable[[Graph], Iterable[tuple[str, Iterable[Size]]]],
     ) -> None:
         self._main = main
-        self._kept = kept
-        pairs = {id(scope): list(_pairs(declared(graph, scope), scope)) for graph, scope in inner}
+        pairs = {id(scope): list(_pairs(declared(graph), scope)) for graph, scope in inner}
         self._pairs = {key: found for key, found in pairs.items() if found}
         self._inside: dict[int, list[tuple[str, Expr]]] = {}
         for scope in [scope for _, scope in inner if id(scope) in self._pairs]:
@@ -54,77 +52,53 @@ class FormerNames:
             while around is not None:
                 self._inside.setdefault(id(around), []).extend(self._pairs[id(scope)])
                 around = around.parent
-        self._renamed: dict[int, dict[Var, Dim]] = {id(main): {}}
-        self._visible: dict[int, set[Var]] = {}
+        # of each graph, once: new variables for those in its sizes, and the variables that are visible in it
+        self._chosen: dict[int, tuple[dict[Var, Dim], set[Var]]] = {id(main): ({}, _variables(main))}
 
     def values(self, scope: Scope) -> Mapping[str, Value]:
         """The values of a graph with the sizes that are written."""
         pending: list[Scope] = []
-        while id(scope) not in self._renamed:
+        while id(scope) not in self._chosen:
             pending.append(scope)
-            scope = self._around(scope)
+            scope = self._main if scope.parent is None else scope.parent  # a function may have sizes of the main graph
         while pending:
             around, scope = scope, pending.pop()
-            self._renamed[id(scope)] = self._chosen(scope, self._renamed[id(around)])
-        renamed = self._renamed[id(scope)]
+            self._chosen[id(scope)] = self._choose(scope, *self._chosen[id(around)])
+        renamed, _ = self._chosen[id(scope)]
         if not renamed:
             return scope
         new = replacing(Substitution(renamed))
         return {name: new(value) for name, value in scope.items()}
 
-    def _around(self, scope: Scope) -> Scope:
-        """The scope of the graph around. The values of a function may have sizes of the main graph."""
-        return self._main if scope.parent is None else scope.parent
-
-    def _chosen(self, scope: Scope, around: dict[Var, Dim]) -> dict[Var, Dim]:
-        """The new variables for those in sizes of a graph: of the graphs `around`, and its own."""
-        pairs = self._pairs.get(id(scope), []) + self._inside.get(id(scope), [])
+    def _choose(self, scope: Scope, around: dict[Var, Dim], outer: set[Var]) -> tuple[dict[Var, Dim], set[Var]]:
+        """The new variables and the visible ones in a graph, from those of the graph around it."""
+        visible = outer | _variables(scope)
+        inner = self._inside.get(id(scope), [])
+        pairs = self._pairs.get(id(scope), []) + inner
         if not pairs and not around:
-            return around
-        outer = self._visible_in(self._around(scope))
-        own = self._visible_in(scope) - outer
+            return around, visible
+        own = visible - outer
         free = sorted(filter(_is_generated, own), key=_number)
         taken = {getattr(around.get(v), "name", v.name) for v in outer} | {v.name for v in own.difference(free)}
         inside = {v for _, size in pairs for v in size.variables() if _is_generated(v)} - outer
         names = _former(pairs, set(free), inside, taken, around)
         taken.update(names.values())
-        # a size without a name in the texts leaves the names that sizes of the graphs inside have
-        taken |= self._names_inside(scope)
+        # a size without a name in the texts leaves the names that sizes have which only the graphs inside see
+        taken.update(name for text, size in inner if visible.isdisjoint(size.variables()) for name in generated(text))
         others = (name for n in count() if (name := f"_d{n}") not in taken)
         for v in free:
             if v not in names:
                 names[v] = next(others) if v.name in taken else v.name
                 taken.add(names[v])
-        new: dict[Var, Dim] = {v: _under(name, v) for v, name in names.items() if v.name != name}
-        return around | new
-
-    def _names_inside(self, scope: Scope) -> set[str]:
-        """The names that the graphs inside this one have for sizes that are not visible in it."""
-        visible = self._visible_in(scope)
-        texts = [text for text, size in self._inside.get(id(scope), ()) if visible.isdisjoint(size.variables())]
-        return {name for text in texts for name in generated(text)}
-
-    def _visible_in(self, scope: Scope) -> set[Var]:
-        """The variables in the sizes of a graph and of those around it."""
-        pending: list[Scope] = []
-        while id(scope) not in self._visible:
-            pending.append(scope)
-            if scope is self._main:
-                break
-            scope = self._around(scope)
-        found = self._visible.get(id(scope), set())
-        for scope in reversed(pending):
-            found = self._visible[id(scope)] = found.union(_variables(scope, self._kept))
-        return found
+        return around | {v: _under(name, v) for v, name in names.items() if v.name != name}, visible
 
 
-def _variables(scope: Scope, kept: Collection[str]) -> tuple[Var, ...]:
+def _variables(scope: Scope) -> set[Var]:
     """The variables in the sizes of a graph's own values, which are written."""
     sizes: set[Dim] = set()
-    values = [value for name, value in scope.items() if name not in kept] if kept else scope.values()
-    for value in set(values):
+    for value in set(scope.values()):
         sizes.update(value.shape or () if type(value) is SymTensor else shape_of(value))
-    return variables_of(sizes)
+    return set(variables_of(sizes))
 
 
 def _under(name: str, v: Var) -> Var:

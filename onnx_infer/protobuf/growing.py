@@ -5,21 +5,20 @@ Messages are not copied into it. So a tensor that is handed over stays one objec
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from onnx import NodeProto, OperatorSetIdProto, StringStringEntryProto, TensorProto, ValueInfoProto
 
 from onnx_infer.errors import ArgumentError
-from onnx_infer.protobuf.names import rename_in_node, rename_values
-from onnx_infer.protobuf.nodes import graphs_of, subgraphs
+from onnx_infer.protobuf.names import names_in, rename_in_node, rename_values
+from onnx_infer.protobuf.nodes import subgraphs
 from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from onnx import FunctionProto, GraphProto, SparseTensorProto
-
-Named = TypeVar("Named", ValueInfoProto, TensorProto)
 
 
 class GrowingGraph:
@@ -87,26 +86,21 @@ def renamed(model: GrowingModel, names: Mapping[str, str]) -> GrowingModel:
     new = model.copy()
     new.inputs, new.values = ({names.get(n, n): kind for n, kind in of.items()} for of in (new.inputs, new.values))
     graph = new.graph
-    for infos in (graph.input, graph.output, graph.value_info):
-        infos[:] = [_with_name(info, names) for info in infos]
-    graph.initializer[:] = [_with_name(tensor, names) for tensor in graph.initializer]
-    for i, sparse in enumerate(graph.sparse_initializer):
-        if text(sparse.values.name) in names:
-            graph.sparse_initializer[i] = copy = type(sparse)()
-            copy.CopyFrom(sparse)
-            copy.values.name = names[text(sparse.values.name)]
+    for named in (graph.input, graph.output, graph.value_info, graph.initializer):
+        named[:] = [_with_name(part, part, names) for part in named]
+    graph.sparse_initializer[:] = [_with_name(part, part.values, names) for part in graph.sparse_initializer]
     graph.node[:] = [_renamed_node(node, names) for node in graph.node]
     return new
 
 
-def _with_name(message: Named, names: Mapping[str, str]) -> Named:
-    """The message, or a copy of it with another name."""
-    name = names.get(text(message.name))
+def _with_name(message: Any, named: Any, names: Mapping[str, str]) -> Any:
+    """The message, or a copy of it with another name of `named`, which is the message or its values."""
+    name = names.get(text(named.name))
     if name is None:
         return message
     copy = type(message)()
     copy.CopyFrom(message)
-    copy.name = name
+    (copy if named is message else copy.values).name = name
     return copy
 
 
@@ -132,15 +126,11 @@ def _renamed_node(node: NodeProto, names: Mapping[str, str]) -> NodeProto:
 def _used(node: NodeProto) -> Iterator[str]:
     """The names in a node and in the graphs inside it."""
     yield from map(text, (*node.input, *node.output))
-    for top in subgraphs(node):
-        for graph in graphs_of(top):
-            yield from (text(info.name) for info in graph.output)
-            yield from (text(name) for inner in graph.node for name in (*inner.input, *inner.output))
+    yield from chain.from_iterable(map(names_in, subgraphs(node)))
 
 
 def _own(graph: GraphProto) -> Iterator[str]:
     """The names that a graph inside a node gives: its inputs, constants and results."""
-    yield from (text(info.name) for info in graph.input)
-    yield from (text(tensor.name) for tensor in graph.initializer)
-    yield from (text(sparse.values.name) for sparse in graph.sparse_initializer)
+    constants = (*graph.initializer, *(sparse.values for sparse in graph.sparse_initializer))
+    yield from (text(named.name) for named in (*graph.input, *constants))
     yield from (text(name) for node in graph.node for name in node.output)

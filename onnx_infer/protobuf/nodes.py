@@ -113,47 +113,36 @@ class ProtoNodes:
         protos: Any,
         constants: dict[str, Any],
         literals: list[str],
-        kept: list[Node | Literal | None] | None = None,
+        kept: list[Node | Literal] | None = None,
     ) -> None:
         self._protos, self._constants, self._literals = protos, constants, literals
         self._kept = kept if len(protos) <= _MOST_KEPT else None
         self._is_met_again: bool | None = None
 
     def __call__(self) -> Iterator[Node]:
-        protos, constants = self._protos, self._constants
         kept, self._kept = self._kept, None  # this object outlives the walks
         read = kept or self._read()
         if kept is not None and read is not kept:
             kept += read
             read = kept
-        for i, found in enumerate(read):
-            if type(found) is tuple:  # the usual case
-                yield found  # type: ignore[misc]  # the class of a Literal is another one
-                continue
-            if found is not None:
-                node: Node | Literal = found
-            else:
-                proto = protos[i]
-                node = read_node(proto, wire_of(proto))
-                if kept is not None:
-                    kept[i] = node
-            if isinstance(node, Literal):
-                if node.name not in constants:
-                    self._literals.append(node.name)
-                constants[node.name] = node.handle
-            else:
+        for node in read:
+            if not isinstance(node, Literal):
                 yield node
+                continue
+            if node.name not in self._constants:
+                self._literals.append(node.name)
+            self._constants[node.name] = node.handle
 
-    def _read(self) -> Iterable[Node | Literal | None]:
-        """The nodes, None for those that are still to be read."""
+    def _read(self) -> Iterable[Node | Literal]:
         if self._is_met_again is None:
             self._is_met_again = _is_met_again(self._protos)
         if not self._is_met_again:
             return map(read_node, self._protos)
         try:
-            return list(map(_nodes.get, map(_bytes_of, self._protos)))
+            known = list(map(_nodes.get, map(_bytes_of, self._protos)))
         except EncodeError:  # a node with more than 2 GB
-            return map(_nodes.get, map(wire_of, self._protos))
+            known = list(map(_nodes.get, map(wire_of, self._protos)))
+        return [node or read_node(proto, wire_of(proto)) for node, proto in zip(known, self._protos, strict=True)]
 
 
 def _is_met_again(protos: Any) -> bool:

@@ -6,17 +6,16 @@ from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import onnx
 from onnx import AttributeProto, FunctionProto, SparseTensorProto, TensorProto, ValueInfoProto
 
 from onnx_infer.model.attributes import attribute_value, constant, dense, sizes, stored_constant
 from onnx_infer.model.graph import Function, Graph, Model, Node, normal_domain, with_names
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.known_schemas import find_schema, read_schema
-from onnx_infer.protobuf.declarations import Declared, types_of
+from onnx_infer.protobuf.declarations import Declared, types_of, write_sizes
 from onnx_infer.protobuf.names import names_in
 from onnx_infer.protobuf.nodes import Literal, ProtoNodes, message
-from onnx_infer.protobuf.wire import dim_param, type_bytes
+from onnx_infer.protobuf.wire import type_bytes
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor, Value
 from onnx_infer.values.text import text, texts
@@ -46,10 +45,10 @@ CONSTANTS = (TensorProto, SparseTensorProto, AttributeProto, SymTensor)
 class ModelProtoFrontEnd:
     """The front end of a ModelProto. `kept` are its nodes if they were read; else the first walk fills it."""
 
-    def __init__(self, model: ModelProto, kept: list[Node | Literal | None] | None = None) -> None:
+    def __init__(self, model: ModelProto, kept: list[Node | Literal] | None = None) -> None:
         self.model = model
         self._declared = Declared.of(model.graph)
-        self._nodes: list[Node | Literal | None] = [] if kept is None else kept
+        self._nodes: list[Node | Literal] = [] if kept is None else kept
 
     def dim_params(self) -> tuple[list[str], list[str]]:
         """The texts in the types of inputs, in order, and in those of outputs and value infos."""
@@ -84,13 +83,7 @@ def _reshaped(info: ValueInfoProto, sizes: tuple[Size, ...] | None) -> ValueInfo
     new = ValueInfoProto()
     new.CopyFrom(info)
     new.type.tensor_type.shape.Clear()
-    new.type.tensor_type.shape.SetInParent()
-    for size in sizes:
-        dim = new.type.tensor_type.shape.dim.add()
-        if isinstance(size, int):
-            dim.dim_value = size
-        elif size is not None:
-            dim.MergeFromString(dim_param(size))
+    write_sizes(new.type.tensor_type.shape, sizes)
     return new
 
 
@@ -100,16 +93,14 @@ class GraphReader:
     def __init__(self, symbols: Symbols, all_constant: bool) -> None:
         self.symbols, self.all_constant = symbols, all_constant
 
-    def model(self, proto: ModelProto, declared: Declared, kept: list[Node | Literal | None]) -> Model:
+    def model(self, proto: ModelProto, declared: Declared, kept: list[Node | Literal]) -> Model:
         """The view of a model; `declared` are the types in its main graph, `kept` its nodes if they were read."""
         functions = {(f.domain, f.name, f.overload): f for f in map(self.function, proto.functions)}
         names = partial(names_in, proto.graph)
         graph = with_names(self.graph(proto.graph, declared, kept))
         return Model(graph, functions, opset_imports(proto), header, load, self.graph, schema_bodies, names, proto)
 
-    def graph(
-        self, proto: GraphProto, main: Declared | None = None, kept: list[Node | Literal | None] | None = None
-    ) -> Graph:
+    def graph(self, proto: GraphProto, main: Declared | None = None, kept: list[Node | Literal] | None = None) -> Graph:
         """The view of a subgraph, or of the main graph with its types: there every axis of an input gets a name."""
         constants = by_name(proto.initializer)
         for sparse in proto.sparse_initializer:
@@ -149,7 +140,7 @@ class GraphReader:
         outputs: list[str],
         declared: Mapping[str, Value],
         defaults: Mapping[str, tuple[Value | None, Any]],
-        kept: list[Node | Literal | None] | None = None,
+        kept: list[Node | Literal] | None = None,
     ) -> Graph:
         literals: list[str] = []
         walk = ProtoNodes(proto.node, constants, literals, kept)
@@ -224,7 +215,7 @@ def schema_body(text: bytes) -> Function:
     return GraphReader(Symbols(()), all_constant=False).function(FunctionProto.FromString(text))
 
 
-_read = shared_cache(1 << 12)  # everything on which the body of a schema depends -> Function or None
+_read = shared_cache(1 << 12)  # everything on which the body of a schema depends -> Function
 
 
 def schema_function(
@@ -240,36 +231,22 @@ def schema_function(
     the view of a FunctionProto from its bytes. `message` returns the bytes of a node's NodeProto.
     """
     schema = find_schema(normal_domain(node[1]), node[0], version)
-    if schema is None:
+    if schema is None or not (schema.has_function or schema.has_context_dependent_function):
         return None
-    key: tuple[Any, ...] = (node[1], node[0], schema.since_version)
-    if schema.has_context_dependent_function:
-        key += (node[4], *(None if x is None else type_bytes(x) for x in inputs))
-    found: Function | bool | None = _read.get(key, False)
-    if found is False:
-        found = _read[key] = _read_function(schema, node, version, inputs, key, message, read)
-    return found  # type: ignore[return-value]
-
-
-def _read_function(
-    schema: onnx.defs.OpSchema,
-    node: Node,
-    version: int,
-    inputs: list[Value | None],
-    key: tuple[Any, ...],
-    message: Callable[[Node], bytes],
-    read: Callable[[bytes], Function],
-) -> Function | None:
-    if schema.has_function:
-        wanted = max((v for v in schema.function_opset_versions if v <= version), default=schema.since_version)
-        text = schema.get_function_with_opset_version(wanted)
-    elif schema.has_context_dependent_function:
-        types = [b"" if x is None else type_bytes(x) for x in inputs]
-        versions = schema.context_dependent_function_opset_versions
+    of_context = schema.has_context_dependent_function
+    types = [None if x is None else type_bytes(x) for x in inputs] if of_context else []
+    key = (node[1], node[0], schema.since_version, *((node[4], *types) if of_context else ()))
+    found: Function | None = _read.get(key)
+    if found is None:
+        versions = schema.function_opset_versions
+        if not schema.has_function:
+            versions = schema.context_dependent_function_opset_versions
         wanted = max((v for v in versions if v <= version), default=schema.since_version)
-        text = schema.get_context_dependent_function_with_opset_version(wanted, message(node), types)
-    else:
-        return None
-    function = read(text)
-    overload = " ".join(str(part) for part in (schema.since_version, *map(repr, key[4:])))
-    return function._replace(attributes=read_schema(schema).defaults, overload=f"schema {overload}")
+        if schema.has_function:
+            text = schema.get_function_with_opset_version(wanted)
+        else:
+            filled = [kind or b"" for kind in types]
+            text = schema.get_context_dependent_function_with_opset_version(wanted, message(node), filled)
+        overload = " ".join(("schema", str(schema.since_version), *map(repr, types)))
+        found = _read[key] = read(text)._replace(attributes=read_schema(schema).defaults, overload=overload)
+    return found

@@ -10,14 +10,15 @@ from onnx_infer.model.attributes import declared_size
 from onnx_infer.model.given import contract_in, given_bound
 from onnx_infer.model.size_texts import is_name, said
 from onnx_infer.model.symbols import Symbols
-from onnx_infer.protobuf.declarations import innermost_dims
+from onnx_infer.protobuf.declarations import innermost_dims, write_sizes
 from onnx_infer.protobuf.names import clear_sizes, dims_in, dims_of, drop_arena, sharded_dims, sharding_specs
 from onnx_infer.protobuf.nodes import graphs_of
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.protobuf.wire import dim_param
-from onnx_infer.protobuf.writing import write_contract, write_input
+from onnx_infer.protobuf.writing import write_contract
 from onnx_infer.values.text import text
 from symdim import Expr, SymdimError, UnboundName, Var
+from symdim.algebra.dims import variables_of
 from symdim.parsing import parse, read_dim_param
 
 if TYPE_CHECKING:
@@ -38,20 +39,19 @@ def specialize(model: ModelProto, sizes: Mapping[str, int | str]) -> ModelProto:
     """
     copy = type(model)()
     copy.CopyFrom(model)
-    _specialize(copy, sizes)
+    _put(copy, read_sizes(_texts(dims_of(copy)), sizes))
     return copy
 
 
-def _specialize(model: ModelProto, sizes: Mapping[str, int | str]) -> None:
+def _put(model: ModelProto, sizes: Mapping[str, Dim]) -> None:
+    """Put these sizes in place of symbols, in every declared type and in the contract."""
     in_file = contract_in(ModelProtoFrontEnd(model))
     _name_axes(model, sizes.keys())
     texts = _texts(dims_of(model))
     _write(dims_of(model), substituted(texts, sizes, inner=set(texts).difference(_texts(dims_in(model.graph)))))
     drop_arena(model)
     if in_file.contract is not None:
-        names = {name: Var.fresh(name, min=0) for name in filter(is_name, texts)}
-        read = {name: parse(size, names) if isinstance(size, str) else size for name, size in sizes.items()}
-        write_contract(model.graph, in_file.contract.substituted(read).text())
+        write_contract(model.graph, in_file.contract.substituted(sizes).text())
 
 
 def with_input_shapes(
@@ -66,9 +66,9 @@ def with_input_shapes(
     bound = given_bound(ModelProtoFrontEnd(copy), bind or {}, shapes)
     for info in copy.graph.input:
         if text(info.name) in bound.shapes:
-            write_input(info.type.tensor_type.shape, bound.shapes[text(info.name)])
+            write_sizes(info.type.tensor_type.shape, bound.shapes[text(info.name)])
     if bound.of:
-        _specialize(copy, bound.of)
+        _put(copy, read_sizes(_texts(dims_of(copy)), bound.of))
     if bound.is_other:
         _drop_numbers(copy)
         drop_inferred(copy)
@@ -97,14 +97,8 @@ def _drop_numbers(model: ModelProto) -> None:
 
 
 def rename_symbols(model: ModelProto, names: Mapping[str, str]) -> None:
-    """Give the symbols of a model other names, in place. Raises as `renamed`."""
-    in_file = contract_in(ModelProtoFrontEnd(model))
-    _name_axes(model, names.keys())
-    _write(dims_of(model), renamed(_texts(dims_of(model)), names))
-    drop_arena(model)
-    if in_file.contract is not None:
-        new = {old: Var.fresh(name) for old, name in names.items()}
-        write_contract(model.graph, in_file.contract.substituted(new).text())
+    """Give the symbols of a model other names, in place. Raises as `new_symbols`, and UnboundName as `specialize`."""
+    _put(model, new_symbols(_texts(dims_of(model)), names))
 
 
 def _graphs(model: ModelProto) -> Iterator[Any]:
@@ -143,25 +137,17 @@ def _name_axes(model: ModelProto, wanted: Collection[str]) -> None:
                     dim.dim_param = str(name)
 
 
-def substituted(
-    texts: Iterable[str], sizes: Mapping[str, Dim | str], inner: Container[str] = ()
-) -> dict[str, int | str]:
+def substituted(texts: Iterable[str], sizes: Mapping[str, Dim], inner: Container[str] = ()) -> dict[str, int | str]:
     """What becomes of the declared texts that contain one of the symbols, of these sizes all at once.
-
-    A size may be a text, an expression of other symbols or of new ones.
 
     Raises `UnboundName` for symbols that no text contains, `SymdimError` for a size that makes another negative. The
     `inner` texts, which only bodies have, may become negative: at these sizes the body does not run.
 
     >>> substituted(["N", "2*N + H", "H"], {"N": 4}), substituted(["s0", "s0//2"], {"s0": Var("batch")})
     ({'N': 4, '2*N + H': 'H + 8'}, {'s0': 'batch', 's0//2': 'batch//2'})
-    >>> substituted(["H", "H//2"], {"H": "32*h"})
-    {'H': '32*h', 'H//2': '16*h'}
     """
-    texts = dict.fromkeys(t for t in texts if isinstance(said(t), str))
-    names = {name: Var.fresh(name, min=0) for name in (*filter(is_name, texts), *sizes)}  # a size may be 0
-    new_names = _NewNames()
-    read = {n: parse(size, names, scope=new_names) if isinstance(size, str) else size for n, size in sizes.items()}
+    texts = _read_texts(texts)
+    names = {name: Var(name, 0) for name in (*filter(is_name, texts), *sizes)}  # a size may be 0
     used: set[str] = set()
     found: dict[str, int | str] = {}
     for written in texts:
@@ -170,7 +156,7 @@ def substituted(
             continue
         held = size.free_symbols() & sizes.keys()
         used |= held
-        new = size.substitute({name: read[name] for name in held})
+        new = size.substitute({name: sizes[name] for name in held})
         if isinstance(new, int) and new < 0 and written not in inner:
             raise SymdimError(f"{written} is {new} at these sizes")
         found[written] = new if isinstance(new, int) else str(new)
@@ -179,38 +165,47 @@ def substituted(
     return found
 
 
-def renamed(texts: Iterable[str], names: Mapping[str, str]) -> dict[str, int | str]:
-    """What becomes of the declared texts that contain one of the symbols, under their new names.
+def read_sizes(texts: Iterable[str], sizes: Mapping[str, int | str]) -> dict[str, Dim]:
+    """The sizes of symbols: numbers, or texts of other symbols or of new names.
 
-    Raises `UnboundName` for symbols that no text contains, `ArgumentError` for new names that would make two symbols
-    one, or that read as expressions.
+    >>> texts = ["H", "H//2"]
+    >>> substituted(texts, read_sizes(texts, {"H": "32*h"}))
+    {'H': '32*h', 'H//2': '16*h'}
+    """
+    names = frozenset((*filter(is_name, _read_texts(texts)), *sizes))
+    return {n: parse(size, names, scope=_Sizes) if isinstance(size, str) else size for n, size in sizes.items()}
 
-    >>> renamed(["s17", "s17*s0"], {"s17": "batch", "s0": "seq"})
+
+def new_symbols(texts: Iterable[str], names: Mapping[str, str]) -> dict[str, Dim]:
+    """The symbols of the new names. Raises `ArgumentError` for one that makes two symbols one, or reads as no name.
+
+    >>> substituted(["s17", "s17*s0"], new_symbols(["s17", "s17*s0"], {"s17": "batch", "s0": "seq"}))
     {'s17': 'batch', 's17*s0': 'batch*seq'}
-    >>> renamed(["s17", "s17*s0"], {"s17": "s0"})
+    >>> new_symbols(["s17", "s17*s0"], {"s17": "s0"})
     Traceback (most recent call last):
     ...
     onnx_infer.errors.ArgumentError: 's17' cannot be renamed to 's0': another symbol has this name
     """
-    texts = [t for t in texts if isinstance(said(t), str)]
+    texts = _read_texts(texts)
     declared = frozenset(filter(is_name, texts)) | names.keys()
-    read = [size for size in (read_dim_param(t, declared) for t in texts) if isinstance(size, Expr)]
-    kept = frozenset[str]().union(*(size.free_symbols() for size in read)) - names.keys()
-    taken: set[str] = set()
+    taken = {v.name for v in variables_of([read_dim_param(t, declared) for t in texts])} - names.keys()
     for old, new in names.items():
         if not new or not said(new) or not is_name(new):
             raise ArgumentError(f"{old!r} cannot be renamed to {new!r}: it does not read as a name")
-        if new in kept or new in taken:
+        if new in taken:
             raise ArgumentError(f"{old!r} cannot be renamed to {new!r}: another symbol has this name")
         taken.add(new)
-    return substituted(texts, {old: Var.fresh(new, min=0) for old, new in names.items()})
+    return {old: Var(new, 0) for old, new in names.items()}
 
 
-class _NewNames:
-    """The variables of names that no text has: sizes that may be 0, one for each name."""
+def _read_texts(texts: Iterable[str]) -> dict[str, None]:
+    """The texts that say something, each once."""
+    return dict.fromkeys(t for t in texts if isinstance(said(t), str))
 
-    def __init__(self) -> None:
-        self._of: dict[str, Var] = {}
 
-    def var(self, name: str, /) -> Var:
-        return self._of.setdefault(name, Var.fresh(name, min=0))
+class _Sizes:
+    """The variables of names: sizes that may be 0."""
+
+    @staticmethod
+    def var(name: str, /) -> Var:
+        return Var(name, 0)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Map, Optional, Sequence, Sparse, SymTensor, Value
+from onnx_infer.values.containers import Map, Optional, Sequence, Sparse
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from onnx_infer.values.text import encoded
 
 if TYPE_CHECKING:

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 from onnx import GraphProto, ValueInfoProto
 
-from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.given import KEY
-from onnx_infer.protobuf.declarations import Declared, innermost_shape, innermost_tensor, is_bare, types_of
+from onnx_infer.protobuf.declarations import Declared, innermost_shape, innermost_tensor, is_bare, types_of, write_sizes
 from onnx_infer.protobuf.nodes import graph_at, placed
 from onnx_infer.protobuf.reading import function_key
-from onnx_infer.protobuf.wire import dim_param, field, type_field, value_infos
+from onnx_infer.protobuf.wire import type_field, value_infos
 from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from onnx import FunctionProto, ModelProto
 
     from onnx_infer.engine.record import Record
-    from onnx_infer.engine.scope import Scope
     from onnx_infer.model.graph import Graph, Model
     from onnx_infer.model.size_texts import Size
     from onnx_infer.values.tensor import Value
@@ -32,29 +32,28 @@ _FUNCTION_VALUE_INFO = 10
 def write_model(model: ModelProto, engine: Record, inputs: Mapping[str, tuple[Size, ...]]) -> None:
     """Write the types into the inferred model or a copy of it: value infos, outputs, and these inputs."""
     engine.scope.touch(engine.model.graph.literals)
-    kept: frozenset[str] = frozenset()
+    write_graph(model.graph, engine.model.graph, engine.scope)
     if engine.inner:
-        from onnx_infer.results.merged_branches import not_written  # few models need it
+        copies = counterparts(engine.model, model)
+        named = None
+        if engine.symbols.count:
+            from onnx_infer.protobuf.former_names import FormerNames  # few models need it
 
-        kept = not_written(engine)
-    write_graph(model.graph, engine.model.graph, engine.scope, kept)
-    if engine.inner:
-        same = model.graph is engine.model.graph.handle and all(_around(s) is engine.scope for _, s in engine.inner)
-        copies = {id(g.handle): g.handle for g, _ in engine.inner} if same else counterparts(engine.model, model)
-        named = _named(engine, copies, kept) if engine.symbols.count else None
+            named = FormerNames(engine.scope, engine.inner, partial(_named_sizes, copies))
         for graph, scope in engine.inner:
             proto = copies.get(id(graph.handle))
-            if isinstance(proto, GraphProto):
+            if proto is not None:
                 scope.touch(graph.literals)
-                write_graph(proto, graph, named(scope) if named else scope, kept)
-            elif proto is not None and model.ir_version >= _FUNCTION_VALUE_INFO:
-                scope.touch(graph.literals)
-                write_function(proto, named(scope) if named else scope)
+                values = scope if named is None else named.values(scope)
+                if isinstance(proto, GraphProto):
+                    write_graph(proto, graph, values)
+                elif model.ir_version >= _FUNCTION_VALUE_INFO:
+                    _write_infos(proto, 12, values, frozenset(), frozenset())  # as they hold in all calls
     for info in model.graph.input:
         sizes = inputs.get(text(info.name))
         if sizes is not None:
             shape = innermost_shape(info.type)
-            write_input(info.type.tensor_type.shape if shape is None else shape, sizes)
+            write_sizes(info.type.tensor_type.shape if shape is None else shape, sizes)
 
 
 def write_contract(graph: Any, entry: str) -> None:
@@ -65,52 +64,14 @@ def write_contract(graph: Any, entry: str) -> None:
     graph.metadata_props.add(key=KEY, value=entry)
 
 
-def _around(scope: Scope) -> Scope:
-    """The outermost scope around a scope: that of the main graph, or of a function, which may be a schema's."""
-    while scope.parent is not None:
-        scope = scope.parent
-    return scope
-
-
-def _named(
-    engine: Record, copies: Mapping[int, GraphProto | FunctionProto], kept: frozenset[str]
-) -> Callable[[Scope], Mapping[str, Value]] | None:
-    """A function that gives the values of an inner graph with the names that are written; None if no graph has any."""
-    written = {id(graph): lists for graph, _ in engine.inner if (lists := _written(graph, copies))}
-    if not written:
-        return None
-    from onnx_infer.protobuf.former_names import FormerNames, shape_of  # few models need it
-
-    def declared(graph: Graph, scope: Scope) -> Iterator[tuple[str, Sequence[Size]]]:
-        for sizes in written.get(id(graph), ()):
-            for name, dims in sizes:
-                if any(map(is_fresh, shape_of(scope.get(name)))):  # only these may take a name from them
-                    yield name, dims
-
-    return FormerNames(engine.scope, engine.inner, declared, kept).values
-
-
-def _written(
-    graph: Graph, copies: Mapping[int, GraphProto | FunctionProto]
-) -> Sequence[Sequence[tuple[str, tuple[Size, ...]]]]:
-    """The declared sizes of an inner graph that have texts, if the graph is written."""
+def _named_sizes(
+    copies: Mapping[int, GraphProto | FunctionProto], graph: Graph
+) -> Iterable[tuple[str, tuple[Size, ...]]]:
+    """The declared sizes of the values of an inner graph, in lists that have texts, if the graph is written."""
     proto = copies.get(id(graph.handle))
     if proto is None:
         return ()
-    return graph.named if isinstance(proto, GraphProto) else Declared.of(proto).named()
-
-
-def write_input(shape: Any, sizes: Sequence[Size]) -> None:
-    """Write the sizes of an input. The denotations of its axes stay if the rank does."""
-    if len(shape.dim) != len(sizes):
-        del shape.dim[:]
-    for axis, size in enumerate(sizes):
-        dim = shape.dim[axis] if axis < len(shape.dim) else shape.dim.add()
-        if isinstance(size, int):
-            dim.dim_value = size
-        elif size is not None:
-            dim.MergeFromString(dim_param(size))
-    shape.SetInParent()
+    return chain.from_iterable(graph.named if isinstance(proto, GraphProto) else Declared.of(proto).named())
 
 
 def counterparts(model: Model, copy: ModelProto) -> dict[int, GraphProto | FunctionProto]:
@@ -127,19 +88,13 @@ def counterparts(model: Model, copy: ModelProto) -> dict[int, GraphProto | Funct
     return found
 
 
-def write_function(proto: FunctionProto, values: Mapping[str, Value]) -> None:
-    """Write the types of the values in the body of a function, as they hold in all calls, inputs and outputs too."""
-    _write_infos(proto, 12, values, frozenset(), frozenset())
-
-
-def write_graph(proto: GraphProto, graph: Graph, scope: Mapping[str, Value], kept: frozenset[str]) -> None:
+def write_graph(proto: GraphProto, graph: Graph, scope: Mapping[str, Value]) -> None:
     """Write the types of the values of one graph: outputs and untyped inputs in place, others as value_info.
 
-    Initializers have their type in themselves. Existing entries for them stay, but they get no new value_info. The
-    types of the values `kept` stay, too.
+    Initializers have their type in themselves. Existing entries for them stay, but they get no new value_info.
     """
     given = [name for name, _ in graph.inputs]
-    fixed = kept.union(graph.constants.keys() - graph.literals)
+    fixed = frozenset(graph.constants.keys() - graph.literals)
     _write_infos(proto, 13, scope, fixed.union(given, graph.outputs), fixed)
     untyped = {name for name, value in graph.inputs if value is None}
     if graph.defaults:
@@ -148,7 +103,7 @@ def write_graph(proto: GraphProto, graph: Graph, scope: Mapping[str, Value], kep
     for info in (*proto.output, *inputs):
         name = text(info.name)
         value = scope.get(name)
-        if value is not None and name not in kept:
+        if value is not None:
             write_type(info, value)
 
 
@@ -188,7 +143,7 @@ def write_type(info: ValueInfoProto, value: Value) -> None:
     wire = type_field(value)
     if not wire:
         return
-    if is_bare(field(2, info.type.SerializeToString())):
+    if is_bare(info.type.SerializeToString()):
         info.ClearField("type")
         info.MergeFromString(wire)
         return

@@ -9,23 +9,24 @@ So a look-up by them is in bounds for all inputs where S is small enough, and th
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.lifting import SAME
 from onnx_infer.model.graph import Node, label_of, title_of
 from onnx_infer.operators.rule import NO_FACETS
 from onnx_infer.results.guards import NodeName
+from onnx_infer.results.inferred import Inferred, once
 from onnx_infer.values.dtype import BOOL, INT32, INT64
-from onnx_infer.values.propagated import is_told
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import SymTensor, is_told
 from symdim.algebra.named_tuple import NamedTuple
 from symdim.errors import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from onnx_infer.operators.operator import Operator
-    from onnx_infer.results.inferred import Inferred
     from onnx_infer.values.tensor import Dim, Value
 
 
@@ -47,10 +48,9 @@ class DataLaw(NamedTuple):
         return printable(f"{inputs}: {self.law} ({self.origins[0]}{more})")
 
 
-def data_laws(result: Inferred, nodes: Iterable[Node]) -> list[DataLaw]:
+@once
+def data_laws(result: Inferred) -> list[DataLaw]:
     """The laws of look-ups whose indices are computed from elements of inputs: one for each set of inputs, in order.
-
-    `nodes` is the schedule of the result.
 
     >>> import onnx.parser, onnx_infer
     >>> model = onnx.parser.parse_model('''
@@ -61,35 +61,35 @@ def data_laws(result: Inferred, nodes: Iterable[Node]) -> list[DataLaw]:
 
     A law says where all elements fulfil it, if they count something (`_greatest_of`).
     """
-    kept: list[DataLaw] | None = result._kept.get("data_laws")
-    if kept is not None:  # a result from a pickle has no model
-        return kept
     types, operators = result.types, result._record.scope.operators
-    deciding: dict[str, _Deciding] = {name: _Deciding((name,)) for name in result.inputs}
+    listed = result.inputs
+    deciding = {name: 1 << i for i, name in enumerate(listed)}  # value -> the inputs that decide it, one bit each
     counts: dict[str, Dim] = {}  # value -> its greatest element
-    found: dict[tuple[tuple[str, ...], str], list[NodeName]] = {}
-    for node in nodes:
+    found: dict[tuple[int, str], list[NodeName]] = {}
+    for node in result._index.nodes:
         title, inputs = title_of(node), node[2]
-        of_node = tuple(dict.fromkeys([deciding[name] for name in inputs if name in deciding]))
+        of_node = reduce(or_, [deciding.get(name, 0) for name in inputs], 0)
         facets = operators.facets(node[0], node[1]) if of_node else NO_FACETS
         for i in facets.indices:
             name = inputs[i] if i < len(inputs) else ""
             if name in deciding and not is_told(types.get(name)):
                 where = _where_in_bounds(node, types, counts)
                 if where is not None:
-                    found.setdefault((deciding[name].names(), where), []).append(NodeName(title, label_of(node)))
+                    found.setdefault((deciding[name], where), []).append(NodeName(title, label_of(node)))
         operator = operators[node[1], node[0]] if of_node else None
         count = None if operator is None else _greatest_of(node, operator, counts, types)
         if count is not None:
             counts[node[3][0]] = count
-        joined = of_node[0] if len(of_node) == 1 else _Deciding((), of_node)
         for name in node[3]:
             if of_node and not facets.bounded and not is_told(types.get(name)):
-                deciding[name] = joined
+                deciding[name] = of_node
             else:
                 deciding.pop(name, None)
-    law = "index out of bounds"
-    return [DataLaw(law + where, names, tuple(dict.fromkeys(nodes))) for (names, where), nodes in found.items()]
+    laws = []
+    for (bits, where), nodes in found.items():
+        names = tuple([name for i, name in enumerate(listed) if bits >> i & 1])
+        laws.append(DataLaw(f"index out of bounds{where}", names, tuple(dict.fromkeys(nodes))))
+    return laws
 
 
 def _where_in_bounds(node: Node, types: Mapping[str, Value], counts: Mapping[str, Dim]) -> str | None:
@@ -153,33 +153,3 @@ def _greatest_of(node: Node, operator: Operator, known: Mapping[str, Dim], types
         assert isinstance(axis, SymTensor)
         return result.dims[second] if axis.data == (second,) and second < result.rank else None
     return None
-
-
-# -- the inputs that decide a value -----------------------------------------------------------------------------------
-
-
-class _Deciding:
-    """The inputs whose elements decide a value: listed, or those of operands. A look-up asks for the list.
-
-    A list for each value would take time and memory for each pair of an input and a value.
-    """
-
-    __slots__ = ("_listed", "_operands")
-
-    def __init__(self, listed: tuple[str, ...], operands: tuple[_Deciding, ...] = ()) -> None:
-        self._listed, self._operands = listed, operands
-
-    def names(self) -> tuple[str, ...]:
-        """The inputs, each once, in the order in which the operands name them."""
-        if self._operands:
-            listed: dict[str, None] = {}
-            seen: set[_Deciding] = set()
-            pending = [self]
-            while pending:
-                part = pending.pop()
-                if part not in seen:
-                    seen.add(part)
-                    listed.update(dict.fromkeys(part._listed))
-                    pending += reversed(part._operands)
-            self._listed, self._operands = tuple(listed), ()
-        return self._listed

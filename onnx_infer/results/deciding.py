@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.elements.conditions import Positive, positive
 from onnx_infer.engine.apply import apply
 from onnx_infer.engine.assumptions import assumed_bounds, text_of
-from onnx_infer.laws.known import Known, assuming
+from onnx_infer.laws.bounds import Known, assuming
 from onnx_infer.results.exactness import is_typed, varies
 from onnx_infer.types.join import sizes
 from onnx_infer.values.tensor import Dim, SymTensor, Value, substitute
@@ -27,9 +27,8 @@ _MOST_SIZES = 8
 def deciding_conditions(engine: Record, node: Node, inputs: frozenset[Var]) -> tuple[str, ...]:
     """Conditions on the symbols of `inputs` under which a node leaves nothing unknown; empty if none are found.
 
-    Candidates are `size >= 2` for the sizes of its operands, equalities that the node demands, conditions that the rule
-    asks for, `size == 1`, and the conditions that select a branch. Each is tried alone. Then all `size >= 2` are tried
-    together and reduced to as few as suffice.
+    Candidates are `size >= 2` and `size == 1` for the sizes of its operands, and the conditions that select a branch.
+    Each is tried alone. Then all `size >= 2` are tried together and reduced to as few as suffice.
     """
     scope = engine.scope
     operator = scope.operators[node[1], node[0]]
@@ -54,12 +53,9 @@ def deciding_conditions(engine: Record, node: Node, inputs: frozenset[Var]) -> t
     if attributes.has_graphs:
         candidates = [r for value in operands if value is not None for c in _open_conditions(value) for r in _about(c)]
     else:
-        known = Known(Facts())
-        assuming(known, partial(apply, operator, attributes, operands, count))
         found = dict.fromkeys(size for value in operands for size in sizes(value) if _is_over(size, inputs))
         tried = list(found)[:_MOST_SIZES]
         candidates = [Relation("at_least", size, 2) for size in tried]
-        candidates += [*_demanded(engine, node, inputs), *_asked(known, inputs)]
         candidates += [Relation("equal", size, 1) for size in tried]
     for relation in candidates:
         if suffice([relation]):
@@ -72,22 +68,6 @@ def deciding_conditions(engine: Record, node: Node, inputs: frozenset[Var]) -> t
         if suffice(fewer):
             together = fewer
     return tuple(map(text_of, together))
-
-
-def _demanded(engine: Record, node: Node, inputs: frozenset[Var]) -> Iterator[Relation]:
-    """The equalities that would make the guards of the node hold."""
-    for statement, stated_by in engine.statements.pairs:
-        if stated_by is node and statement.relation in ("equal", "broadcast", "broadcast_to"):
-            lhs, rhs = engine.sizes.fresh.resolve(statement.lhs), engine.sizes.fresh.resolve(statement.rhs)
-            if all(isinstance(size, int) or _is_over(size, inputs) for size in (lhs, rhs)):
-                yield Relation("equal", lhs, rhs)
-
-
-def _asked(known: Known, inputs: frozenset[Var]) -> Iterator[Relation]:
-    """The conditions for which a rule asked the assumptions."""
-    for a, sign, b in known.asked()[:_MOST_SIZES]:
-        if all(isinstance(size, int) or _is_over(size, inputs) for size in (a, b)):
-            yield Relation.of(a, sign, b)
 
 
 def _open_conditions(value: Value | None) -> list[Positive]:

@@ -45,7 +45,7 @@ def guards_of(engine: Record) -> list[Guard]:
         stated = _stated(engine, assumed)
         guards = _simplified([guard for statement in dict.fromkeys(stated) for guard in _solved(statement)])
         required = _Stronger(guards, _REQUIRED)
-        left = {i for i in assumed if _open(stated[i].condition, required) and not _is_filled(stated[i], required)}
+        left = {i for i in assumed if _open(stated[i].condition, required)}
         if left == assumed:
             return guards
         assumed = left  # the other ones hold in every run
@@ -71,11 +71,6 @@ def _open(condition: Relation, required: _Stronger) -> list[Relation]:
     parts = [condition] if solved is None else solved
     found = [simpler for plain in parts for simpler in _under_bounds(plain, required.bounds)]
     return [plain for plain in found if not required.imply(plain)]
-
-
-def _is_filled(guard: Guard, required: _Stronger) -> bool:
-    """Whether the required guards imply that the tensors of the guard are not empty."""
-    return any(not any(_open(Relation("at_least", size, 1), required) for size in sizes) for sizes in guard.filled)
 
 
 def _stated(engine: Record, assumed: Collection[int]) -> list[Guard]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from onnx_infer.laws.statements import elements_of
+from onnx_infer.values.containers import Map, Optional, Sequence, Sparse
 from onnx_infer.values.dtype import BOOL, INT32, INT64
-from onnx_infer.values.propagated import is_small
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor, Value
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value, is_small
 from symdim import Var
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import variables_of

@@ -9,6 +9,7 @@ from __future__ import annotations
 from operator import index
 from typing import TYPE_CHECKING
 
+from onnx_infer.results.sources import without_computed
 from symdim import Expr, Var
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.origin import Computed, ValueOf
@@ -55,31 +56,18 @@ def with_values(dim: Dim, values: Mapping[str, Sequence[Dim] | Dim]) -> Dim:
     >>> with_values(2 * rows, {"end": 7})
     2*min(N, 7)
     """
-    found: dict[Var, Dim] = {}
-    stack = _run_time(dim)
-    while stack:
-        variable = stack[-1]
-        origin = variable.origin
-        missing = [v for v in _run_time(origin.size) if v not in found] if isinstance(origin, Computed) else []
-        if missing:
-            stack += missing
-            continue
-        stack.pop()
-        if isinstance(origin, Computed):
-            size = substituted(origin.size, found)
-            settled = not any(isinstance(v.origin, ValueOf) for v in _run_time(size))
-            found[variable] = size if settled else variable
-        elif isinstance(origin, ValueOf):
-            known = values.get(origin.tensor, variable)
-            found[variable] = known if isinstance(known, (int, Expr)) else _element(known[origin.index])
-    return substituted(dim, found)
 
+    def put(size: Dim) -> Dim:
+        found: dict[Var, Dim] = {}
+        for v in variables_of([size]):
+            if isinstance(v.origin, ValueOf) and v.origin.tensor in values:
+                known = values[v.origin.tensor]
+                element = known if isinstance(known, (int, Expr)) else known[v.origin.index]
+                found[v] = element if isinstance(element, Expr) else index(element)
+        return substituted(size, found)
 
-def _element(x: Dim) -> Dim:
-    return x if isinstance(x, Expr) else index(x)
-
-
-def _run_time(dim: Dim) -> list[Var]:
-    """The variables in a size that stand for elements of tensors or are computed from them."""
-    variables = variables_of([dim])
-    return [v for v in variables if isinstance(v.origin, (ValueOf, Computed))]
+    found = {v: put(without_computed(v)) for v in variables_of([dim]) if isinstance(v.origin, Computed)}
+    settled = {
+        v: size for v, size in found.items() if not any(isinstance(w.origin, ValueOf) for w in variables_of([size]))
+    }
+    return put(substituted(dim, settled))

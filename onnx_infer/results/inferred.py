@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from onnx_infer.engine.substitution import take_own_sizes
@@ -17,18 +17,19 @@ from symdim.algebra.dims import variables_of
 from symdim.algebra.evaluate import checked_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.engine.graph_index import GraphIndex
     from onnx_infer.engine.record import Record
     from onnx_infer.inference import Run
-    from onnx_infer.model.graph import Node
+    from onnx_infer.model.graph import Graph
     from onnx_infer.results.derived_guards import Judged
     from onnx_infer.results.guards import Guard
     from onnx_infer.results.sources import Sources
     from symdim import Expr
 
+Answer = TypeVar("Answer")
 Key = TypeVar("Key", str, Var, "str | Var")
 
 
@@ -43,13 +44,17 @@ class Inferred:
         self._run = run
         self.found_inputs = dict(run.inputs)
         self.notes: dict[str, str] = run.record.notes
-        self._kept: dict[str, Any] = {}  # answers that are given once; a pickle has all of them
+        self._kept: dict[str, Any] = {}  # the answers of functions that are decorated by `once`
 
     @cached_property
     def _record(self) -> Record:
         """The record of the last pass, with sizes that only this result has. Writing a model does not need these."""
         take_own_sizes(self._run.record)
         return self._run.record
+
+    @cached_property
+    def _graph(self) -> Graph:
+        return self._record.model.graph
 
     def _message(self) -> Any:
         """The ModelProto that was inferred."""
@@ -66,18 +71,18 @@ class Inferred:
     def types(self) -> Mapping[str, Value]:
         """Every value of the main graph that a node reads or gives, by name."""
         scope = self._record.scope
-        scope.touch(self._record.model.graph.literals)
+        scope.touch(self._graph.literals)
         return scope
 
     @property
     def inputs(self) -> list[str]:
         """The inputs of the main graph, without initializers."""
-        return [name for name, _ in self._record.model.graph.inputs]
+        return [name for name, _ in self._graph.inputs]
 
     @property
     def outputs(self) -> list[str]:
         """The outputs of the main graph."""
-        return list(self._record.model.graph.outputs)
+        return list(self._graph.outputs)
 
     @property
     def shapes(self) -> dict[str, Shape]:
@@ -105,6 +110,14 @@ class Inferred:
         return tuple(found)
 
     @cached_property
+    def _nameable(self) -> dict[str, Var]:
+        """All that may have a size in a call: symbols of the model, data-dependent sizes, elements of inputs."""
+        found = [v for value in dict.fromkeys(self.types.values()) for v in variables_in(value)]
+        found += [v for guard in (*self.guards, *self.data_guards) for v in guard.variables()]
+        found += self._input_symbols
+        return {**self._record.symbols.known(), **{v.name: v for v in found}}
+
+    @cached_property
     def sources(self) -> Sources:
         """Where the symbols of the input sizes can be read: the axes of the inputs."""
         from onnx_infer.results.sources import Sources  # few callers ask for guards
@@ -121,10 +134,7 @@ class Inferred:
     @cached_property
     def _judged(self) -> Judged:
         """The guards, and those of the contract in the file."""
-        from onnx_infer.results.derived_guards import (
-            guards_of,  # few callers ask for guards
-            judged,
-        )
+        from onnx_infer.results.derived_guards import guards_of, judged  # few callers ask for guards
 
         return judged(self._run, guards_of(self._record))
 
@@ -153,6 +163,19 @@ class Inferred:
         return self._guards[1]
 
 
+def once(find: Callable[[Inferred], Answer]) -> Callable[[Inferred], Answer]:
+    """The function, whose answer for a result is found once. A result from a pickle has it, but no model to find it."""
+
+    @wraps(find)
+    def answer(result: Inferred) -> Answer:
+        if find.__name__ not in result._kept:
+            result._kept[find.__name__] = find(result)
+        found: Answer = result._kept[find.__name__]
+        return found
+
+    return answer
+
+
 def checked_sizes(
     given: Mapping[Key, int], needed: Iterable[Var], others: Mapping[str, Var] | None = None, option: str = "sizes"
 ) -> dict[Key, int]:
@@ -179,19 +202,3 @@ def checked_sizes(
     for key, name in zip(given, names, strict=True):
         checked_size(key if isinstance(key, Var) else known[name], given[key])
     return dict(given)
-
-
-def nameable(result: Inferred) -> dict[str, Var]:
-    """All that may have a size in a call, by name: symbols of the model, data-dependent sizes, elements of inputs."""
-    kept: dict[str, Var] | None = result._kept.get("nameable")
-    if kept is not None:  # a result from a pickle has no model
-        return kept
-    found = [v for value in dict.fromkeys(result.types.values()) for v in variables_in(value)]
-    found += [v for guard in (*result.guards, *result.data_guards) for v in guard.variables()]
-    found += result._input_symbols
-    return {**result._record.symbols.known(), **{v.name: v for v in found}}
-
-
-def schedule(result: Inferred) -> Sequence[Node]:
-    """The nodes of the main graph in order; those that are constants are left out."""
-    return result._index.nodes

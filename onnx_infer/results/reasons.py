@@ -9,12 +9,13 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from onnx_infer.engine.declared import NAMELESS
 from onnx_infer.engine.messages import unread_text
+from onnx_infer.engine.record import NAMELESS
 from onnx_infer.model.graph import Node, label_of, title_of
 from onnx_infer.results.exactness import is_typed, lacks_elements, variables, varies
-from onnx_infer.results.inferred import Inferred, schedule
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, SymTensor, Value
+from onnx_infer.results.inferred import Inferred, once
+from onnx_infer.values.containers import Optional, Sequence
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
 from onnx_infer.values.text import MOST_CHARACTERS, bounded, printable
 from symdim import Expr
 from symdim.algebra.dims import variables_of
@@ -23,8 +24,6 @@ from symdim.algebra.origin import Declared, ValueOf
 from symdim.relations.relation import Relation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from onnx_infer.diagnostics import Diagnostic
     from symdim import Var
 
@@ -62,10 +61,9 @@ class Reason(NamedTuple):
         return printable(self.text)
 
 
-def reasons(result: Inferred, nodes: Iterable[Node]) -> dict[str, tuple[Reason, ...]]:
+@once
+def reasons(result: Inferred) -> dict[str, tuple[Reason, ...]]:
     """The reasons for each value whose type is not a function of the input sizes, the most helpful first.
-
-    `nodes` is the schedule of the result.
 
     >>> import onnx.parser, onnx_infer
     >>> model = onnx.parser.parse_model('''
@@ -77,15 +75,10 @@ def reasons(result: Inferred, nodes: Iterable[Node]) -> dict[str, tuple[Reason, 
     best value ('k',)
     z value ('k',)
     """
-    kept: dict[str, tuple[Reason, ...]] | None = result._kept.get("reasons")
-    if kept is not None:  # found before; a result from a pickle has no model to find them in
-        return kept
     walk = _Walk(result)
-    for node in nodes:
+    for node in result._index.nodes:
         walk.follow(node)
-    found = {name: tuple(map(_bounded, why)) for name in result.types if (why := walk.of(name))}
-    result._kept["reasons"] = found
-    return found
+    return {name: tuple(map(_bounded, why)) for name in result.types if (why := walk.of(name))}
 
 
 class Root(NamedTuple):
@@ -109,10 +102,10 @@ class Reasons:
 
     def __init__(self, result: Inferred) -> None:
         self._result = result
-        self.nodes = schedule(result)
-        self._reasons = reasons(result, self.nodes)
+        self.nodes = result._index.nodes
+        self._reasons = reasons(result)
         self.inputs = frozenset(result._input_symbols)
-        self.literals = frozenset(result._record.model.graph.literals)
+        self.literals = frozenset(result._graph.literals)
 
     def producer(self, name: str) -> Node | None:
         """The node that gives a value; None for an input or a constant."""

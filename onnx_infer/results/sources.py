@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import ShapeInferenceError
 from onnx_infer.laws.sizes import at_least
+from onnx_infer.results.sizes import Sizes, linear_in
 from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim import Expr, Var
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import substituted, variables_of
-from symdim.algebra.evaluate import has_open_function, parts_first
+from symdim.algebra.evaluate import parts_first
 from symdim.algebra.origin import Computed, InputDim, ValueOf
-from symdim.algebra.polynomials import powers_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, MutableMapping, Sequence
@@ -83,7 +83,7 @@ class Sources:
     def bindings(self, shapes: Mapping[str, Sequence[int]]) -> dict[str | Var, int]:
         """The sizes of the symbols that can be solved for, if values have these shapes.
 
-        Raises `ShapeInferenceError` for a shape of a different rank, and for sizes that contradict the declared ones.
+        Raises `ShapeInferenceError` for sizes that do not fit the declared ones (`Sizes`).
 
         >>> N = Var("N")
         >>> sources = Sources({"X": SymTensor(1, (N, 2 * N)), "Y": SymTensor(1, (N, 3))})
@@ -94,26 +94,11 @@ class Sources:
         ...
         onnx_infer.errors.ShapeInferenceError: Y.shape[0] is N, so 4, and not 5
         """
-        if missing := self.values.keys() - shapes.keys():
-            given = Sources({name: value for name, value in self.values.items() if name not in missing})
-            return given.bindings(shapes)
-        ranks: dict[str, int] = {}
-        for where, _ in self.axes:
-            ranks[where.tensor] = where.axis + 1
-        for name, rank in ranks.items():
-            if len(shapes[name]) != rank:
-                raise ShapeInferenceError(f"{name} has the rank {rank}, not {len(shapes[name])}")
-        read = {where: int(shapes[where.tensor][where.axis]) for where, _ in self.axes}
-        found: dict[str | Var, int] = {}
-        for symbol, solution in self.of.items():
-            assert isinstance(solution, Expr)
-            found[symbol] = solution.to_int({v: read[v.origin] for v in solution.variables()})  # type: ignore[index]
-        for where, dim in self.axes:
-            if isinstance(dim, int) or (all(v in found for v in dim.variables()) and not has_open_function((dim,))):
-                size = dim if isinstance(dim, int) else dim.to_int(found)
-                if size != read[where]:
-                    raise ShapeInferenceError(f"{_text(where)} is {dim}, so {size}, and not {read[where]}")
-        return found
+        sizes = Sizes(self.values)
+        sizes.read({name: shape for name, shape in shapes.items() if name in self.values}, {})
+        if sizes.broken:
+            raise ShapeInferenceError(str(sizes.broken[0]))
+        return {symbol: sizes.of[symbol.name] for symbol in self.of if symbol.name in sizes.of}
 
 
 def _read(where: InputDim, dim: Expr) -> Var:
@@ -166,33 +151,3 @@ def _size_of(v: Var) -> Dim:
 
 def _computed_in(dim: Dim) -> list[Var]:
     return [] if isinstance(dim, int) else [v for v in dim.variables() if isinstance(v.origin, Computed)]
-
-
-def linear_in(dim: Expr, unknown: Var) -> tuple[Dim, Dim] | None:
-    """(factor, rest) with `dim == factor*unknown + rest`, both without the unknown; None if there are none.
-
-    Neither are there where no value of a function is known.
-
-    >>> N, H = Var("N"), Var("H")
-    >>> linear_in(2 * N * H + N - 1, H), linear_in(H + H // 2, H)
-    ((2*N, N - 1), None)
-    """
-    if has_open_function((dim,)):
-        return None
-    factor: Dim = 0
-    rest: Dim = dim._const if dim._terms is not None else 0
-    for unit, k in (dim._terms if dim._terms is not None else {dim: 1}).items():
-        powers = powers_of(unit)
-        others: Dim = k
-        for atom, exponent in powers.items():
-            if atom is not unknown:
-                if unknown in atom.variables():
-                    return None
-                others = others * atom**exponent
-        if unknown not in powers:
-            rest = rest + others
-        elif powers[unknown] == 1:
-            factor = factor + others
-        else:
-            return None
-    return factor, rest

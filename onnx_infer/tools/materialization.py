@@ -1,11 +1,16 @@
-"""Sizes as nodes: those that compute given sizes from the shapes of the graph's inputs, and their insertion."""
+"""Sizes as nodes: those that compute given sizes from the shapes of the graph's inputs, and their insertion.
+
+The tensors of Constant nodes, and the elements of tensors, too.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnx import NodeProto, TensorProto, helper
+import numpy as np
+from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
+from onnx_infer.model.attributes import kind_of
 from onnx_infer.results.sources import Sources
 from onnx_infer.tools.nodes_of_sizes import Names, SizeNodes
 from symdim.algebra.expr import as_dim
@@ -14,13 +19,45 @@ from symdim.errors import refuse_text
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from onnx import ModelProto
+    from numpy.typing import NDArray
 
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.values.tensor import Dim
 
 INITIALIZERS_ALONE_SINCE = 4
 """From this IR version on an initializer need not be a graph input (onnx/docs/IR.md)."""
+
+
+_LITERALS: dict[str, tuple[int, str, Any]] = {
+    "value": (AttributeProto.TENSOR, "t", None),
+    "value_float": (AttributeProto.FLOAT, "f", np.float32),
+    "value_floats": (AttributeProto.FLOATS, "floats", np.float32),
+    "value_int": (AttributeProto.INT, "i", np.int64),
+    "value_ints": (AttributeProto.INTS, "ints", np.int64),
+}
+"""Attribute of a Constant -> its kind, the field that has it, and the element type of a number."""
+
+
+def literal_tensor(node: NodeProto) -> TensorProto | None:
+    """The tensor of a Constant node; None for one of another kind, or with a reference to a function's attribute."""
+    if node.op_type != "Constant" or node.domain not in ("", "ai.onnx") or len(node.attribute) != 1:
+        return None
+    (attribute,) = node.attribute
+    kind, field, dtype = _LITERALS.get(attribute.name, (None, "", None))
+    if kind is None or attribute.ref_attr_name or kind_of(attribute) != kind:
+        return None
+    found: Any = getattr(attribute, field)
+    return found if dtype is None else numpy_helper.from_array(np.array(found, dtype))
+
+
+def array_of(tensor: TensorProto) -> NDArray[Any] | None:
+    """The elements of a tensor; None for external data, which are never opened, and for data that do not fit."""
+    if tensor.data_location == TensorProto.EXTERNAL:
+        return None
+    try:
+        return np.asarray(numpy_helper.to_array(tensor))
+    except (ValueError, TypeError):  # fewer bytes than elements
+        return None
 
 
 class Materialized(NamedTuple):

@@ -10,7 +10,8 @@ from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.laws.statements import state
 from onnx_infer.types.join import join
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import OneOf, SymTensor, Value
+from onnx_infer.values.containers import OneOf
+from onnx_infer.values.tensor import SymTensor, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

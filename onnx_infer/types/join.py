@@ -14,7 +14,8 @@ from onnx_infer.elements.ratio import Ratio
 from onnx_infer.laws.limits import may_be_equal_later
 from onnx_infer.laws.sizes import at_least, is_fresh
 from onnx_infer.laws.statements import fresh
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Map, OneOf, Optional, Sequence, Sparse, SymTensor, Value, plain
+from onnx_infer.values.containers import Map, OneOf, Optional, Sequence, Sparse, plain
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from symdim import Expr, Var, maximum
 from symdim.algebra.dims import variables_of
 

@@ -29,7 +29,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from onnx_infer.laws.sizes import differ, is_fresh
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Map, OneOf, Optional, Sequence, Shape, Sparse, SymTensor, Value
+from onnx_infer.values.containers import Map, OneOf, Optional, Sequence, Sparse
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Shape, SymTensor, Value
 from symdim import Expr
 from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.origin import is_given

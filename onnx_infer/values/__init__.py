@@ -2,11 +2,8 @@
 
     dtype.py       element types
     text.py        the texts of a model: reading, writing, showing
-    tensor.py      tensors with their shape and small data; one of two tensors; sequences and other types
-    progression.py arithmetic progressions
-    parts.py       the elements of sequences of chunks
-    propagated.py  which tensors have their elements
-    table.py       the table of live values
+    tensor.py      tensors with their shape and small data; the table of live values
+    containers.py  one of two tensors; sequences and their parts, optionals, maps, sparse tensors
 
 All other rooms use this one. It uses only `symdim`. Begin with `tensor.py`.
 """

@@ -1,23 +1,25 @@
-"""Values: tensors with dtype, shape and (small) data, and the types built from them.
+"""Values: tensors with dtype, shape and (small) data, and the base of all types.
 
-Values are immutable and interned: equal values are the same object, so results can be remembered by identity.
-Test cases use their text form: `f32[N, 3]`, `i64[2]={N, 2}`, `f32[...]` (rank unknown), `seq(f32[N])`.
+Values are immutable and interned: equal values are the same object, so results can be remembered by identity. The table
+of live values has weak references, so unused values are freed. Test cases use the text form of values: `f32[N, 3]`,
+`i64[2]={N, 2}`, `f32[...]` (rank unknown), `seq(f32[N])`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from weakref import ref
 
 import numpy as np
 
 from onnx_infer.errors import UnknownRank
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.parts import Parts
-from onnx_infer.values.progression import Progression
-from onnx_infer.values.table import TABLE, interned, publish
 from onnx_infer.values.text import printable
 from symdim import Expr, Var, product
+from symdim.algebra.caches import clear_with_caches, remembered
 from symdim.algebra.constructors.arithmetic import checked
+from symdim.algebra.interning import shared_lock
+from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -25,9 +27,94 @@ if TYPE_CHECKING:
 
 Dim: TypeAlias = int | Expr
 Shape: TypeAlias = tuple[Dim, ...]
+T = TypeVar("T")
 
 MAX_RANK = 1 << 10
 """The most axes of a tensor whose shape is known. Tools take far fewer: NumPy and torch 64."""
+
+MAX_DATA = 1024
+"""The most elements of a tensor whose data are propagated."""
+
+MAX_DATA_RANK = 32
+"""The most axes of such a tensor. NumPy's arrays have up to 64, but some of its functions take only 32."""
+
+MAX_AROUND_ZERO = 1 << 40
+"""The greatest product of the other sizes of such a tensor, if one size is 0.
+
+NumPy refuses an array without elements, too, if this product is beyond 64 bits.
+"""
+
+MAX_FLOATS = 12
+"""The same for tensors of floats: the size of `roi` in a Resize of rank 6. Larger tensors are weights."""
+
+MAX_VECTOR = 1 << 20
+"""The most elements of a constant integer vector that is read if a rule asks for it, such as the sizes of a Split."""
+
+
+# -- the table of live values --------------------------------------------------------------------------------------
+
+TABLE: dict[tuple[Any, ...], ref[Any]] = {}
+"""Key -> the live value."""
+
+_lock = shared_lock()
+_capacity = 1 << 10
+
+
+def find(key: tuple[Any, ...]) -> Any:
+    """The live value with this key, or None."""
+    entry = TABLE.get(key)
+    return None if entry is None else entry()
+
+
+def interned(kind: type[T], **fields: Any) -> T:
+    """The only live value of this kind with these fields."""
+    key = (kind, *fields.values())
+    found = find(key)
+    if found is None:
+        found = object.__new__(kind)
+        for name, field in fields.items():
+            setattr(found, name, field)
+        found = publish(key, found)
+    value: T = found
+    return value
+
+
+def publish(key: tuple[Any, ...], value: Any) -> Any:
+    """The only live value with this key: `value`, unless there was one before."""
+    value.wire = None
+    entry = ref(value)
+    if TABLE.setdefault(key, entry) is not entry:  # `setdefault` is atomic
+        with _lock:
+            other = find(key)
+            if other is not None:
+                return other
+            TABLE[key] = entry
+    if len(TABLE) > _capacity:
+        with _lock:
+            _sweep()
+    return value
+
+
+def _sweep() -> None:
+    """Drop the entries of dead values, whose keys hold sizes. It runs when the table has doubled, and with
+    `clear_caches`, so it costs O(1) for each new value."""
+    global _capacity
+    for made in list(TABLE):  # a copy: a finalizer may run now and make values
+        entry = TABLE.get(made)
+        if entry is not None and entry() is None:
+            del TABLE[made]
+    _capacity = max(1 << 10, 2 * len(TABLE))
+
+
+def _clear() -> None:
+    with _lock:
+        _sweep()
+
+
+clear_with_caches(_clear)  # this file is imported before those whose caches hold values, so it is called after them
+
+
+# -- values --------------------------------------------------------------------------------------------------------
 
 
 class Value:
@@ -51,6 +138,10 @@ class Value:
             raise UnknownRank(self)
         return self.shape
 
+    def substitute(self, mapping: Mapping[Any, Dim]) -> Value:
+        """The value with variables replaced in its sizes and elements; the same object if none occurs."""
+        return self
+
     def spelled(self, write: Callable[[object], str]) -> str:
         """The text of the type, in which `write` makes the texts of sizes and elements."""
         raise NotImplementedError
@@ -60,6 +151,31 @@ class Value:
 
     def __repr__(self) -> str:
         return str(self)
+
+
+class Progression(NamedTuple):
+    """The elements `start`, `start + step`, ...; `length` of them."""
+
+    start: Dim
+    step: Dim
+    length: Dim
+
+    @property
+    def last(self) -> Dim:
+        """The last element, if there is one."""
+        return self.at(self.length - 1)
+
+    def at(self, index: Dim) -> Dim:
+        """The element at an index."""
+        return self.start + index * self.step
+
+    def part(self, begin: Dim, length: Dim) -> Progression:
+        """So many elements from an index on."""
+        return Progression(self.at(begin), self.step, length)
+
+    def backward(self) -> Progression:
+        """The elements in reverse order."""
+        return Progression(self.last, -self.step, self.length)
 
 
 class SymTensor(Value):
@@ -145,13 +261,12 @@ class SymTensor(Value):
         return SymTensor(self.dtype, self.shape) if self.has_elements else self
 
     def substitute(self, mapping: Mapping[Any, Dim]) -> Value:
-        """The tensor with variables replaced in its shape and elements."""
-        shape = self.shape and tuple([_replace(d, mapping) for d in self.shape])
-        data = self.data and tuple([_replace(x, mapping) for x in self.data])
-        fill = _replace(self.fill, mapping)
-        samples = self.samples and tuple([tuple([_replace(x, mapping) for x in part]) for part in self.samples])
+        shape = self.shape and tuple([replaced(d, mapping) for d in self.shape])
+        data = self.data and tuple([replaced(x, mapping) for x in self.data])
+        fill = replaced(self.fill, mapping)
+        samples = self.samples and tuple([tuple([replaced(x, mapping) for x in part]) for part in self.samples])
         parts = self.progressions
-        parts = parts and tuple([Progression(*[_replace(x, mapping) for x in part]) for part in parts])
+        parts = parts and tuple([Progression(*[replaced(x, mapping) for x in part]) for part in parts])
         same = shape == self.shape and data == self.data and fill is self.fill and samples == self.samples
         same = same and parts == self.progressions
         return self if same else SymTensor(self.dtype, shape, data, fill, samples, parts)
@@ -166,120 +281,6 @@ class SymTensor(Value):
         return printable(head + data)
 
 
-UNKNOWN_SIZE = Var.fresh("?", origin="the sizes of the elements differ")
-"""A marker for the size of an axis that differs between the elements of a sequence. It is not a size."""
-
-
-class Sequence(Value):
-    """A sequence of `length` elements (None: not known). `elem` is a type that covers every element.
-
-    `items` are the elements one by one, if they are known and not all equal. Sizes that differ are `UNKNOWN_SIZE` in
-    `elem`; `parts` may tell them. An empty sequence may have any `elem`.
-
-    >>> Sequence(SymTensor(1, (2, 3))), Sequence(SymTensor(1, (2,)), 4)
-    (seq(f32[2, 3]), seq(f32[2]; 4))
-    """
-
-    __slots__ = ("elem", "items", "length", "parts")
-    elem: Value | None
-    items: tuple[Value, ...] | None
-    length: Dim | None
-    parts: Parts | None
-
-    def __new__(
-        cls,
-        elem: Value | None = None,
-        length: Dim | None = None,
-        items: tuple[Value, ...] | None = None,
-        parts: Parts | None = None,
-    ) -> Sequence:
-        if items is not None:
-            length = len(items)
-            if all(x is items[0] for x in items):
-                items = None
-        return interned(cls, elem=elem, length=length, items=items, parts=parts)
-
-    def substitute(self, mapping: Mapping[Any, Dim]) -> Value:
-        """The sequence with variables replaced in its elements and its length."""
-        items = self.items and tuple(substitute(x, mapping) for x in self.items)
-        parts = self.parts and Parts(*[_replace(x, mapping) for x in self.parts])
-        return Sequence(self.elem and substitute(self.elem, mapping), _replace(self.length, mapping), items, parts)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Sequence, (self.elem, self.length, self.items, self.parts)
-
-    def spelled(self, write: Callable[[object], str]) -> str:
-        if self.items is not None:
-            return f"seq({', '.join([item.spelled(write) for item in self.items])})"
-        elem = _spelled(self.elem, write)
-        return f"seq({elem})" if self.length is None else f"seq({elem}; {write(self.length)})"
-
-
-class Optional(Value):
-    """An optional value of the type `elem`. `full` says whether there is a value; None if that is not known.
-
-    >>> Optional(SymTensor(1, (2,))), Optional(SymTensor(1), False)
-    (optional(f32[2]), optional(f32[...]; empty))
-    """
-
-    __slots__ = ("elem", "full")
-    elem: Value | None
-    full: bool | None
-
-    def __new__(cls, elem: Value | None = None, full: bool | None = None) -> Optional:
-        return interned(cls, elem=elem, full=full)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Optional, (self.elem, self.full)
-
-    def spelled(self, write: Callable[[object], str]) -> str:
-        elem = _spelled(self.elem, write)
-        return f"optional({elem})" if self.full is None else f"optional({elem}; {'full' if self.full else 'empty'})"
-
-
-class Map(Value):
-    """A map from keys of an element type to values.
-
-    >>> Map(7, SymTensor(1, ()))
-    map(i64, f32[])
-    """
-
-    __slots__ = ("key", "value")
-    key: int
-    value: Value | None
-
-    def __new__(cls, key: int, value: Value | None = None) -> Map:
-        return interned(cls, key=key, value=value)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Map, (self.key, self.value)
-
-    def spelled(self, write: Callable[[object], str]) -> str:
-        return f"map({dt.text(self.key)}, {_spelled(self.value, write)})"
-
-
-class Sparse(Value):
-    """A sparse tensor: element type and shape."""
-
-    __slots__ = ("dtype", "shape")
-    dtype: int | None
-    shape: Shape | None
-
-    def __new__(cls, dtype: int | None, shape: Iterable[Dim] | None = None) -> Sparse:
-        shape = None if shape is None else tuple(shape)
-        return interned(cls, dtype=dtype, shape=None if shape and len(shape) > MAX_RANK else shape)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Sparse, (self.dtype, self.shape)
-
-    def spelled(self, write: Callable[[object], str]) -> str:
-        return f"sparse({SymTensor(self.dtype, self.shape).spelled(write)})"
-
-
-def _spelled(value: Value | None, write: Callable[[object], str]) -> str:
-    return "?" if value is None else value.spelled(write)
-
-
 def substitute(value: Value, mapping: Mapping[Any, Dim]) -> Value:
     """The value with variables replaced in its shape and data; the same object if none occurs.
 
@@ -287,64 +288,49 @@ def substitute(value: Value, mapping: Mapping[Any, Dim]) -> Value:
     >>> substitute(SymTensor(1, (N, 2 * N)), {N: 3})
     f32[3, 6]
     """
-    if isinstance(value, SymTensor):
-        return value.substitute(mapping)
-    if isinstance(value, Sparse):
-        return Sparse(value.dtype, value.shape and tuple(_replace(d, mapping) for d in value.shape))
-    if isinstance(value, Sequence):
-        return value.substitute(mapping)
-    if isinstance(value, Optional):
-        return value if value.elem is None else Optional(substitute(value.elem, mapping), value.full)
-    if isinstance(value, Map):
-        return value if value.value is None else Map(value.key, substitute(value.value, mapping))
-    return value
+    return value.substitute(mapping)
 
 
-def _replace(x: Any, mapping: Mapping[Any, Dim]) -> Any:
+def replaced(x: Any, mapping: Mapping[Any, Dim]) -> Any:
+    """A size or an element with variables replaced."""
     if isinstance(x, Expr):
         return x.substitute(mapping)
     replace = getattr(x, "substitute", None)
     return x if replace is None else replace(mapping)
 
 
-class OneOf(SymTensor):
-    """One of two tensors, of different ranks or with different elements. The `source` decides which one.
-
-    Its own shape and elements are those of `joined`: what both tensors share. A rule is applied to both tensors
-    (`engine/apply.py`), and what the results share is known. The source is a condition on sizes (True selects the
-    first tensor), or any other comparable object. All tensors with the same source take the same side.
-
-    >>> OneOf("a condition", SymTensor(1, (2,)), SymTensor(1, (2, 3)), SymTensor(1))
-    f32[...]
-    """
-
-    __slots__ = ("choices", "joined", "source")
-    choices: tuple[SymTensor, SymTensor]
-    joined: SymTensor
-    source: Any
-
-    def __new__(cls, source: Any, first: SymTensor, second: SymTensor, joined: SymTensor) -> OneOf:
-        shared = {"dtype": joined.dtype, "shape": joined.shape, "data": joined.data, "fill": None, "samples": ()}
-        shared["progressions"] = ()
-        return interned(cls, source=source, choices=(first, second), joined=joined, **shared)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return OneOf, (self.source, *self.choices, self.joined)
-
-    def without_data(self) -> SymTensor:
-        """What both share, without the elements."""
-        return self.joined.without_data()
-
-    def substitute(self, mapping: Mapping[Any, Dim]) -> Value:
-        """The value with variables replaced; one of the two tensors if that decides the source."""
-        replace = getattr(self.source, "substitute", None)
-        source = self.source if replace is None else replace(mapping)
-        if isinstance(source, bool):
-            return substitute(self.choices[not source], mapping)
-        tensors = [substitute(x, mapping) for x in (*self.choices, self.joined)]
-        return OneOf(source, *(x for x in tensors if isinstance(x, SymTensor)))
+UNKNOWN_SIZE = Var.fresh("?", origin="the sizes of the elements differ")
+"""A marker for the size of an axis that differs between the elements of a sequence. It is not a size."""
 
 
-def plain(value: Value) -> Value:
-    """The value as one tensor: what both share, for one of two."""
-    return value.joined if isinstance(value, OneOf) else value
+def is_small(value: Value) -> bool:
+    """Whether a value may have data: its sizes are known, and it has few elements and axes."""
+    if not isinstance(value, SymTensor) or value.shape is None or len(value.shape) > MAX_DATA_RANK:
+        return False
+    count = around = 1
+    for size in value.shape:
+        if not isinstance(size, int):
+            return False
+        count *= size
+        around *= size or 1
+    if not count and around > MAX_AROUND_ZERO:
+        return False
+    return count <= (MAX_FLOATS if value.dtype in dt.FLOATS else MAX_DATA)
+
+
+def is_told(value: Value | None) -> bool:
+    """Whether all elements of a tensor are known. Then every tensor of this value has the same elements."""
+    if not isinstance(value, SymTensor):
+        return False
+    return value.fill is not None or (value.data is not None and None not in value.data)
+
+
+@remembered(1 << 12)
+def may_be_read(value: Value) -> bool:
+    """Whether the elements of a constant are read if a rule asks for them: they are few, or a vector of integers."""
+    if is_small(value):
+        return True
+    if not isinstance(value, SymTensor) or value.shape is None or len(value.shape) != 1:
+        return False
+    (count,) = value.shape
+    return value.dtype in dt.INTEGER_RANGE and isinstance(count, int) and count <= MAX_VECTOR

@@ -28,7 +28,15 @@ LanguageName: TypeAlias = Literal["c", "js"]
 
 _NAMES: dict[Operator, str] = {"//": "floordiv", "%": "mod"}
 _SIGNS = {"add": " + ", "sub": " - ", "mul": "*", "div": "/"}
-_ROUNDINGS = {"floor": "rounded_down", "ceil": "rounded_up", "trunc": "rounded_zero", "round": "rounded_even"}
+_FUNCTIONS = {
+    "floor": "rounded_down",
+    "ceil": "rounded_up",
+    "trunc": "rounded_zero",
+    "round": "rounded_even",
+    "min": "least",
+    "max": "greatest",
+}
+"""What operations on floats are called that have no sign."""
 _DIGITS = 10**18
 _INT64 = 1 << 63
 _EXPONENT = 1 << 62
@@ -38,7 +46,8 @@ class Language(ABC):
     """The parts of statements, made of the texts of their operands. `suffix` is that of its files.
 
     `has_gaps`: a size may have no value, so operands are asked for one. `nothing` is the text of no value in a language
-    whose integers grow without end; a size that may have huge numbers has no value there.
+    whose integers grow without end; a size that may have huge numbers has no value there. Sums and products are written
+    with operators, where the language has exact ones.
     """
 
     suffix: str
@@ -56,55 +65,39 @@ class Language(ABC):
     def quoted(self, text: str) -> str:
         """A string literal in ASCII. It ends neither a comment nor, in JavaScript, a script in a page."""
 
+    @abstractmethod
+    def assignment(self, name: str, text: str, doubtful: Sequence[str], is_float: bool) -> str:
+        """The statement that gives a value a name. The `doubtful` operands in the text may have no value.
+
+        A float always has a value: it may be no number.
+        """
+
     def note(self, text: str) -> str:
         """A comment at the end of a line; the text cannot end it."""
         return f"  {self.comment} {self.quoted(text)}"
 
-    @abstractmethod
     def total(self, terms: Sequence[tuple[bool, str]]) -> str:
         """The sum of terms, some of them subtracted."""
-
-    @abstractmethod
-    def product(self, factors: Sequence[tuple[str, int]]) -> str:
-        """The product of powers of names."""
-
-    @abstractmethod
-    def call(self, operator: Operator, operands: Sequence[str]) -> str:
-        """A quotient, remainder, maximum or minimum."""
-
-    def of_floats(self, kind: str, operation: str, operands: Sequence[str]) -> str:
-        """An operation on floats of the type `kind`, rounded to it, or to an integer."""
-        if operation in _ROUNDINGS:
-            return f"{_ROUNDINGS[operation]}({operands[0]})"
-        if operation in ("min", "max"):
-            return f"{'least' if operation == 'min' else 'greatest'}({', '.join(operands)})"
-        return f"{kind}({_SIGNS.get(operation, '').join(operands)})"
-
-    def float_assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
-        """The same for a float, which always has a value: it may be no number."""
-        return self.assignment(name, text, ())
-
-    @abstractmethod
-    def assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
-        """The statement that gives a value a name. The `doubtful` operands in the text may have no value."""
-
-    def arithmetic(self) -> str:
-        """The functions that statements call."""
-        return _file(f"arithmetic.{self.suffix}")
-
-
-class _Operators(Language):
-    """A language with exact integers and operators on them."""
-
-    def total(self, terms: Sequence[tuple[bool, str]]) -> str:
         (negative, first), *rest = terms
         return ("-" if negative else "") + first + "".join([f" {'-' if m else '+'} {text}" for m, text in rest])
 
     def product(self, factors: Sequence[tuple[str, int]]) -> str:
+        """The product of powers of names."""
         return "*".join([name if k == 1 else f"{name}**{self.number(k)}" for name, k in factors])
 
     def call(self, operator: Operator, operands: Sequence[str]) -> str:
+        """A quotient, remainder, maximum or minimum."""
         return f"{_NAMES.get(operator, operator)}({', '.join(operands)})"
+
+    def of_floats(self, kind: str, operation: str, operands: Sequence[str]) -> str:
+        """An operation on floats of the type `kind`, rounded to it, or to an integer."""
+        if operation in _FUNCTIONS:
+            return f"{self.prefix}{_FUNCTIONS[operation]}({', '.join(operands)})"
+        return f"{self.prefix}{kind}({_SIGNS.get(operation, '').join(operands)})"
+
+    def arithmetic(self) -> str:
+        """The functions that statements call."""
+        return _file(f"arithmetic.{self.suffix}")
 
 
 class C(Language):
@@ -132,9 +125,6 @@ class C(Language):
     def _own(self, name: str) -> str:
         return (self.prefix.upper() if name.isupper() else self.prefix) + name
 
-    def of_floats(self, kind: str, operation: str, operands: Sequence[str]) -> str:
-        return self.prefix + super().of_floats(kind, operation, operands)
-
     def total(self, terms: Sequence[tuple[bool, str]]) -> str:
         (negative, first), *rest = terms
         head = f"{self.prefix}sub({self.number(0)}, {first})" if negative else first
@@ -161,14 +151,11 @@ class C(Language):
             code = _scalars(text).encode()
         return '"' + "".join([chr(byte) if chr(byte) in _PLAIN else f"\\{byte:03o}" for byte in code]) + '"'
 
-    def assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
-        return f"const int64_t {name} = {text};"
-
-    def float_assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
-        return f"const double {name} = {text};"
+    def assignment(self, name: str, text: str, doubtful: Sequence[str], is_float: bool) -> str:
+        return f"const {'double' if is_float else 'int64_t'} {name} = {text};"
 
 
-class JavaScript(_Operators):
+class JavaScript(Language):
     """JavaScript of 2020, which has BigInt."""
 
     suffix = "js"
@@ -182,12 +169,12 @@ class JavaScript(_Operators):
 
         return printable(json.dumps(text)).replace("<", "\\u003c")
 
-    def assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
+    def assignment(self, name: str, text: str, doubtful: Sequence[str], is_float: bool) -> str:
         test = " || ".join([f"{operand} === null" for operand in doubtful])
         return f"const {name} = {test} ? null : {text};" if doubtful else f"const {name} = {text};"
 
 
-class Python(_Operators):
+class Python(Language):
     """Python 3, for functions in which every size has a value: a division by 0 raises ZeroDivisionError."""
 
     suffix = "py"
@@ -204,7 +191,7 @@ class Python(_Operators):
     def call(self, operator: Operator, operands: Sequence[str]) -> str:
         return operator.join(operands) if operator == "//" or operator == "%" else super().call(operator, operands)
 
-    def assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
+    def assignment(self, name: str, text: str, doubtful: Sequence[str], is_float: bool) -> str:
         return f"{name} = {text}"
 
 

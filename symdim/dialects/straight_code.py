@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from symdim.algebra.application import Application
 from symdim.algebra.dims import excludes, variables_of
@@ -29,10 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterator, Sequence
 
     from symdim.algebra.expr import Dim
-    from symdim.algebra.texts.tree import Part, Power, Tree
+    from symdim.algebra.texts.tree import Operator, Part, Power, Tree
     from symdim.dialects.languages import Language
-
-T = TypeVar("T")
 
 _OPERANDS = 16
 """The most operands of a statement: compilers recurse on them."""
@@ -131,8 +128,7 @@ class StraightCode:
         """The name of a new variable for the value of the text; the note becomes a comment."""
         name = f"t{self._count}"
         self._count += 1
-        write = self.language.float_assignment if as_float else self.language.assignment
-        statement = write(name, text, doubtful)
+        statement = self.language.assignment(name, text, doubtful, as_float)
         self.statements.append(statement + self.language.note(note) if note else statement)
         return name
 
@@ -151,7 +147,7 @@ class StraightCode:
             return self._operation(tree)
         if isinstance(tree, Application):
             return self._application(tree)
-        return self._total([(k, self._product(powers)) for k, powers in terms_in(tree)])
+        return self._total([(self._product(powers), k) for k, powers in terms_in(tree)])
 
     def _application(self, node: Application) -> str:
         """The name of the value of a function. Raises SymdimError if the language has none."""
@@ -183,25 +179,23 @@ class StraightCode:
             else name
         )
 
-    def _texts(self, dims: Sequence[Dim]) -> list[str]:
-        return [self.language.number(x) if isinstance(x, int) else self._held[x] for x in dims]
-
     def _operation(self, operation: Operation) -> str:
         if operation not in self._held:
             operator, operands = operation
             fails = self.language.has_gaps and operator in ("//", "%") and not excludes(operands[1], 0)
-            texts = self._texts(operands)
-            self._held[operation] = self._folded(texts, partial(self.language.call, operator), str, str, fails)
+            texts = [(self.operand(part), 1) for part in operands]
+            self._held[operation] = self._folded(texts, partial(self._call_text, operator), fails)
         return self._held[operation]
 
-    def _total(self, terms: list[tuple[int, str]]) -> str:
-        """A sum of multiples. The constant has the name ""."""
-        if len(terms) == 1 and terms[0][0] == 1:
-            return terms[0][1]
-        return self._folded(terms, self._total_text, itemgetter(1), lambda name: (1, name))
+    def _call_text(self, operator: Operator, operands: Sequence[tuple[str, int]]) -> str:
+        return self.language.call(operator, [text for text, _ in operands])
 
-    def _total_text(self, terms: Sequence[tuple[int, str]]) -> str:
-        return self.language.total([(k < 0, self._multiple(abs(k), name)) for k, name in terms])
+    def _total(self, terms: list[tuple[str, int]]) -> str:
+        """A sum of multiples. The constant has the name ""."""
+        return terms[0][0] if len(terms) == 1 and terms[0][1] == 1 else self._folded(terms, self._total_text)
+
+    def _total_text(self, terms: Sequence[tuple[str, int]]) -> str:
+        return self.language.total([(k < 0, self._multiple(abs(k), name)) for name, k in terms])
 
     def _multiple(self, k: int, name: str) -> str:
         if not name:
@@ -214,7 +208,7 @@ class StraightCode:
             return self._base(powers[0][0])
         if powers and powers not in self._products:
             factors = [(self._base(base), exponent) for base, exponent in powers]
-            self._products[powers] = self._folded(factors, self.language.product, itemgetter(0), lambda name: (name, 1))
+            self._products[powers] = self._folded(factors, self.language.product)
         return self._products[powers] if powers else ""
 
     def _base(self, base: Expr | Operation) -> str:
@@ -222,20 +216,20 @@ class StraightCode:
 
     def _folded(
         self,
-        operands: list[T],
-        text_of: Callable[[Sequence[T]], str],
-        name_of: Callable[[T], str],
-        named: Callable[[str], T],
+        operands: list[tuple[str, int]],
+        text_of: Callable[[Sequence[tuple[str, int]]], str],
         fails: bool = False,
     ) -> str:
-        """The name of an operation on operands. If they are many, each further statement takes in some of them."""
+        """The name of an operation on operands, each with its coefficient or exponent.
+
+        If they are many, each further statement takes in some of them.
+        """
         while True:
             first, operands = operands[:_OPERANDS], operands[_OPERANDS:]
-            names = map(name_of, first) if self._doubtful else ()
-            doubtful = [name for name in dict.fromkeys(names) if name in self._doubtful]
+            doubtful = [name for name in dict.fromkeys([name for name, _ in first]) if name in self._doubtful]
             result = self.assign(text_of(first), doubtful=doubtful)
             if doubtful or fails:
                 self._doubtful.add(result)
             if not operands:
                 return result
-            operands.insert(0, named(result))
+            operands.insert(0, (result, 1))

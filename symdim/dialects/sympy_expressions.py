@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from symdim.algebra.application import Application
 from symdim.algebra.evaluate import parts_first
 from symdim.algebra.expr import Expr
 from symdim.algebra.texts.printing import disambiguated
-from symdim.algebra.texts.tree import Operation, terms_in
 from symdim.algebra.variable import Var
 from symdim.dialects.functions import MEANINGS
-from symdim.dialects.straight_code import in_order
+from symdim.dialects.trees import written
 from symdim.errors import SymdimError
 from symdim.parser.functions import FUNCTIONS, function
 from symdim.parser.rational import Rational, Value, divide, exact_integer, power, product_of, sum_of
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from symdim.algebra.expr import Dim
-    from symdim.algebra.texts.tree import Part, Product
 
 
 def to_sympy(dim: Value) -> Any:
@@ -38,42 +35,24 @@ def to_sympy(dim: Value) -> Any:
         return to_sympy(dim.numerator) / to_sympy(dim.denominator)
     (dim,) = disambiguated((dim,))
     assert isinstance(dim, Expr)
-    held: dict[Expr, Any] = {}
+    names = ("Add", "Mul", "Pow", "Mod", "Max", "Min", "ceiling", "floor", "sqrt")
+    classes = {name: getattr(sympy, name) for name in names}
 
-    def part_of(part: Part) -> Any:
-        if isinstance(part, int):
-            return sympy.Integer(part)
-        if not isinstance(part, Operation):
-            return held[part]
-        operands = list(map(part_of, part.operands))
-        if part.operator == "//":
-            return sympy.floor(operands[0] / operands[1])
-        return {"%": sympy.Mod, "max": sympy.Max, "min": sympy.Min}[part.operator](*operands)
+    def leaf(number: int | Var) -> Any:
+        if isinstance(number, int):
+            return sympy.Integer(number)
+        low = number.lo
+        signs = {"positive": True} if low is not None and low > 0 else {"nonnegative": True} if low == 0 else {}
+        return sympy.Symbol(number.name, integer=True, **signs)
 
-    def term(product: Product) -> Any:
-        powers = [sympy.Pow(part_of(base), exponent) for base, exponent in product.powers]
-        return sympy.Mul(product.coefficient, *powers)
+    def call(domain: str, name: str, arguments: list[Any]) -> Any:
+        if not domain and name in ("FloorDiv", "Div"):
+            quotient = arguments[0] / arguments[1]
+            return sympy.floor(quotient) if name == "FloorDiv" else quotient
+        full = f"{domain}.{name}" if domain else name
+        return (classes.get(full) or sympy.Function(full))(*arguments)
 
-    for node, tree in in_order(dim, held):
-        if isinstance(tree, Application):
-            parts = list(map(part_of, tree._parts))
-            held[node] = _called(str(tree.function), [n / d for n, d in zip(parts[::2], parts[1::2], strict=True)])
-        elif isinstance(tree, Var):
-            low = tree.lo
-            signs = {"positive": True} if low is not None and low > 0 else {"nonnegative": True} if low == 0 else {}
-            held[node] = sympy.Symbol(tree.name, integer=True, **signs)
-        elif isinstance(tree, Operation):
-            held[node] = part_of(tree)
-        else:
-            held[node] = sympy.Add(*map(term, terms_in(tree)))
-    return held[dim]
-
-
-def _called(name: str, arguments: Sequence[Any]) -> Any:
-    import sympy
-
-    is_known = name in ("ceiling", "floor", "sqrt")
-    return (getattr(sympy, name) if is_known else sympy.Function(name))(*arguments)
+    return written(dim, leaf, call)
 
 
 def from_sympy(expression: Any, names: Mapping[str, Var] | None = None) -> Dim:

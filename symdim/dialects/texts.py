@@ -16,12 +16,10 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from symdim.algebra.application import Application
 from symdim.algebra.expr import Expr
-from symdim.algebra.named_tuple import NamedTuple
-from symdim.algebra.texts.display import quoted
+from symdim.algebra.texts.display import piece, pieces_of_tree, stands
 from symdim.algebra.texts.printing import disambiguated
-from symdim.algebra.texts.tree import Operation, terms_in
+from symdim.algebra.texts.tree import Operation
 from symdim.algebra.variable import Var
 from symdim.dialects.straight_code import in_order
 from symdim.dialects.sympy_texts import sympy_text
@@ -29,25 +27,11 @@ from symdim.errors import SymdimError
 from symdim.parser.rational import Rational
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from symdim.algebra.texts.tree import Operator, Part, Power, Product, Tree
+    from symdim.algebra.texts.display import Piece
+    from symdim.algebra.texts.tree import Operator, Part, Tree
     from symdim.parser.rational import Value
 
 Dialect: TypeAlias = Literal["jax", "torch", "sympy"]
-
-_SUM, _PRODUCT, _POWER, _ATOM = range(4)
-
-
-class _Text(NamedTuple):
-    """A text, and how tightly its outermost operator binds."""
-
-    text: str
-    level: int
-
-    def within(self, level: int) -> str:
-        """The text where operators of this level surround it."""
-        return self.text if self.level >= level else f"({self.text})"
 
 
 def text_in(dim: Value, dialect: Dialect) -> str:
@@ -70,71 +54,36 @@ def text_in(dim: Value, dialect: Dialect) -> str:
     if isinstance(dim, Rational):
         raise SymdimError(f"the dialect {dialect!r} has no exact quotients")
     (dim,) = disambiguated((dim,))
-    held: dict[Expr, _Text] = {}
+    held: dict[Expr, tuple[Tree, str]] = {}
+
+    def write(part: Part, place: int) -> Piece:
+        if isinstance(part, int):
+            return piece(part, place)
+        tree, text = held[part] if isinstance(part, Expr) else (part, text_of(part))
+        return text if isinstance(tree, Operation) or stands(tree, place) else f"({text})"
+
+    def text_of(tree: Tree) -> str:
+        if not isinstance(tree, Operation):
+            return "".join([_power(part, dialect) for part in pieces_of_tree(tree, write)])
+        name = _NAMES[dialect][tree.operator]
+        operands = [str(write(operand, 0)) for operand in tree.operands]
+        if dialect == "jax":  # its maxima have two operands
+            return reduce(lambda left, right: f"{name}({left}, {right})", operands)
+        return f"{name}({', '.join(operands)})"
+
     assert isinstance(dim, Expr)
     for node, tree in in_order(dim, held):
-        held[node] = _text_of(tree, held, dialect)
-    return held[dim].text
+        held[node] = tree, text_of(tree)
+    return held[dim][1]
+
+
+def _power(part: Piece, dialect: Dialect) -> str:
+    """A piece of a text. One that begins with the sign of a power is an exponent."""
+    text = str(part)
+    return f"^{text[2:]}" if dialect == "jax" and text.startswith("**") else text
 
 
 _NAMES: dict[Dialect, dict[Operator, str]] = {
     "jax": {"//": "floordiv", "%": "mod", "max": "max", "min": "min"},
     "torch": {"//": "FloorDiv", "%": "PythonMod", "max": "Max", "min": "Min"},
 }
-
-
-def _text_of(tree: Tree, held: dict[Expr, _Text], dialect: Dialect) -> _Text:
-    if isinstance(tree, Var):
-        return _Text(quoted(tree.name), _ATOM)
-    if isinstance(tree, int):
-        return _Text(str(tree), _ATOM if tree >= 0 else _SUM)
-    if isinstance(tree, Application):
-        return _application(tree, held, dialect)
-    return _call(tree, held, dialect) if isinstance(tree, Operation) else _total(terms_in(tree), held, dialect)
-
-
-def _part(part: Part, held: dict[Expr, _Text], dialect: Dialect) -> _Text:
-    return held[part] if isinstance(part, Expr) else _text_of(part, held, dialect)
-
-
-def _application(tree: Application, held: dict[Expr, _Text], dialect: Dialect) -> _Text:
-    texts: list[str] = []
-    for n, d in zip(tree._parts[::2], tree._parts[1::2], strict=True):
-        above, below = [_part(part, held, dialect) for part in (n, d)]
-        texts.append(above.text if d == 1 else f"{above.within(_PRODUCT)}/{below.within(_POWER)}")
-    return _Text(f"{tree.function}({', '.join(texts)})", _ATOM)
-
-
-def _call(operation: Operation, held: dict[Expr, _Text], dialect: Dialect) -> _Text:
-    name = _NAMES[dialect][operation.operator]
-    texts = [_part(operand, held, dialect).text for operand in operation.operands]
-    if dialect == "jax":  # its maxima have two operands
-        text = reduce(lambda left, right: f"{name}({left}, {right})", texts[1:], texts[0])
-    else:
-        text = f"{name}({', '.join(texts)})"
-    return _Text(text, _ATOM)
-
-
-def _total(terms: Sequence[Product], held: dict[Expr, _Text], dialect: Dialect) -> _Text:
-    text = ""
-    for k, powers in terms:
-        term = _product(abs(k), powers, held, dialect)
-        if len(terms) == 1 and k > 0:
-            return term
-        sign = ("-" if k < 0 else "") if not text else " - " if k < 0 else " + "
-        text += sign + term.within(_PRODUCT)
-    return _Text(text, _SUM)
-
-
-def _product(k: int, powers: Sequence[Power], held: dict[Expr, _Text], dialect: Dialect) -> _Text:
-    """A product with k >= 1."""
-    sign = "^" if dialect == "jax" else "**"
-    factors = [
-        part if exponent == 1 else _Text(f"{part.within(_ATOM)}{sign}{exponent}", _POWER)
-        for part, exponent in [(_part(base, held, dialect), exponent) for base, exponent in powers]
-    ]
-    if k != 1 or not factors:
-        factors.insert(0, _Text(str(k), _ATOM))
-    if len(factors) == 1:
-        return factors[0]
-    return _Text("*".join([factor.within(_POWER) for factor in factors]), _PRODUCT)

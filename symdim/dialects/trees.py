@@ -9,7 +9,7 @@ expression is written with `Add`, `Mul`, `Pow`, `FloorDiv`, `Mod`, `Max` and `Mi
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from symdim.algebra.application import Application
 from symdim.algebra.expr import Expr
@@ -23,7 +23,7 @@ from symdim.parser.lexemes import is_function
 from symdim.parsing import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from symdim.algebra.expr import Dim
     from symdim.algebra.texts.tree import Part, Product, Tree
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 Data: TypeAlias = "int | str | dict[str, Any]"
 Place: TypeAlias = "tuple[()] | tuple[Place, int]"  # that of the operation around it, and the number of the argument
+
+T = TypeVar("T")
 
 MAX_NESTED = 200
 """Dicts in dicts of a tree: encoders and decoders of JSON recurse on them."""
@@ -51,51 +53,49 @@ def to_tree(dim: Dim) -> Data:
         raise SymdimError(f"too long for a tree, as for a text: {dim!r}")
     (dim,) = disambiguated((dim,))
     assert isinstance(dim, Expr)
-    held: dict[Expr, tuple[int, Data]] = {}
-    for node, tree in in_order(dim, held):
-        held[node] = _of_tree(tree, held)
-    depth, data = held[dim]
+    depth, data = written(dim, lambda leaf: (0, leaf.name if isinstance(leaf, Var) else leaf), _data_of_call)
     if depth > MAX_NESTED:
         raise SymdimError(f"nested deeper than {MAX_NESTED}: give a part of it a name")
     return data
 
 
-def _of_tree(tree: Tree, held: dict[Expr, tuple[int, Data]]) -> tuple[int, Data]:
-    """The data of a tree, and how deep it is nested."""
-    if isinstance(tree, Var):
-        return 0, tree.name
-    if isinstance(tree, int):
-        return 0, tree
-    if isinstance(tree, Operation):
-        return _call("", _NAMES[tree.operator], [_of_part(part, held) for part in tree.operands])
-    if isinstance(tree, Application):
-        parts = [_of_part(part, held) for part in tree._parts]
-        pairs = zip(parts[::2], parts[1::2], strict=True)
-        arguments = [n if d == (0, 1) else _call("", "Div", [n, d]) for n, d in pairs]
-        domain = tree.function.domain
-        return _call(domain, str(tree.function).removeprefix(f"{domain}."), arguments)
-    return _joined("Add", [_of_product(term, held) for term in terms_in(tree)])
-
-
-def _of_part(part: Part, held: dict[Expr, tuple[int, Data]]) -> tuple[int, Data]:
-    return held[part] if isinstance(part, Expr) else _of_tree(part, held)
-
-
-def _of_product(term: Product, held: dict[Expr, tuple[int, Data]]) -> tuple[int, Data]:
-    bases = [(_of_part(base, held), exponent) for base, exponent in term.powers]
-    factors = [base if k == 1 else _call("", "Pow", [base, (0, k)]) for base, k in bases]
-    if term.coefficient != 1 or not factors:
-        factors.insert(0, (0, term.coefficient))
-    return _joined("Mul", factors)
-
-
-def _joined(name: str, parts: list[tuple[int, Data]]) -> tuple[int, Data]:
-    return parts[0] if len(parts) == 1 else _call("", name, parts)
-
-
-def _call(domain: str, name: str, arguments: list[tuple[int, Data]]) -> tuple[int, Data]:
+def _data_of_call(domain: str, name: str, arguments: list[tuple[int, Data]]) -> tuple[int, Data]:
+    """The data of a call, and how deep it is nested."""
     depth = 1 + max([depth for depth, _ in arguments])
     return depth, {"domain": domain, "name": name, "arguments": [data for _, data in arguments]}
+
+
+def written(dim: Expr, leaf: Callable[[Any], T], call: Callable[[str, str, list[T]], T]) -> T:
+    """An expression as calls of names in domains, as its data has them. A `leaf` is an int or a variable."""
+    held: dict[Expr, T] = {}
+
+    def part_of(part: Part) -> T:
+        return held[part] if isinstance(part, Expr) else of_tree(part)
+
+    def of_tree(tree: Tree) -> T:
+        if isinstance(tree, int | Var):
+            return leaf(tree)
+        if isinstance(tree, Operation):
+            return call("", _NAMES[tree.operator], list(map(part_of, tree.operands)))
+        if isinstance(tree, Application):
+            pairs = zip(tree._parts[::2], tree._parts[1::2], strict=True)
+            arguments = [part_of(n) if d == 1 else call("", "Div", [part_of(n), part_of(d)]) for n, d in pairs]
+            domain = tree.function.domain
+            return call(domain, str(tree.function).removeprefix(f"{domain}."), arguments)
+        return joined("Add", [of_product(term) for term in terms_in(tree)])
+
+    def of_product(term: Product) -> T:
+        factors = [part_of(base) if k == 1 else call("", "Pow", [part_of(base), leaf(k)]) for base, k in term.powers]
+        if term.coefficient != 1 or not factors:
+            factors.insert(0, leaf(term.coefficient))
+        return joined("Mul", factors)
+
+    def joined(name: str, parts: list[T]) -> T:
+        return parts[0] if len(parts) == 1 else call("", name, parts)
+
+    for node, tree in in_order(dim, held):
+        held[node] = of_tree(tree)
+    return held[dim]
 
 
 def from_tree(

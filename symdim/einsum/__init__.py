@@ -2,8 +2,7 @@
 
     spec.py            the nodes of a specification, and their text; which parts of concatenations may be empty
     reader.py          the language, one method per production; the subscripts of NumPy and ONNX
-    constraints.py     the equations of a specification, stated into a `Store`
-    inference.py       shapes forwards and backwards, and the sizes of labels
+    constraints.py     the equations of a specification in a `Store`; shapes in both directions
     projection.py      the indices of axes: classes of equal projections
     planning.py        the plan of a specification, and those of the usual operations; margins of tensors
     loopnest.py        loops: product space and index maps; whether maps are injective, onto
@@ -28,8 +27,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from symdim.einsum.codegen import Plan
-    from symdim.einsum.constraints import state
-    from symdim.einsum.inference import EinsumSpec, Inference
+    from symdim.einsum.constraints import EinsumSpec, Inference, state
     from symdim.einsum.planning import (
         Padding,
         padding_of,
@@ -48,24 +46,17 @@ __all__ = [
     "plan_transpose", "state",
 ]  # fmt: skip
 
-_MODULES = {
-    "codegen": "Plan",
-    "constraints": "state",
-    "inference": "EinsumSpec Inference",
-    "planning": "Padding padding_of plan plan_batch_slice plan_compose plan_pointwise plan_transpose",
-    "reader": "parse_spec parse_subscripts",
-    "spec": "Spec SpecError discardable",
-}
-"""Module -> the public names in it, which are loaded on first use: who states equations needs no plans."""
-_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
+_MODULES = ("spec", "reader", "constraints", "codegen", "planning")
+"""The modules of the public names, which are loaded on first use: who states equations needs no plans."""
 
 
 def __getattr__(name: str) -> object:
-    if name not in _MODULE_OF:
+    if name not in __all__:
         raise AttributeError(f"module 'symdim.einsum' has no attribute {name!r}")
     from importlib import import_module
 
-    value = globals()[name] = getattr(import_module(f"symdim.einsum.{_MODULE_OF[name]}"), name)
+    modules = (import_module(f"symdim.einsum.{module}") for module in _MODULES)
+    value = globals()[name] = next(getattr(module, name) for module in modules if hasattr(module, name))
     return value
 
 

@@ -136,15 +136,9 @@ class Plan(LoopNest):
         return self.source()
 
 
-def lowered(projections: Projections, operands: Sequence[Access], result: Access) -> Plan:
-    """The plan of an operation, after its projections have been equated."""
-    accesses = [result, *operands]
-    (out, *args), components = projections.indices(accesses)
-    return Plan(
-        tuple(map(tuple, components)),
-        tuple(out),
-        tuple(map(tuple, args)),
-        tuple(access.shape for access in [*operands, result]),
-        tuple(access.margins for access in [*operands, result]),
-        projections.statics,
-    )
+def lowered(projections: Projections, accesses: Sequence[Access]) -> Plan:
+    """The plan of an operation, after its projections have been equated, from its operands and, last, its result."""
+    shapes = tuple(tuple(size for _, size, _ in access) for access in accesses)
+    margins = tuple(tuple(margin for _, _, margin in access) for access in accesses)
+    (out, *args), components = projections.indices([accesses[-1], *accesses[:-1]])
+    return Plan(components, out, tuple(args), shapes, margins, projections.statics)

@@ -8,18 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from itertools import product as choices
 from itertools import product as points
+from operator import mul
+from typing import TypeAlias
 
 from symdim.algebra.canonical import product, total
-from symdim.algebra.dims import at_least, bounds_of
+from symdim.algebra.dims import at_least, at_most, bounds_of
 from symdim.algebra.named_tuple import NamedTuple
-from symdim.einsum.projection import Concat, Dim, Index, Margin, Static, in_walk, iterators_of, terms_of
+from symdim.einsum.projection import Concat, Dim, Index, Margin, Static, connected, in_walk, iterators_of, terms_of
 
 Terms = dict[str, Dim]
 """Iterator -> coefficient."""
+Axis: TypeAlias = tuple[Mapping[str, Dim], Dim]
+"""The terms and the offset of the index of an axis."""
 
-_BUDGET = 20_000  # the most points of a box, or steps of a search, that are tried one by one
+_BUDGET = 20_000  # the most points of a box that are tried one by one
 
 
 def is_injective(axes: Iterable[Mapping[str, Dim]], sizes: Mapping[str, Dim]) -> bool | None:
@@ -42,13 +47,14 @@ def is_injective(axes: Iterable[Mapping[str, Dim]], sizes: Mapping[str, Dim]) ->
         rows = [{name: c for name, c in row.items() if name not in found} for row in rows]
     if not open_:
         return True
-    if any(_least(sizes[name]) >= 2 and not any(name in row for row in rows) for name in open_):
-        return False if all(_least(size) >= 1 for size in sizes.values()) else None
-    ranges = {name: size for name in sorted(open_) if isinstance(size := sizes[name], int)}
-    numbers = [{name: c for name, c in row.items() if isinstance(c, int)} for row in rows]
-    if len(ranges) < len(open_) or numbers != rows:
-        return None
-    return _no_collision(numbers, ranges)
+    is_filled = all(at_least(size, 1) for size in sizes.values())
+    if unread := [name for name in open_ if not any(name in row for row in rows)]:
+        return False if is_filled and any(at_least(sizes[name], 2) for name in unread) else None
+    maps: list[Axis] = [(row, 0) for row in rows]
+    answers = [_meets_twice([maps[place] for place in group], sizes) for group in _groups(maps)]
+    if True in answers:
+        return False if is_filled else None
+    return None if None in answers else True
 
 
 def is_onto(index: Mapping[str, Dim], offset: Dim, sizes: Mapping[str, Dim], extent: Dim) -> bool | None:
@@ -62,27 +68,25 @@ def is_onto(index: Mapping[str, Dim], offset: Dim, sizes: Mapping[str, Dim], ext
     """
     terms = [(coefficient, sizes[name]) for name, coefficient in index.items() if sizes[name] != 1]
     # An iterator that counts down reaches the same values as one that counts up from its other end.
-    offset = total([offset, *(c * (size - 1) for c, size in terms if _is_negative(c))])
+    offset = total([offset, *(c * (size - 1) for c, size in terms if isinstance(c, int) and c < 0)])
     left = [(_magnitude(c), size) for c, size in terms]
-    if any(_least(coefficient) < 1 for coefficient, _ in left):
+    if any(not at_least(coefficient, 1) for coefficient, _ in left):
         return None
-    if _least(-1 * offset) < 0:
-        return False if _least(offset - 1) >= 0 and _least(extent - 1) >= 0 else None
+    if not at_most(offset, 0):
+        return False if at_least(offset, 1) and at_least(extent, 1) else None
     reached = offset  # every value from the offset up to this one is reached
-    while fitting := [term for term in left if _least(reached - offset + 1 - term[0]) >= 0]:
+    while fitting := [term for term in left if at_least(reached - offset + 1 - term[0], 0)]:
         coefficient, size = fitting[0]
         left.remove(fitting[0])
         reached = reached + coefficient * (size - 1)
     missing = reached + 1
-    is_gap = all(_least(coefficient - missing + offset - 1) >= 0 for coefficient, _ in left)
-    if _least(missing - extent) >= 0:
+    is_gap = all(at_least(coefficient - missing + offset - 1, 0) for coefficient, _ in left)
+    if at_least(missing - extent, 0):
         return True
-    return False if is_gap and _least(missing) >= 0 and _least(extent - 1 - missing) >= 0 else None
+    return False if is_gap and at_least(missing, 0) and at_least(extent - 1 - missing, 0) else None
 
 
-def covers(
-    axes: Sequence[tuple[Mapping[str, Dim], Dim]], sizes: Mapping[str, Dim], shape: Sequence[Dim]
-) -> bool | None:
+def covers(axes: Sequence[Axis], sizes: Mapping[str, Dim], shape: Sequence[Dim]) -> bool | None:
     """Whether the box reaches every position of a shape. `axes` are the terms and the offset of each axis.
 
     Axes without a common iterator are independent of each other.
@@ -90,108 +94,80 @@ def covers(
     if any(extent == 0 for extent in shape):
         return True
     if any(size == 0 for size in sizes.values()):
-        return False if all(_least(extent) >= 1 for extent in shape) else None
-    answers = [_group_covers(group, axes, sizes, shape) for group in _groups([set(terms) for terms, _ in axes])]
+        return False if all(at_least(extent, 1) for extent in shape) else None
+    answers = [_group_covers(group, axes, sizes, shape) for group in _groups(axes)]
     if False in answers:
-        return False if all(_least(extent) >= 1 for extent in shape) else None
+        return False if all(at_least(extent, 1) for extent in shape) else None
     return None if None in answers else True
 
 
 def _group_covers(
     group: list[int],
-    axes: Sequence[tuple[Mapping[str, Dim], Dim]],
+    axes: Sequence[Axis],
     sizes: Mapping[str, Dim],
     shape: Sequence[Dim],
 ) -> bool | None:
     if len(group) == 1:
         return is_onto(*axes[group[0]], sizes, shape[group[0]])
-    names = sorted({name for axis in group for name in axes[axis][0]})
-    inside = product([sizes[name] for name in names])
-    cells = product([shape[axis] for axis in group])
-    if _least(cells - inside - 1) >= 0:
+    own, extents = [axes[i] for i in group], [shape[i] for i in group]
+    inside, cells = product([sizes[name] for name in _names(own)]), product(extents)
+    if at_least(cells - inside, 1):
         return False
-    if not (isinstance(inside, int) and isinstance(cells, int) and inside <= _BUDGET):
+    positions = _positions(own, sizes)
+    if positions is None or not (isinstance(inside, int) and isinstance(cells, int) and inside <= _BUDGET):
         return None
-    hit = set()
-    for point in points(*(range(_number(sizes[name])) for name in names)):
-        value = dict(zip(names, point, strict=True))
-        position = [axes[a][1] + total([c * value[name] for name, c in axes[a][0].items()]) for a in group]
-        if all(isinstance(p, int) and 0 <= p < _number(shape[a]) for a, p in zip(group, position, strict=True)):
-            hit.add(tuple(position))
+    hit = {p for p in positions if all(0 <= x < extent for x, extent in zip(p, extents, strict=True))}
     return len(hit) == cells
 
 
-def _groups(members: list[set[str]]) -> list[list[int]]:
-    """The indices of the list, grouped by connected sets."""
-    groups: list[tuple[set[str], list[int]]] = []
-    for place, names in enumerate(members):
-        touching = [group for group in groups if group[0] & names]
-        groups = [group for group in groups if not group[0] & names]
-        groups.append((names.union(*(g[0] for g in touching)), sorted([place, *(i for g in touching for i in g[1])])))
-    return [places for _, places in groups]
+def _meets_twice(axes: Sequence[Axis], sizes: Mapping[str, Dim]) -> bool | None:
+    """Whether two points of the box have one position; None if that takes too long to see, or depends on symbols."""
+    positions = _positions(axes, sizes)
+    if positions is None:
+        return None
+    seen: set[tuple[int, ...]] = set()
+    for position in islice(positions, _BUDGET):
+        if position in seen:
+            return True
+        seen.add(position)
+    return False if next(positions, None) is None else None
+
+
+def _positions(axes: Sequence[Axis], sizes: Mapping[str, Dim]) -> Iterator[tuple[int, ...]] | None:
+    """The positions of the points of a box, point by point; None if a number in them is symbolic."""
+    names = _names(axes)
+    numbers = [[*[terms.get(name, 0) for name in names], offset] for terms, offset in axes]
+    ranges = [range(size) for name in names if isinstance(size := sizes[name], int)]
+    if len(ranges) < len(names) or not all(isinstance(k, int) for row in numbers for k in row):
+        return None
+    return (tuple([sum(map(mul, row, (*point, 1))) for row in numbers]) for point in points(*ranges))
+
+
+def _names(axes: Sequence[Axis]) -> list[str]:
+    """The iterators of some axes."""
+    return sorted({name for terms, _ in axes for name in terms})
+
+
+def _groups(axes: Sequence[Axis]) -> list[list[int]]:
+    """The places of the axes, grouped by common iterators."""
+    groups = connected([[*terms, place] for place, (terms, _) in enumerate(axes)])
+    return [[member for member in group if isinstance(member, int)] for group in groups]
 
 
 def _readable(row: Terms, sizes: Mapping[str, Dim]) -> list[str]:
     """The iterators that the position on an axis determines, the largest coefficient first."""
     found: list[str] = []
     sizes_of = {name: _magnitude(c) for name, c in row.items()}
-    for name in sorted(row, key=lambda name: (-_least(sizes_of[name]), name)):
+    for name in sorted(row, key=lambda name: (-(bounds_of(sizes_of[name])[0] or 0), name)):
         rest = total([sizes_of[other] * (sizes[other] - 1) for other in row if other != name and other not in found])
-        if _least(sizes_of[name] - rest - 1) < 0:
+        if not at_least(sizes_of[name] - rest, 1):
             break
         found.append(name)
     return found
 
 
-def _no_collision(rows: Sequence[Mapping[str, int]], ranges: Mapping[str, int]) -> bool | None:
-    """Whether only the zero difference of two points maps to zero; None if the search takes too long."""
-    names = sorted(ranges, key=lambda name: -max((abs(row.get(name, 0)) for row in rows), default=0))
-    slack = [[0] * len(rows)]  # by how much the remaining names can still change each axis
-    for name in reversed(names):
-        slack.append([s + abs(row.get(name, 0)) * (ranges[name] - 1) for s, row in zip(slack[-1], rows, strict=True)])
-    slack.reverse()
-    work = 0
-    # The ends below keep each sum within what the remaining names can still change, so at the end all sums are 0.
-    stack = [(0, (0,) * len(rows), False)]
-    while stack:
-        depth, sums, moved = stack.pop()
-        if depth == len(names):
-            if moved:
-                return False
-            continue
-        coefficients = [row.get(names[depth], 0) for row in rows]
-        # A difference collides if its negative does, so the first nonzero component may be taken as positive.
-        low, high = 1 - ranges[names[depth]] if moved else 0, ranges[names[depth]] - 1
-        for value, c, bound in zip(sums, coefficients, slack[depth + 1], strict=True):
-            if c:
-                ends = (-bound - value, bound - value) if c > 0 else (value - bound, value + bound)
-                low, high = max(low, -(-ends[0] // abs(c))), min(high, ends[1] // abs(c))
-        work += high - low + 1
-        if work > _BUDGET:
-            return None
-        for step in range(low, high + 1):
-            changed = tuple(value + step * c for value, c in zip(sums, coefficients, strict=True))
-            stack.append((depth + 1, changed, moved or step != 0))
-    return True
-
-
-def _is_negative(coefficient: Dim) -> bool:
-    return isinstance(coefficient, int) and coefficient < 0
-
-
 def _magnitude(coefficient: Dim) -> Dim:
-    return -1 * coefficient if _is_negative(coefficient) else coefficient
-
-
-def _least(dim: Dim) -> float:
-    """The lower bound of a dimension; minus infinity if it has none."""
-    lowest = bounds_of(dim)[0]
-    return float("-inf") if lowest is None else lowest
-
-
-def _number(dim: Dim) -> int:
-    assert isinstance(dim, int)
-    return dim
+    return abs(coefficient) if isinstance(coefficient, int) else coefficient
 
 
 class Walk(NamedTuple):

@@ -6,14 +6,13 @@ The usual operations broadcast: elementwise, composition, transposition. Several
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from symdim.algebra.canonical import maximum
 from symdim.algebra.dims import at_least
 from symdim.algebra.named_tuple import NamedTuple
-from symdim.algebra.texts.printing import shortened
 from symdim.einsum.codegen import Plan, lowered
-from symdim.einsum.constraints import check_affine, factor
-from symdim.einsum.inference import Inference, Shaped, axes_of
+from symdim.einsum.constraints import Inference, Shaped, axes_of, check_affine, factor
 from symdim.einsum.projection import (
     NO_MARGIN,
     Access,
@@ -53,13 +52,11 @@ def plan(
     *,
     sizes: Mapping[str, Dim] | None = None,
     given: Mapping[str, str] | None = None,
-    extra_after: bool = False,
 ) -> Plan:
     """The loops of a specification over tensors of these shapes. Ranks must be known; sizes may be symbolic.
 
     `sizes` gives labels. A label in `given` has no loop: the caller gives its index, by that name, when the loops run.
-    Size-preserving padding puts an odd element before the axis, or after it with `extra_after`. Raises the errors of
-    `EinsumSpec.infer`.
+    Size-preserving padding puts an odd element before the axis. Raises the errors of `EinsumSpec.infer`.
 
     >>> p = plan("2*o<+k; k => o", [["H"], [3]], ["O"])
     >>> p.out, p.args[0], p.injective, p.surjective
@@ -67,52 +64,55 @@ def plan(
     """
     spec = parse_spec(spec) if isinstance(spec, str) else spec
     inference = Inference(spec, [*shapes, result], dict(sizes or {}))
-    projections = Projections()
     values = {name: inference.size(name) for name in spec.labels()}
-    labels = {name: projections.fresh(name, size) for name, size in values.items()}
+    rows = {name: closed(inference.row(name), spec.brief) for name in spec.row_variables()}
+    indices = _Indices(spec, values, rows)
     for name, static in (given or {}).items():
-        projections.give(labels[name], Static(static))
-    rows = {name: inference.row(name) for name in spec.row_variables()}
-    classes = _Labels(projections, spec, values, labels, extra_after)
-    for name, row in rows.items():
-        classes.rows[name] = [projections.fresh(f"{name}{i}", size) for i, size in enumerate(closed(row, spec))]
-    accesses = [
-        classes.access(pattern, axes)
-        for pattern, axes in zip(spec.shapes, (*inference.operands, inference.result), strict=True)
-    ]
-    return lowered(projections, accesses[:-1], accesses[-1])
+        indices.projections.give(indices.labels[name], Static(static))
+    return indices.plan([*inference.operands, inference.result])
 
 
-class _Labels:
+class _Indices:
     """The projections of the labels and rows of a specification. Projections of axes are equated with them."""
 
     def __init__(
         self,
-        projections: Projections,
         spec: Spec,
         sizes: Mapping[str, Dim],
-        labels: Mapping[str, int],
-        extra_after: bool,
+        rows: Mapping[str, Sequence[Dim]],
     ) -> None:
-        self.projections, self.spec, self.sizes = projections, spec, sizes
-        self.labels, self.extra_after = labels, extra_after
-        self.rows: dict[str, list[int]] = {}
+        self.projections = projections = Projections()
+        self.spec, self.sizes = spec, sizes
+        self.labels = {name: projections.fresh(name, size) for name, size in sizes.items()}
+        self.rows = {
+            name: [projections.fresh(f"{name}{i}", size) for i, size in enumerate(dims)] for name, dims in rows.items()
+        }
+
+    def plan(self, shapes: Sequence[Axes]) -> Plan:
+        """The loops over tensors of these shapes: those of the operands and, last, of the result."""
+        accesses = [self.access(*pair) for pair in zip(self.spec.shapes, shapes, strict=True)]
+        return lowered(self.projections, accesses)
 
     def access(self, pattern: ShapeSpec, axes: Axes) -> Access:
         """The access of one tensor."""
-        patterns = dict(pattern.rows())
-        found: list[tuple[Term, Dim, Margin]] = []
-        for kind, row in in_storage(axes):
-            dims, written = closed(row, self.spec), patterns[kind]
+        found: Access = []
+        for kind, row, written in in_storage(zip(KINDS, axes, pattern, strict=True)):
+            dims = closed(row, self.spec.brief)
             middle = len(dims) - len(written.axes)
             classes = self.rows[written.variable] if written.variable is not None else []
-            inner = classes[len(classes) - middle :]  # a shorter row in a broadcast has its axes at the right
+            if middle > len(classes):
+                raise SpecError(
+                    "rank_mismatch", f"{self.spec.brief}: {axes} has more {kind} axes than the result takes"
+                )
+            # A shorter row in a broadcast has its axes at both ends, by default at the right.
+            left = min(max(len(row.lead) - len(written.lead), 0), middle)
+            inner = classes[:left] + classes[len(classes) - middle + left :]
             terms: list[int | Axis] = [*written.lead, *inner, *written.trail]
             found += [
                 (self.stretched(term, size), size, NO_MARGIN) if isinstance(term, int) else self.axis(term, size)
                 for term, size in zip(terms, dims, strict=True)
             ]
-        return Access.of(found)
+        return found
 
     def stretched(self, projection: int, size: Dim) -> Term:
         """The index of an axis of this size: the class, or a stretched axis if the specification broadcasts."""
@@ -133,7 +133,7 @@ class _Labels:
                 return Sum(((1, own),)), size, NO_MARGIN
             case Concatenation(parts):
                 if len(set(labels_of(axis))) < len(labels_of(axis)):
-                    raise SpecError("repeated_part", f"{shortened(str(self.spec))}: a label occurs twice in {axis}")
+                    raise SpecError("repeated_part", f"{self.spec.brief}: a label occurs twice in {axis}")
                 places = [self.labels[p] if isinstance(p, str) else self.projections.fresh("part", p) for p in parts]
                 return Parts(tuple(places)), size, NO_MARGIN
             case AffineIndex():  # pragma: no branch  # the last kind of axis
@@ -149,18 +149,16 @@ class _Labels:
             terms.append((dilation, self.labels[axis.kernel]))
             if axis.padding:
                 span = dilation * (self.projections.size(self.labels[axis.kernel]) - 1)
-                before = span // 2 if self.extra_after else (span + 1) // 2
+                before = (span + 1) // 2
                 # The reads of the first and the last position. The last is stride*(over - 1), the size stride*over.
                 last = span - before + axis.offset - (stride - 1)
                 margin = maximum(before - axis.offset, 0), maximum(last, 0)
         return Sum(tuple(terms), axis.offset - before), size, margin
 
 
-_Kinds = Mapping[str, str]
-"""For each row of an operand the row of the operation that it broadcasts to."""
-
-_SAME: _Kinds = {kind: kind for kind in KINDS}
-_BATCH_SLICE = "s, ..b.. | ..i.. -> ..o.. => ..b.. | ..i.. -> ..o.."
+_SAME = "..b.. | ..i.. -> ..o.."
+_ROWS = "bio"  # the names in it, in the order of kinds
+_BATCH_SLICE = f"s, {_SAME} => {_SAME}"
 
 
 def plan_pointwise(shapes: Sequence[Shaped], result: Shaped = None) -> Plan:
@@ -171,13 +169,12 @@ def plan_pointwise(shapes: Sequence[Shaped], result: Shaped = None) -> Plan:
     >>> plan_pointwise([[3, 1], [4]]).args
     ((Iterator(name='o0'), Fixed(position=0)), (Iterator(name='o1'),))
     """
-    return _broadcast([_SAME] * len(shapes), shapes, result, "pointwise")
+    return _broadcast([_SAME] * len(shapes), shapes, result)
 
 
 def plan_transpose(shape: Shaped, result: Shaped = None) -> Plan:
     """The loops that swap the input and output axes of a tensor and keep its batch axes."""
-    mapping = {"batch": "batch", "input": "output", "output": "input"}
-    return _broadcast([mapping], [shape], result, "transpose")
+    return _broadcast(["..b.. | ..o.. -> ..i.."], [shape], result)
 
 
 def plan_compose(shapes: Sequence[Shaped], result: Shaped = None) -> Plan:
@@ -192,10 +189,8 @@ def plan_compose(shapes: Sequence[Shaped], result: Shaped = None) -> Plan:
                 for k0 in range(4):
                     out[b0, o0] += in0[o0, k0] * in1[b0, k0]
     """
-    first = {"batch": "batch", "output": "output", "input": "inner"}
-    second = {"batch": "batch", "output": "inner", "input": "input"}
-    rest = [_SAME] * (len(shapes) - 2)
-    return _broadcast([first, second, *rest], shapes, result, "compose")
+    patterns = ["..b.. | ..k.. -> ..o..", "..b.. | ..i.. -> ..k..", *[_SAME] * (len(shapes) - 2)]
+    return _broadcast(patterns, shapes, result)
 
 
 def plan_batch_slice(shape: Shaped, result: Shaped = None, static: str = "static", size: Dim | None = None) -> Plan:
@@ -209,55 +204,26 @@ def plan_batch_slice(shape: Shaped, result: Shaped = None, static: str = "static
     return plan(_BATCH_SLICE, [shape], result, sizes={} if size is None else {"s": size}, given={"s": static})
 
 
-def _broadcast(mappings: Sequence[_Kinds], shapes: Sequence[Shaped], result: Shaped, what: str) -> Plan:
-    """The loops over the rows of the result, and over the inner row, which is the input row of the first operand."""
-    if len(shapes) != len(mappings):
-        raise SpecError("arity", f"{what} takes {len(mappings)} operands, not {len(shapes)}")
+def _broadcast(patterns: Sequence[str], shapes: Sequence[Shaped], result: Shaped) -> Plan:
+    """The loops of `patterns => b | i -> o`, where each operand broadcasts to the result, row by row.
+
+    The row k, over which is summed, is that of the first operand.
+    """
+    spec = replace(parse_spec(f"{'; '.join(patterns)} => {_SAME}"), broadcasts=True)
+    if len(shapes) != len(patterns):
+        raise SpecError("arity", f"{spec.brief} takes {len(patterns)} operands, not {len(shapes)}")
     operands = [axes_of(shape) for shape in shapes]
-    whole = _smallest_result(mappings, operands, what) if result is None else axes_of(result)
-    projections = Projections()
-    rows = _result_rows(projections, whole, what)
-    if "inner" in mappings[0].values():
-        sizes = closed(operands[0].input, what)
-        rows["inner"] = [projections.fresh(f"k{i}", size) for i, size in enumerate(sizes)]
-    accesses = []
-    for axes, mapping in zip(operands, mappings, strict=True):
-        found: list[tuple[Term, Dim, Margin]] = []
-        for kind, row in in_storage(axes):
-            sizes, target = closed(row, what), rows[mapping[kind]]
-            if len(sizes) > len(target):
-                raise SpecError("rank_mismatch", f"{what}: {axes} has more {kind} axes than {whole} takes")
-            aligned = target[: len(row.lead)] + target[len(target) - len(row.trail) :]
-            found += [
-                (broadcast_term(projections, projection, size), size, NO_MARGIN)
-                for projection, size in zip(aligned, sizes, strict=True)
-            ]
-        accesses.append(Access.of(found))
-    return lowered(projections, accesses, _result_access(whole, rows))
-
-
-def _smallest_result(mappings: Sequence[_Kinds], operands: Sequence[Axes], what: str) -> Axes:
-    rows: dict[str, list[tuple[Dim, ...]]] = {kind: [] for kind in KINDS}
-    for axes, mapping in zip(operands, mappings, strict=True):
-        for kind, row in in_storage(axes):
-            if mapping[kind] in rows:
-                rows[mapping[kind]].append(closed(row, what))
-    return Axes(**{kind: Row(trail=broadcast_shapes(*given).dims) for kind, given in rows.items()})
-
-
-def _result_rows(projections: Projections, whole: Axes, what: str) -> dict[str, list[int]]:
-    return {
-        kind: [projections.fresh(f"{kind[0]}{i}", size) for i, size in enumerate(closed(row, what))]
-        for kind, row in in_storage(whole)
-    }
-
-
-def _result_access(whole: Axes, rows: Mapping[str, Sequence[int]]) -> Access:
-    return Access.of(
-        (Sum(((1, projection),)), size, NO_MARGIN)
-        for kind, row in in_storage(whole)
-        for projection, size in zip(rows[kind], row.dims, strict=True)
-    )
+    found: dict[str, list[tuple[Dim, ...]]] = {}
+    for pattern, axes in zip(spec.shapes, operands, strict=False):
+        for written, row in zip(pattern, axes, strict=True):
+            found.setdefault(str(written.variable), []).append(closed(row, spec.brief))
+    rows = {"k": found.pop("k", [()])[0]}
+    if result is None:
+        rows |= {name: broadcast_shapes(*given).dims for name, given in found.items()}
+    else:
+        rows |= {name: closed(row, spec.brief) for name, row in zip(_ROWS, axes_of(result), strict=True)}
+    whole = Axes(*(Row(trail=rows[name]) for name in _ROWS))
+    return _Indices(spec, {}, rows).plan([*operands, whole])
 
 
 class Padding(NamedTuple):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from symdim.algebra.canonical import minimum
 from symdim.algebra.dims import differ
@@ -19,6 +19,7 @@ from symdim.algebra.named_tuple import NamedTuple
 from symdim.einsum.spec import SpecError
 
 Dim: TypeAlias = int | Expr
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,19 +138,10 @@ Margin: TypeAlias = tuple[Dim, Dim]
 NO_MARGIN: Margin = (0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
-    """A tensor's axes in the order of storage, each with its index, its size and its padding margin."""
-
-    terms: tuple[Term, ...]
-    shape: tuple[Dim, ...]
-    margins: tuple[Margin, ...]
-
-    @classmethod
-    def of(cls, axes: Iterable[tuple[Term, Dim, Margin]]) -> Access:
-        """The access with these axes."""
-        terms, shape, margins = tuple(zip(*axes, strict=True)) or ((), (), ())
-        return cls(terms, shape, margins)
+Access: TypeAlias = list[tuple[Term, Dim, Margin]]
+"""A tensor's axes in the order of storage, each with its index, its size and its padding margin."""
+Components: TypeAlias = tuple[tuple[tuple[str, Dim], ...], ...]
+"""Iterators with their sizes. Those that concatenations join are one component."""
 
 
 class Projections:
@@ -208,24 +200,27 @@ class Projections:
         """The names of the indices that are given when the loops run."""
         return tuple(dict.fromkeys(given.name for given in self._given.values() if isinstance(given, Static)))
 
-    def indices(self, accesses: Sequence[Access]) -> tuple[list[list[Index]], list[list[tuple[str, Dim]]]]:
+    def indices(
+        self, accesses: Sequence[Access]
+    ) -> tuple[list[tuple[Index, ...]], tuple[tuple[tuple[str, Dim], ...], ...]]:
         """The indices of the accesses, and the components of iterators with their sizes.
 
         A class without a given index has an iterator unless its size is 1. Parts of a concatenation always have one,
         except empty parts, which vanish. A component holds the iterators that concatenations join, in their order
         there. Components come in the order of their first use.
         """
-        joined = [[self.find(p) for p in t.parts] for access in accesses for t in access.terms if isinstance(t, Parts)]
+        joined = [[self.find(p) for p in t.parts] for access in accesses for t, *_ in access if isinstance(t, Parts)]
         members = {root for parts in joined for root in parts}
         names: dict[int, str] = {}  # class -> its iterator
-        indices = [[self._index(term, names, members) for term in access.terms] for access in accesses]
-        groups = _connected([*([root] for root in names), *joined])
+        indices = [tuple([self._index(term, names, members) for term, *_ in access]) for access in accesses]
+        groups = connected([*([root] for root in names), *joined])
         walked = [root for parts in joined for root in parts]
         groups = [sorted(group, key=walked.index) if len(group) > 1 else group for group in groups]
         # An empty part vanishes but still joins the others, as it does with a size above 0.
-        return indices, [
-            [(names[r], self._sizes[r]) for r in group if len(group) == 1 or self._sizes[r] != 0] for group in groups
-        ]
+        return indices, tuple(
+            tuple((names[r], self._sizes[r]) for r in group if len(group) == 1 or self._sizes[r] != 0)
+            for group in groups
+        )
 
     def _index(self, term: Term, names: dict[int, str], members: set[int]) -> Index:
         """The index of an axis. New iterators enter `names`; `members` are the classes in concatenations."""
@@ -261,9 +256,13 @@ class Projections:
         return Iterator(names[root])
 
 
-def _connected(edges: Iterable[list[int]]) -> list[list[int]]:
-    """The connected components of a hypergraph, in the order of their first edges."""
-    groups: list[list[int]] = []
+def connected(edges: Iterable[list[T]]) -> list[list[T]]:
+    """The connected components of a hypergraph, in the order of their first edges.
+
+    >>> connected([["a", "c"], ["d"], ["b", "c"]])
+    [['a', 'c', 'b'], ['d']]
+    """
+    groups: list[list[T]] = []
     for edge in edges:
         linked = [group for group in groups if not set(edge).isdisjoint(group)]
         merged = list(dict.fromkeys([member for group in linked for member in group] + edge))

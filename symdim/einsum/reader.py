@@ -250,9 +250,6 @@ class _Reader:
         raise ParseError(self.text, (lexeme or self.peek).position, message)
 
 
-_SUBSCRIPT = re.compile(r"\s*(->|\.\.\.|,|[A-Za-z]|\S|$)")
-
-
 def parse_subscripts(text: str) -> Spec:
     """The specification that an equation of NumPy or ONNX denotes. Sizes of 1 are stretched.
 
@@ -266,37 +263,23 @@ def parse_subscripts(text: str) -> Spec:
     ij,jk->ik b...ij,b...jk->...ik ii->
     """
     shapes: list[list[str]] = [[]]
-    arrow: int | None = None
-    position = 0
-    while True:
-        match = _SUBSCRIPT.match(text, position)
-        assert match is not None  # the pattern matches any text
-        lexeme, start, position = match[1], match.start(1), match.end()
-        if not lexeme:
-            break
-        if lexeme == "->" and arrow is None:
-            arrow = start
-            shapes.append([])
-        elif lexeme == "," and arrow is None:
+    has_result = False
+    for lexeme, start, _ in _lexemes(text, multi=False)[:-1]:
+        if lexeme in ("->", ",") and not has_result:
+            has_result = lexeme == "->"
             shapes.append([])
         elif lexeme == "..." and "..." in shapes[-1]:
             raise ParseError(text, start, "an operand has at most one ellipsis")
         elif lexeme == "..." or (lexeme.isascii() and lexeme.isalpha()):
-            if arrow is not None:
-                _check_result(text, start, lexeme, shapes)
+            if has_result and lexeme in shapes[-1]:
+                raise ParseError(text, start, f"{lexeme!r} occurs twice in the result")
+            if has_result and not any(lexeme in labels for labels in shapes[:-1]):
+                raise ParseError(text, start, f"{lexeme!r} of the result occurs in no operand")
             shapes[-1].append(lexeme)
         else:
             raise ParseError(text, start, f"{lexeme!r} is not a subscript")
-    result = _implicit(shapes) if arrow is None else shapes.pop()
+    result = shapes.pop() if has_result else _implicit(shapes)
     return Spec(tuple(_shape(labels) for labels in shapes), _shape(result), multi=False, broadcasts=True)
-
-
-def _check_result(text: str, position: int, lexeme: str, shapes: list[list[str]]) -> None:
-    *operands, result = shapes
-    if lexeme in result:
-        raise ParseError(text, position, f"{lexeme!r} occurs twice in the result")
-    if not any(lexeme in labels for labels in operands):
-        raise ParseError(text, position, f"{lexeme!r} of the result occurs in no operand")
 
 
 def _implicit(operands: list[list[str]]) -> list[str]:

@@ -14,7 +14,8 @@ from onnx_infer import testing
 from onnx_infer.model.graph import normal_domain
 from onnx_infer.protobuf.wire import type_bytes
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import Map, Optional, Sequence, SymTensor, substitute
+from onnx_infer.values.containers import Map, Optional, Sequence
+from onnx_infer.values.tensor import SymTensor, substitute
 from symdim import Expr
 
 if TYPE_CHECKING:

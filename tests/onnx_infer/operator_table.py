@@ -1,7 +1,7 @@
-"""The tables of operators: `docs/operators.md` for readers, and in `onnx_infer/operators/` two for the registry.
+"""The tables of operators: `docs/operators.md` for readers, and `onnx_infer/operators/schemas.txt` for the registry.
 
-`families.py` has the operators of each family, `schemas.txt` the schemas of onnx.
-`python -m tests.onnx_infer.operator_table` writes all three anew.
+`schemas.txt` has the operators of each family, and the schemas of onnx.
+`python -m tests.onnx_infer.operator_table` writes both anew.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from onnx_infer.operators.schema import ANY_NUMBER, Formal, Schema
 
 ROOT = Path(__file__).parents[2]
 PATH = ROOT / "docs" / "operators.md"
-OF_FAMILIES = ROOT / "onnx_infer" / "operators" / "families.py"
 OF_SCHEMAS = ROOT / "onnx_infer" / "operators" / "schemas.txt"
 
 FAMILIES = "onnx_infer.ops."
@@ -36,33 +35,8 @@ from opset 1 to 28 are covered.
 """
 
 
-FAMILIES_HEAD = '''\
-"""The operators of each family, made by `python -m tests.onnx_infer.operator_table`; a test keeps it current."""
-
-from __future__ import annotations
-
-_LINES = """
-'''
-
-FAMILIES_FOOT = '''""".strip().splitlines()
-"""A domain, a family, and operators of this domain for which the family has rules."""
-
-
-def families_of(operator: tuple[str, str] | None) -> list[str]:
-    """The families with rules for an operator, given by domain and name. All of them for None, or one without rules.
-
-    >>> families_of(("", "Concat")), families_of(("ai.onnx.ml", "Scaler"))
-    (['joining'], ['ml'])
-    """
-    domain, name = operator or ("", "")
-    start, word = f"{domain or 'ai.onnx'} ", f" {name} "
-    found = [line for line in _LINES if line.startswith(start) and word in f"{line} "]
-    return list(dict.fromkeys([line.split()[1] for line in found or _LINES]))
-'''
-
-
-def families() -> str:
-    """The module with the operators of each family."""
+def families() -> list[str]:
+    """The lines with the operators of each family."""
     for path in sorted((ROOT / "onnx_infer" / "ops").rglob("*.py")):
         import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
     found: dict[tuple[str, str], dict[str, None]] = {}
@@ -71,20 +45,20 @@ def families() -> str:
             _, of_this_package, family = rule.module.rpartition(FAMILIES)
             if of_this_package:
                 found.setdefault((domain or "ai.onnx", family), {})[name] = None
-    lines = [
-        f"{domain} {family} {names}\n"
+    return [
+        f"{domain} {family} {names}"
         for (domain, family), operators in sorted(found.items())
         for names in wrap(" ".join(operators), 80)
     ]
-    return FAMILIES_HEAD + "".join(lines) + FAMILIES_FOOT
 
 
 def schemas() -> str:
-    """The record of onnx's schemas; its form is described in `onnx_infer/operators/known_schemas.py`."""
+    """The record of families and of onnx's schemas; `onnx_infer/operators/known_schemas.py` describes its form."""
     known = sorted(map(read_schema, onnx.defs.get_all_schemas_with_history()))
     sets = sorted({"; ".join(sorted(types)) for schema in known for types in schema.constraints.values()})
     newest = {schema.domain: onnx.defs.C.schema_version_map()[schema.domain][1] for schema in known}
-    paragraphs = {"opsets": [f"{domain or 'ai.onnx'} {number}" for domain, number in newest.items()], "types": sets}
+    opsets = [f"{domain or 'ai.onnx'} {number}" for domain, number in newest.items()]
+    paragraphs = {"opsets": opsets, "families": families(), "types": sets}
     for schema in known:
         paragraphs.setdefault(f"{schema.domain or 'ai.onnx'} {schema.name}", []).append(_line(schema, sets))
     return "\n\n".join("\n".join([head, *lines]) for head, lines in paragraphs.items()) + "\n"
@@ -142,6 +116,5 @@ def table() -> str:
 
 
 if __name__ == "__main__":
-    OF_FAMILIES.write_text(families(), encoding="utf-8")
     OF_SCHEMAS.write_text(schemas(), encoding="utf-8")
     PATH.write_text(table(), encoding="utf-8")

@@ -114,7 +114,7 @@ def test_offsets_are_expressions_and_numbers() -> None:
     assert (str(plan.size), str(plan.lower_bound)) == ("128*N", "128*N")
     at = plan.at(N=3)
     assert [(b.value, b.offset, b.size) for b in at.buffers] == [("a", 0, 192), ("b", 192, 192), ("y", 0, 192)]
-    assert (at.size, at.lower_bound, at.root("b")) == (384, 384, "b")
+    assert (at.size, at.lower_bound) == (384, 384)
 
 
 def test_sizes_are_checked() -> None:

@@ -34,7 +34,7 @@ def relation(choose: Random) -> Relation:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_what_bounds_say_holds_wherever_the_relations_hold(seed: int) -> None:
-    choose, answers = Random(seed), [0, 0, 0, 0]
+    choose, answers = Random(seed), [0, 0, 0]
     for _ in range(150):
         bounds, points = Bounds(), POINTS
         for _ in range(choose.randint(1, 3)):
@@ -54,16 +54,13 @@ def test_what_bounds_say_holds_wherever_the_relations_hold(seed: int) -> None:
         if bounds.implies(asked):
             answers[1] += 1
             assert all(asked.holds(point) for point in inside)
-        if bounds.contradicts(asked):
-            answers[2] += 1
-            assert not any(asked.holds(point) for point in inside)
         try:
             gap = size(choose, of_one=False)
             is_decided = bounds.decides(gap)
         except DivisionByZero:
             continue
         if is_decided:
-            answers[3] += 1
+            answers[2] += 1
             assert len({gap.to_int(point) < 0 for point in inside}) == 1  # type: ignore[union-attr]
     assert all(answers)
 

@@ -16,7 +16,7 @@ import onnx.parser
 import pytest
 
 from onnx_infer.__main__ import main
-from onnx_infer.options import CHOICES
+from onnx_infer.inference import CHOICES
 from onnx_infer.tools.cli import arguments, command
 from onnx_infer.tools.cli.arguments import INTERRUPTED, MODEL_ERRORS, OK, WrongCall
 from onnx_infer.tools.cli.terminal import progress, read_bytes, show, write_bytes

@@ -15,7 +15,7 @@ from onnx_infer.__main__ import main
 from onnx_infer.protobuf.nodes import graphs_of
 from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK
 from onnx_infer.tools.comparison.comparison import Comparison, compare
-from onnx_infer.tools.comparison.told import differences_text
+from onnx_infer.tools.comparison.report import differences_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

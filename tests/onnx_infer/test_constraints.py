@@ -12,15 +12,15 @@ import onnx.parser
 import pytest
 
 from onnx_infer import infer, testing
-from onnx_infer.constraints import state
 from onnx_infer.constraints.registration import BoundForm, Operand, bound_form
 from onnx_infer.errors import OnnxInferError
-from onnx_infer.operators.lookup import bind
+from onnx_infer.operators.operator import bind
 from onnx_infer.values.tensor import SymTensor, substitute
 from symdim import Expr
 from symdim.rows import Row
 from symdim.store import Contradiction, Store
 from tests.counting import calls_of
+from tests.onnx_infer.forms import state
 from tests.onnx_infer.test_cases import CASES, lines
 
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ import pytest
 
 from onnx_infer import OpShapeInferenceRegistry, OpUsageError, registry
 from onnx_infer.model.graph import Attributes
-from onnx_infer.operators.lookup import bind
-from onnx_infer.operators.operator import Operator
-from onnx_infer.operators.schema import COLLECTIONS, schema_of_rule
+from onnx_infer.operators.operator import Operator, bind
+from onnx_infer.operators.schema import COLLECTIONS, SCALES, schema_of_rule
 from onnx_infer.testing import read_value
 
 from .sessions import VERSION
@@ -83,7 +82,7 @@ def test_the_parameters_of_rules_are_names_of_the_schemas_they_serve() -> None:
                 functions[unwrap(function)] = (function, key)
     for plain, (_, key) in functions.items():
         count = plain.__code__.co_argcount + plain.__code__.co_kwonlyargcount
-        collections = {name for name, want in plain.__annotations__.items() if want in COLLECTIONS}
+        collections = {name for name, want in plain.__annotations__.items() if want in {SCALES, *COLLECTIONS}}
         unknown = set(plain.__code__.co_varnames[:count]) - names[plain] - SPECIAL - collections
         # the rules of ONNX's operators have names of other versions too
         assert plain.__module__.startswith("onnx_infer.ops.contrib") <= (not unknown), (key, unknown)

@@ -9,7 +9,7 @@ import onnx.parser
 import pytest
 
 from onnx_infer import SymTensor, infer
-from onnx_infer.operators.lookup import bind
+from onnx_infer.operators.operator import bind
 from onnx_infer.operators.registration import registry
 from onnx_infer.operators.rule import uncounted
 from onnx_infer.operators.schema import NEWEST

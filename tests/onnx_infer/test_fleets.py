@@ -121,7 +121,7 @@ def test_a_model_that_hangs_costs_its_own_line_only(tmp_path: Path, monkeypatch:
     (tmp_path / "hostile_rules.py").write_text(RULES)
     monkeypatch.syspath_prepend(str(tmp_path))
     hanging = save(tmp_path / "hang.onnx", GOOD.replace("Add(x, y)", "hostile.Hang(x)"))
-    with Worker({}, Limits(2.0), ["hostile_rules"]) as worker:
+    with Worker(Setting({}, ["hostile_rules"], False), Limits(2.0)) as worker:
         line = worker.line(hanging)
         assert (line["status"], line["message"]) == ("time limit", "no result after 2 seconds")
         assert worker.line(save(tmp_path / "good.onnx"))["status"] in ("ok", "time limit")
@@ -293,7 +293,7 @@ def test_a_fleet_that_is_stopped_writes_nothing_more(tmp_path: Path) -> None:
 
 
 def test_a_worker_that_cannot_start_says_why(tmp_path: Path) -> None:
-    with Worker({}, Limits(), ["no_such_module_anywhere"]) as worker:
+    with Worker(Setting({}, ["no_such_module_anywhere"], False), Limits()) as worker:
         line = worker.line(save(tmp_path / "m.onnx"))
     assert line["status"] == "crashed"
     assert "No module named 'no_such_module_anywhere'" in line["message"]

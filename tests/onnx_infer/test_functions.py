@@ -7,7 +7,7 @@ import pytest
 from onnx import helper
 
 from onnx_infer import infer, infer_shapes
-from onnx_infer.operators.lookup import Operators
+from onnx_infer.operators.operator import Operators
 from tests.counting import calls_of
 
 from .texts import messages, parsed, types

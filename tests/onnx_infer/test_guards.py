@@ -153,10 +153,10 @@ def test_sizes_of_symbols_from_shapes_of_inputs() -> None:
     assert result.sources.bindings({"a": (4, 6), "b": (7,), "c": (3,)}) == {Var("N"): 4, Var("H"): 3}
     assert result.sources.bindings({"b": (7,)}) == {}
     for shapes, message in (
-        ({"a": (4, 7), "b": (7,)}, r"a.shape\[1\] is 2\*H, so 6, and not 7"),
+        ({"a": (4, 7), "b": (7,)}, r"a.shape\[1\] is 2\*H, which is never 7"),
         ({"a": (4, 6), "b": (8,)}, r"b.shape\[0\] is H \+ N, so 7, and not 8"),
-        ({"c": (4,)}, r"c.shape\[0\] is 3, so 3, and not 4"),
-        ({"c": (4, 1)}, "c has the rank 1, not 2"),
+        ({"c": (4,)}, r"c.shape\[0\] is 3, and not 4"),
+        ({"c": (4, 1)}, r"c has the rank 1, f32\[3\], and not 2"),
     ):
         with pytest.raises(ShapeInferenceError, match=message):
             result.sources.bindings(shapes)

@@ -104,7 +104,7 @@ def test_a_family_loads_at_the_first_look_up_of_one_of_its_operators() -> None:
     look_up = "from onnx_infer import registry; registry.get({!r}, {!r}, 20)"
     assert families_loaded_by(look_up.format("", "Reshape")) == {"movement", "reshaping"}
     layouts = families_loaded_by(look_up.format("com.microsoft.nchwc", "Conv"))
-    assert "contrib.layouts" in layouts
+    assert "contrib.window" in layouts
     assert not layouts & {"elementwise", "ml"}
     assert "ml" in families_loaded_by(look_up.format("com.acme", "Unknown"))
 

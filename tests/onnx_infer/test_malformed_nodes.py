@@ -9,7 +9,8 @@ from onnx import TensorProto, helper
 
 from onnx_infer import OpUsageError, ShapeInferenceError, infer, op, testing
 from onnx_infer.types.join import NOTHING
-from onnx_infer.values.tensor import Optional, Sequence, SymTensor, Value
+from onnx_infer.values.containers import Optional, Sequence
+from onnx_infer.values.tensor import SymTensor, Value
 from symdim import Var
 
 from .test_cases import CASES, lines

@@ -10,7 +10,7 @@ import pytest
 
 from onnx_infer import infer
 from onnx_infer.__main__ import main
-from onnx_infer.tools.report.numbers import readable_bytes, readable_count, share
+from onnx_infer.tools.report.layout import readable_bytes, readable_count, share
 
 from .texts import parsed
 

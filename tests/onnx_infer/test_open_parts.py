@@ -7,7 +7,8 @@ import pytest
 from onnx_infer import infer
 from onnx_infer.laws.sizes import MOST_OPEN_PARTS
 from onnx_infer.testing import infer_node
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Sequence, SymTensor
+from onnx_infer.values.containers import Sequence
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor
 from symdim import Var
 
 from .texts import parsed

@@ -21,7 +21,7 @@ from onnx_infer.engine.run_time import RunTimeValues
 from onnx_infer.laws.statements import named
 from onnx_infer.model.graph import Attributes
 from onnx_infer.model.symbols import Symbols
-from onnx_infer.operators.lookup import bind
+from onnx_infer.operators.operator import bind
 from onnx_infer.testing import read_call
 from symdim.algebra.dims import substituted
 from symdim.algebra.origin import Computed, ValueOf

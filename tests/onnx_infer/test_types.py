@@ -9,7 +9,8 @@ import pytest
 from onnx_infer.errors import UnknownRank
 from onnx_infer.model.input_values import with_value
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor, Value, substitute
+from onnx_infer.values.containers import Map, Optional, Sequence, Sparse
+from onnx_infer.values.tensor import SymTensor, Value, substitute
 from symdim import Var
 
 F32 = dt.FLOAT

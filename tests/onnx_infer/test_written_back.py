@@ -12,15 +12,16 @@ from onnx import TypeProto, ValueInfoProto
 
 import onnx_infer
 from onnx_infer.__main__ import main
+from onnx_infer.inference import CHOICES
 from onnx_infer.integrations import onnx_ir
 from onnx_infer.integrations.onnxruntime import SymbolicShapeInference
-from onnx_infer.options import CHOICES
 from onnx_infer.protobuf.declarations import innermost_dims, innermost_tensor, nested
 from onnx_infer.protobuf.nodes import graphs_of
 from onnx_infer.protobuf.specialize import specialize
 from onnx_infer.protobuf.wire import field, type_bytes
 from onnx_infer.tools.transforms.dynamic.making import make_dynamic
-from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor
+from onnx_infer.values.containers import Map, Optional, Sequence, Sparse
+from onnx_infer.values.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from symdim.einsum.codegen import Plan
-from symdim.einsum.inference import Shaped, axes_of
+from symdim.einsum.constraints import Shaped, axes_of
 from symdim.einsum.loopnest import is_injective
 from symdim.einsum.planning import plan, plan_batch_slice, plan_compose, plan_pointwise, plan_transpose
 from symdim.einsum.projection import Affine, Concat, Fixed, Index, Iterator
 from symdim.einsum.reader import parse_spec
 from symdim.einsum.spec import (
+    KINDS,
     AffineIndex,
     Axis,
     Concatenation,
@@ -151,7 +152,8 @@ def _kinds(shape: Shaped) -> list[tuple[str, int]] | None:
     """The kinds with axes and their ranks, in the order of storage; None for a plain row."""
     if not isinstance(shape, Mapping):
         return None
-    return [(kind, len(row.dims)) for kind, row in in_storage(axes_of(shape)) if row.dims]
+    rows = in_storage(zip(KINDS, axes_of(shape), strict=True))
+    return [(kind, len(row.dims)) for kind, row in rows if row.dims]
 
 
 def _indices(indices: Sequence[Index], kinds: list[tuple[str, int]] | None) -> Any:

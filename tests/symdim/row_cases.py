@@ -167,7 +167,7 @@ class Case:
         operations = self.case.get("ops", ())
         for i, operation in _in_order(operations):
             if "onnx" in operation:
-                from onnx_infer.constraints import state  # all other cases do without this package
+                from tests.onnx_infer.forms import state  # all other cases do without this package
 
                 state(self.store, operation, self.shapes, self.case.get("constants", {}))
             else:

@@ -11,8 +11,12 @@ from __future__ import annotations
 from functools import partial
 
 from onnx_infer.operators.registration import op
+from onnx_infer.operators.rule import uncounted
 
 contrib = partial(op, domain="com.microsoft")
 """`op` for the domain com.microsoft. All its operators have version 1."""
 
-__all__ = ["contrib"]
+uncounted_contrib = partial(contrib, cost=uncounted)
+"""The same for an operator whose multiply-adds are not counted."""
+
+__all__ = ["contrib", "uncounted_contrib"]

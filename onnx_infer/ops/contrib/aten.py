@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.scaling import scaled
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.lengths import known_elements
-from onnx_infer.laws.limits import demand_at_least, no_less, no_more
+from onnx_infer.laws.limits import known_elements, no_less, no_more
 from onnx_infer.laws.sizes import broadcast, normalize_axis, unknown_shape
 from onnx_infer.laws.statements import fresh, warn
 from onnx_infer.laws.windows import Window
 from onnx_infer.operators.registration import op
 from onnx_infer.operators.rule import uncounted
+from onnx_infer.ops.contrib.window import unfold
 from onnx_infer.ops.reduction import reduce
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
@@ -104,10 +104,6 @@ def _max_pool(x: SymTensor, more: list[Value | None]) -> list[SymTensor]:
     return [SymTensor(x.dtype, shape), SymTensor(dt.INT64, shape)]
 
 
-def _average_pool(x: SymTensor, more: list[Value | None]) -> list[SymTensor]:
-    return [SymTensor(x.dtype, _pool(x, more, (0, 1, 2, None, 3)))]
-
-
 def _adaptive_pool(x: SymTensor, more: list[Value | None]) -> list[SymTensor]:
     sizes = _vector(more[0])
     sizes = unknown_shape(2, "output_size") if sizes is None else sizes
@@ -134,10 +130,6 @@ def _extreme(x: SymTensor, more: list[Value | None]) -> list[SymTensor]:
     return [SymTensor(x.dtype, shape), SymTensor(dt.INT64, shape)]
 
 
-def _argmax(x: SymTensor, more: list[Value | None]) -> list[SymTensor]:
-    return [SymTensor(dt.INT64, _reduced(x, more[0], more[1]))]
-
-
 def _multinomial(x: SymTensor, more: list[Value | None]) -> list[SymTensor]:
     require(x.rank in (1, 2), "rank of the input is neither 1 nor 2", x.rank)
     count = _scalar(more[0])
@@ -148,10 +140,7 @@ def _unfold(x: SymTensor, more: list[Value | None]) -> list[SymTensor]:
     dim, size, step = map(_scalar, more[:3])
     if None in (dim, size, step):
         return [SymTensor(x.dtype, unknown_shape(x.rank + 1, "the slices"))]
-    axis = normalize_axis(dim, x.rank)
-    demand_at_least(x.dims[axis], size, "the unfolded axis")
-    count = (x.dims[axis] - size) // step + 1
-    return [SymTensor(x.dtype, (*x.dims[:axis], count, *x.dims[axis + 1 :], size))]
+    return [SymTensor(x.dtype, unfold(x, size=size, dim=dim, step=step))]
 
 
 def _group_norm(x: SymTensor, more: list[Value | None]) -> list[SymTensor]:
@@ -181,11 +170,11 @@ _FUNCTIONS: dict[str, Function] = {
     "bitwise_or": lambda x, more: _binary(x, _tensor(more[0], "other")),
     "diagonal": _diagonal,
     "max_pool2d_with_indices": _max_pool,
-    "avg_pool2d": _average_pool,
+    "avg_pool2d": lambda x, more: [SymTensor(x.dtype, _pool(x, more, (0, 1, 2, None, 3)))],
     "_adaptive_avg_pool2d": _adaptive_pool,
     "max": _extreme,
     "min": _extreme,
-    "argmax": _argmax,
+    "argmax": lambda x, more: [SymTensor(dt.INT64, _reduced(x, more[0], more[1]))],
     "multinomial": _multinomial,
     "unfold": _unfold,
     "numpy_T": lambda x, more: [SymTensor(x.dtype, x.dims[::-1])],

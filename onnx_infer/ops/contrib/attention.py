@@ -18,13 +18,12 @@ from onnx_infer.laws.sizes import (
     unify_shapes,
 )
 from onnx_infer.laws.statements import demand
-from onnx_infer.operators.rule import uncounted
-from onnx_infer.ops.contrib import contrib
+from onnx_infer.ops.contrib import contrib, uncounted_contrib
 from onnx_infer.values.tensor import SymTensor
 
 if TYPE_CHECKING:
     from onnx_infer.operators.rule import Attributes, Cost, Shapes
-    from onnx_infer.ops.kinds import AnyRank, Dim, Shape
+    from onnx_infer.ops.kinds import AnyRank, Dim, Scales, Shape
 
 # -- with the projection of the input ----------------------------------------------------------------------------------
 
@@ -39,14 +38,6 @@ def _with_state(past: AnyRank | None, state: Shape, shared: int) -> Shape:
     unify(old[0], 2, "the first size of past")
     batch, heads, size = (unify(old[i], state[i], f"sizes of past and present at axis {i}") for i in (1, 2, 4))
     return (2, batch, heads, old[3] + state[3], size)
-
-
-def _attention(input: Shape, sizes: tuple[Dim, ...], num_heads: int, past: AnyRank | None, shared: int) -> list[Shape]:
-    batch, length, _ = input
-    value_size = sizes[2]
-    size = exact_quotient(value_size, num_heads, "the hidden size")
-    present = _with_state(past, (2, batch, num_heads, length, size), shared)
-    return [(batch if shared else present[1], length, value_size), present]
 
 
 def _parts(merged: Dim, given: tuple[int, ...]) -> tuple[Dim, ...]:
@@ -76,10 +67,9 @@ def _products(past: int) -> Cost:
 @contrib(
     "Attention", inputs="input weights bias? mask_index? past? attention_bias? past_sequence_length?", cost=_products(4)
 )
-@contrib(
+@uncounted_contrib(
     "DecoderMaskedSelfAttention",
     inputs="input weights bias mask_index? past attention_bias? past_sequence_length beam_width? cache_indirection?",
-    cost=uncounted,
 )
 def attention(
     input: AnyRank,
@@ -101,7 +91,9 @@ def attention(
     if mask is not None and len(mask) == 2:  # a value for each key, or a length
         batch = confirm(batch, mask[0], "batch sizes of input and mask")
     parts = _parts(merged, qkv_hidden_sizes)
-    result, present = _attention((batch, length, size), parts, num_heads, past, past_present_share_buffer)
+    state = (2, batch, num_heads, length, exact_quotient(parts[2], num_heads, "the hidden size"))
+    present = _with_state(past, state, past_present_share_buffer)
+    result = (batch if past_present_share_buffer else present[1], length, parts[2])
     if qkv_hidden_sizes:
         exact_quotient(parts[0], num_heads, "the hidden size of query")
     if mask is not None and len(mask) == 2:
@@ -152,28 +144,24 @@ def quantized_attention(
     input: AnyRank,
     weight: AnyRank,
     bias: AnyRank,
-    input_scale: AnyRank,
-    weight_scale: AnyRank,
     mask_index: AnyRank | None,
-    input_zero_point: AnyRank | None,
-    weight_zero_point: AnyRank | None,
     past: AnyRank | None,
+    scales: Scales,
     num_heads: int,
     past_present_share_buffer: int = 0,
 ) -> list[Shape]:
     """As Attention, with thirds of the weight."""
-    demand_single(input_scale=input_scale, input_zero_point=input_zero_point)
+    demand_single(scales, "input_scale", "input_zero_point")
     if weight.shape:
-        demand_vector(weight.shape[-1], weight_scale=weight_scale, weight_zero_point=weight_zero_point)
+        demand_vector(weight.shape[-1], scales, "weight_scale", "weight_zero_point")
     return attention(input, weight, past, num_heads, (), past_present_share_buffer, bias, mask_index)
 
 
-@contrib(
+@uncounted_contrib(
     "QOrderedAttention",
     inputs="input scale_input scale_Q_gemm scale_K_gemm scale_V_gemm Q_weight K_weight V_weight scale_Q_weight "
     "scale_K_weight scale_V_weight Q_bias K_bias V_bias scale_QKT_gemm? scale_QKT_softmax? scale_values_gemm "
     "mask_index? past? attention_bias?",
-    cost=uncounted,
 )
 def ordered_attention(input: AnyRank, V_weight: AnyRank) -> Shape:
     """Input (B, L, D), V_weight (D, v) -> (B, L, v)."""
@@ -182,10 +170,8 @@ def ordered_attention(input: AnyRank, V_weight: AnyRank) -> Shape:
     return (*shape[:2], weight[1])
 
 
-@contrib(
-    "PackedAttention",
-    inputs="input weights bias token_offset cumulative_sequence_length attention_bias?",
-    cost=uncounted,
+@uncounted_contrib(
+    "PackedAttention", inputs="input weights bias token_offset cumulative_sequence_length attention_bias?"
 )
 def packed_attention(input: AnyRank, weights: AnyRank, qkv_hidden_sizes: tuple[int, ...] = ()) -> Shape:
     """Input (tokens, D), weights (D, q + k + v) -> (tokens, v)."""
@@ -195,12 +181,11 @@ def packed_attention(input: AnyRank, weights: AnyRank, qkv_hidden_sizes: tuple[i
     return tokens, _parts(merged, qkv_hidden_sizes)[2]
 
 
-@contrib("LongformerAttention", inputs="input weight bias mask global_weight global_bias global", cost=uncounted)
-@contrib(
+@uncounted_contrib("LongformerAttention", inputs="input weight bias mask global_weight global_bias global")
+@uncounted_contrib(
     "QOrderedLongformerAttention",
     inputs="input scale_input weight scale_weight bias scale_bias scale_qkv_gemm mask global_weight "
     "scale_global_weight global_bias scale_global_gemm global scale_output",
-    cost=uncounted,
 )
 def longformer_attention(input: SymTensor) -> Shape:
     """(B, L, hidden) -> the same."""

@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.elements.indices import demand_in_bounds
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.lengths import demand_one_element, known_elements
-from onnx_infer.laws.limits import demand_at_least, demand_at_most
+from onnx_infer.laws.limits import demand_at_least, demand_at_most, demand_one_element, known_elements
 from onnx_infer.laws.sizes import confirm_shape, exact_quotient, of_rank, unify, unify_shapes
 from onnx_infer.laws.statements import demand, element, fresh, state
-from onnx_infer.operators.rule import uncounted
-from onnx_infer.ops.contrib import contrib
+from onnx_infer.ops.contrib import contrib, uncounted_contrib
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 from symdim import maximum, product
@@ -149,12 +147,11 @@ def group_query_attention(
     return [(batch, length, hidden), present, present, (batch, num_heads, length, total)]
 
 
-@contrib(
+@uncounted_contrib(
     "SparseAttention",
     inputs="query key? value? past_key past_value block_row_indices block_col_indices total_sequence_length "
     "key_total_sequence_lengths cos_cache? sin_cache?",
     dtype=_cache_types,
-    cost=uncounted,
 )
 def sparse_attention(
     query: AnyRank, key: AnyRank | None, past_key: AnyRank, past_value: AnyRank, num_heads: int, kv_num_heads: int
@@ -167,13 +164,12 @@ def sparse_attention(
     return [(batch, length, hidden), present, present]
 
 
-@contrib(
+@uncounted_contrib(
     "DynamicSparseAttention",
     inputs="query key? value? past_key? past_value? auxiliary_key? auxiliary_value? selected_indices selected_counts "
     "seqlens_k total_sequence_length cos_cache? sin_cache? position_ids? q_norm_weight? k_norm_weight? head_sink? "
     "committed_length? key_scale? value_scale?",
     dtype=_dynamic_types,
-    cost=uncounted,
 )
 def dynamic_sparse_attention(
     query: AnyRank,
@@ -196,20 +192,18 @@ def dynamic_sparse_attention(
 # -- in pages ----------------------------------------------------------------------------------------------------------
 
 
-@contrib(
+@uncounted_contrib(
     "SparsePagedAttention",
     inputs="query key? value? key_cache value_cache cumulative_sequence_length past_seqlens block_table slot_mapping? "
     "selected_indices selected_counts auxiliary_key? auxiliary_value? auxiliary_lengths? cos_cache? sin_cache? "
     "head_sink? q_norm_weight? k_norm_weight? k_scale? v_scale? attention_metadata?",
     dtype=lambda query, key_cache, value_cache: [query.dtype, key_cache.dtype, value_cache.dtype],
-    cost=uncounted,
 )
-@contrib(
+@uncounted_contrib(
     "PagedAttention",
     inputs="query key? value? key_cache value_cache? cumulative_sequence_length past_seqlens block_table cos_cache? "
     "sin_cache? slot_mapping? head_sink? q_norm_weight? k_norm_weight? k_scale? v_scale? attention_metadata?",
     dtype=lambda query, key_cache, value_cache: [query.dtype, key_cache.dtype, (value_cache or key_cache).dtype],
-    cost=uncounted,
 )
 def paged_attention(
     query: AnyRank,
@@ -290,9 +284,7 @@ def relative_position_bias(bias_table: AnyRank, query_length: Dim | Unknown, key
     return (1, of_rank(bias_table.shape, 2, "bias_table")[1], *lengths)
 
 
-@contrib(
-    "GatedRelativePositionBias", inputs="query_layer query_bias rel_pos weight bias eco_a token_offset?", cost=uncounted
-)
+@uncounted_contrib("GatedRelativePositionBias", inputs="query_layer query_bias rel_pos weight bias eco_a token_offset?")
 def gated_relative_position_bias(
     query_layer: SymTensor, rel_pos: AnyRank, token_offset: AnyRank | None, num_heads: int
 ) -> Shape:

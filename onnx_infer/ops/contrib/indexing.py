@@ -1,4 +1,4 @@
-"""Operators of onnxruntime that select, pad, split or transform: GatherND, Pad, Range, Unique, Tokenizer, Rfft, ..."""
+"""Operators of onnxruntime that select, pad, split or transform, and those for training, devices and other runtimes."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ from typing import TYPE_CHECKING
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.limits import demand_at_least, demand_at_most
 from onnx_infer.laws.sizes import at_least, confirm, normalize_axis, of_rank, unknown_shape
-from onnx_infer.laws.statements import fresh
+from onnx_infer.laws.statements import demand, fresh
 from onnx_infer.operators.registration import op
-from onnx_infer.operators.rule import uncounted
-from onnx_infer.ops.contrib import contrib
+from onnx_infer.ops.contrib import contrib, uncounted_contrib
 from onnx_infer.ops.creation import range_
 from onnx_infer.ops.indexing import gather_nd
 from onnx_infer.ops.joining import pad
-from onnx_infer.ops.slicing import slice_
+from onnx_infer.ops.slicing import slice_, unsqueeze
+from onnx_infer.ops.training import negative_log_likelihood, softmax_cross_entropy
+from onnx_infer.ops.unary import same_shape_of_input
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 from symdim import maximum
 
 if TYPE_CHECKING:
-    from onnx_infer.ops.kinds import AnyRank, Elements, Ints, Shape, Values
+    from onnx_infer.ops.kinds import AnyRank, Elements, Shape, Value, Values
+
 
 # -- picking -----------------------------------------------------------------------------------------------------------
 
@@ -52,19 +54,8 @@ def unique(x: AnyRank) -> list[Shape]:
 # -- shapes ------------------------------------------------------------------------------------------------------------
 
 
-@contrib("ExpandDims", inputs="X axis")
-def expand_dims(X: SymTensor, axis: int | Unknown) -> Shape:
-    """X with an axis of size 1 inserted."""
-    if isinstance(axis, Unknown):
-        return unknown_shape(X.rank + 1, "X with another axis")
-    at = normalize_axis(axis, X.rank + 1)
-    return (*X.dims[:at], 1, *X.dims[at:])
-
-
-@contrib("Pad", inputs="data pads value?")
-def pad_each_axis(data: AnyRank, pads: Ints | Unknown, mode: str = "constant") -> SymTensor | Shape:
-    """sizes, pads -> begin + sizes + end (as Pad-11)."""
-    return pad(data, pads, mode, None)
+contrib("ExpandDims", inputs="X=data axis=axes")(unsqueeze)
+contrib("Pad", inputs="data pads value?")(pad)  # as Pad-11
 
 
 @op("Crop", inputs="input")
@@ -87,14 +78,14 @@ def range_with_default(
 # -- transforms --------------------------------------------------------------------------------------------------------
 
 
-@contrib("Rfft", inputs="X", cost=uncounted)
+@uncounted_contrib("Rfft", inputs="X")
 def rfft(X: SymTensor, signal_ndim: int = 1) -> Shape:
     """(..., n) -> (..., n // 2 + 1, 2): the half of a spectrum, in pairs of real and imaginary parts."""
     require(1 <= signal_ndim <= X.rank, "signal_ndim does not fit the rank of X", signal_ndim, X.rank, sign=",")
     return (*X.dims[:-1], X.dims[-1] // 2 + 1, 2)
 
 
-@contrib("Irfft", inputs="X", cost=uncounted)
+@uncounted_contrib("Irfft", inputs="X")
 def irfft(X: SymTensor, signal_ndim: int) -> Shape:
     """(..., n // 2 + 1, 2) -> (..., n), where n is even."""
     require(1 <= signal_ndim < X.rank, "signal_ndim does not fit the rank of X", signal_ndim, X.rank, sign=",")
@@ -123,7 +114,7 @@ def tokenizer(X: SymTensor) -> Shape:
     return (*X.dims, fresh("the largest number of tokens"))
 
 
-@contrib("WordConvEmbedding", inputs="Sequence W B C", dtype=lambda W: W.dtype, cost=uncounted)
+@uncounted_contrib("WordConvEmbedding", inputs="Sequence W B C", dtype=lambda W: W.dtype)
 def word_conv_embedding(Sequence: SymTensor, W: AnyRank) -> Shape:
     """Words (count, characters), filters (size, 1, window, character size) -> (count, size)."""
     require(Sequence.rank >= 2, "rank of Sequence is less than 2", Sequence.rank)
@@ -155,3 +146,50 @@ def bifurcation_detector(
 def compiled(inputs: Values) -> Shape:
     """A graph compiled for a device. Nothing is known about it."""
     raise Unknown("the graph is compiled")
+
+
+# -- losses ------------------------------------------------------------------------------------------------------------
+
+
+# which label is ignored is an operand here
+contrib(
+    "SoftmaxCrossEntropyLossInternal",
+    inputs="scores labels weights? ignore_index?",
+    dtype=lambda scores, output_type=None: [output_type or scores.dtype] * 2,
+    indices=(1,),
+)(softmax_cross_entropy)
+contrib(
+    "NegativeLogLikelihoodLossInternal",
+    "NegativeLogLikelihoodLossInternal2",
+    inputs="input target weight? ignore_index?",
+    indices=(1,),
+)(negative_log_likelihood)
+
+# -- exchanges between devices -----------------------------------------------------------------------------------------
+
+contrib("AllReduce", "AllToAll", inputs="input")(same_shape_of_input)
+
+
+@contrib("AllGather", inputs="input")
+def all_gather(input: SymTensor, group_size: int = 1, axis: int = 0) -> Shape:
+    """The tensors of all devices of a group, joined along an axis: its size times the number of devices."""
+    demand(group_size >= 1, "group_size must be positive", group_size)
+    at = normalize_axis(axis, input.rank)
+    return (*input.dims[:at], input.dims[at] * group_size, *input.dims[at + 1 :])
+
+
+# -- functions of Python -----------------------------------------------------------------------------------------------
+
+
+@contrib("PythonOp", inputs="inputs*", dtype=lambda: None)
+def python_op(
+    output_count: int, output_tensor_types: tuple[int, ...] = (), output_tensor_ranks: tuple[int, ...] = ()
+) -> list[Value]:
+    """The context of the function, a scalar, and its results, of which attributes tell the element types and ranks."""
+    count = output_count - 1
+    for name, told in (("output_tensor_types", output_tensor_types), ("output_tensor_ranks", output_tensor_ranks)):
+        require(len(told) >= count, f"{name} has fewer elements than the node has results", len(told), count, sign="<")
+        require(min(told, default=0) >= 0, f"{name} has a negative number", list(told))
+    results = zip(output_tensor_types, output_tensor_ranks, strict=False)
+    tensors = [SymTensor(dtype or None, unknown_shape(rank, "a result of Python")) for dtype, rank in results]
+    return [SymTensor(dt.INT64, ()), *tensors[:count]]

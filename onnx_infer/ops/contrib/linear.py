@@ -9,15 +9,14 @@ from onnx_infer.laws.granularity import demand_for_columns, demand_single, deman
 from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import at_least, confirm, confirm_shape, exact_quotient, may_be_empty, of_rank, unify
 from onnx_infer.laws.statements import demand
-from onnx_infer.operators.rule import uncounted
-from onnx_infer.ops.contrib import contrib
+from onnx_infer.ops.contrib import contrib, uncounted_contrib
 from onnx_infer.ops.linear import gemm, matmul, matmul_shape, matrix_product
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import Sparse
+from onnx_infer.values.containers import Sparse
 from symdim import product
 
 if TYPE_CHECKING:
-    from onnx_infer.ops.kinds import AnyRank, Shape, SymTensor, Value
+    from onnx_infer.ops.kinds import AnyRank, Scales, Shape, SymTensor, Value
 
 # -- of two tensors ----------------------------------------------------------------------------------------------------
 
@@ -49,26 +48,18 @@ def fused_matmul(
     dtype=lambda a_scale: a_scale.dtype,
     cost=matrix_product,
 )
-def quantized_matmul(
-    A: SymTensor,
-    B: SymTensor,
-    b_scale: AnyRank,
-    b_zero_point: AnyRank | None,
-    bias: AnyRank | None,
-    a_scale: AnyRank | None = None,
-    a_zero_point: AnyRank | None = None,
-) -> Shape:
+def quantized_matmul(A: SymTensor, B: SymTensor, bias: AnyRank | None, scales: Scales) -> Shape:
     """(*batch, M, K), (*batch, K, N), scales and zero points for each column of B or for all -> (*batch, M, N).
 
     onnxruntime takes longer scales where B has one column.
     """
     shape = matmul_shape(A.dims, B.dims)
-    demand_single(a_zero_point=a_zero_point)
+    demand_single(scales, "a_zero_point")
     if B.rank < 2:
         return shape
     if at_least(B.dims[-1], 2):
-        demand_for_columns(shape, shape, a_scale=a_scale, b_scale=b_scale)
-        demand_for_columns(shape, B.dims, exact=True, b_zero_point=b_zero_point)
+        demand_for_columns(shape, shape, scales, "a_scale", "b_scale")
+        demand_for_columns(shape, B.dims, scales, "b_zero_point", exact=True)
     if not may_be_empty(shape) and bias is not None and bias.shape is not None:
         confirm(B.dims[-1], product(bias.shape), "the columns of B and the size of bias")
     return shape
@@ -80,10 +71,7 @@ contrib(
 contrib("QOrderedMatMul", inputs="A scale_A B scale_B scale_Y bias? C? scale_C?", cost=matrix_product)(matmul)
 
 
-@contrib("GemmFastGelu", inputs="X W bias?", cost=matrix_product)
-def gemm_fast_gelu(X: SymTensor, W: SymTensor) -> Shape:
-    """(*batch, M, K), (K, N) -> (*batch, M, N)."""
-    return matmul_shape(X.dims, W.dims)
+contrib("GemmFastGelu", inputs="X=A W=B bias?", cost=matrix_product)(matmul)
 
 
 @contrib("SparseToDenseMatMul", inputs="A B", dtype=lambda B: B.dtype, cost=matrix_product)
@@ -94,7 +82,7 @@ def sparse_matmul(A: Value, B: SymTensor, transA: int = 0, transB: int = 0) -> S
     return matmul_shape(rows, transposed(B.dims, transB, 0))
 
 
-@contrib("CDist", inputs="A B", cost=uncounted)
+@uncounted_contrib("CDist", inputs="A B")
 def distances(A: AnyRank, B: AnyRank) -> Shape:
     """(M, N), (K, N) -> (M, K)."""
     a, b = of_rank(A.shape, 2, "A"), of_rank(B.shape, 2, "B")
@@ -102,11 +90,10 @@ def distances(A: AnyRank, B: AnyRank) -> Shape:
     return a[0], b[0]
 
 
-@contrib("FusedGemm", inputs="A B C?", cost=matrix_product)
-@contrib("GemmFloat8", inputs="A B C? scaleA? scaleB? scaleY?", dtype=lambda dtype=dt.FLOAT: dtype, cost=matrix_product)
-def fused_gemm(A: SymTensor, B: SymTensor, C: AnyRank | None, transA: int = 0, transB: int = 0) -> Shape:
-    """(M, K), (K, N), C that broadcasts to (M, N) -> (M, N)."""
-    return gemm(A, B, C, transA, transB)
+contrib("FusedGemm", inputs="A B C?", cost=matrix_product)(gemm)
+contrib("GemmFloat8", inputs="A B C? scaleA? scaleB? scaleY?", dtype=lambda dtype=dt.FLOAT: dtype, cost=matrix_product)(
+    gemm
+)
 
 
 @contrib(
@@ -116,43 +103,31 @@ def fused_gemm(A: SymTensor, B: SymTensor, C: AnyRank | None, transA: int = 0, t
     cost=matrix_product,
 )
 def quantized_gemm(
-    A: SymTensor,
-    a_scale: AnyRank,
-    a_zero_point: AnyRank,
-    B: SymTensor,
-    b_scale: AnyRank,
-    b_zero_point: AnyRank,
-    C: AnyRank | None,
-    y_scale: AnyRank | None,
-    y_zero_point: AnyRank | None,
-    transA: int = 0,
-    transB: int = 0,
+    A: SymTensor, B: SymTensor, C: AnyRank | None, scales: Scales, transA: int = 0, transB: int = 0
 ) -> Shape:
     """As Gemm. The scale and the zero point of B have one shape: a scalar, or a vector for each column or for all."""
     shape: Shape = gemm(A, B, C, transA, transB)
-    demand_single(a_scale=a_scale, a_zero_point=a_zero_point, y_scale=y_scale, y_zero_point=y_zero_point)
-    demand_vector(shape[1], b_scale=b_scale, b_zero_point=b_zero_point)
-    if b_scale.shape is not None:
-        confirm_shape(b_scale.shape, b_zero_point.shape, "the scale and the zero point of B")
+    demand_single(scales, "a_scale", "a_zero_point", "y_scale", "y_zero_point")
+    demand_vector(shape[1], scales, "b_scale", "b_zero_point")
+    if scales["b_scale"].shape is not None:
+        confirm_shape(scales["b_scale"].shape, scales["b_zero_point"].shape, "the scale and the zero point of B")
     return shape
 
 
 # -- mixtures of experts -----------------------------------------------------------------------------------------------
 
 
-@contrib(
+@uncounted_contrib(
     "MoE",
     inputs="input router_probs fc1_experts_weights fc1_experts_bias? fc2_experts_weights fc2_experts_bias? "
     "fc3_experts_weights? fc3_experts_bias?",
-    cost=uncounted,
 )
-@contrib(
+@uncounted_contrib(
     "QMoE",
     inputs="input router_probs fc1_experts_weights fc1_scales? fc1_experts_bias? fc2_experts_weights fc2_scales? "
     "fc2_experts_bias? fc3_experts_weights? fc3_scales? fc3_experts_bias? fc1_zero_points? fc2_zero_points? "
     "fc3_zero_points? router_weights? fc1_global_scale? fc2_global_scale? fc1_act_scale? fc2_act_scale? "
     "fc1_act_block_scale? fc2_act_block_scale?",
-    cost=uncounted,
 )
 def mixture_of_experts(
     input: SymTensor,
@@ -185,10 +160,9 @@ def mixture_of_experts(
     return input.dims
 
 
-@contrib(
+@uncounted_contrib(
     "MoEPacked",
     inputs="input router_probs gate_experts_weights up_experts_weights? down_experts_weights router_weights?",
-    cost=uncounted,
 )
 def mixture_of_packed_experts(input: SymTensor, router_probs: AnyRank, gate_experts_weights: AnyRank) -> Shape:
     """(*batch, hidden) -> the same. The router has a row (experts) for each token."""
@@ -199,11 +173,10 @@ def mixture_of_packed_experts(input: SymTensor, router_probs: AnyRank, gate_expe
     return input.dims
 
 
-@contrib(
+@uncounted_contrib(
     "MoEGroupRouter",
     inputs="logits expert_bias projection_weight?",
     dtype=lambda logits: [logits.dtype, dt.FLOAT, dt.FLOAT],
-    cost=uncounted,
 )
 def route_to_experts(
     logits: SymTensor,
@@ -228,7 +201,7 @@ def route_to_experts(
     return [(product(batch), experts)] * 3
 
 
-@contrib("RouterGateUpProj", inputs="X W", cost=uncounted)
+@uncounted_contrib("RouterGateUpProj", inputs="X W")
 def project_to_router_and_expert(X: SymTensor, W: AnyRank, router_size: int) -> list[Shape]:
     """(*batch, K), (K, router + 2*inner) -> (*batch, router), (*batch, inner)."""
     require(X.rank >= 1, "X is a scalar")

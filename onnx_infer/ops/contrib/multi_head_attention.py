@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.errors import Unknown
 from onnx_infer.laws.sizes import confirm, confirm_shape, differ, exact_quotient, of_rank, unify, unify_shapes
 from onnx_infer.laws.statements import demand, fresh
-from onnx_infer.operators.rule import uncounted
 from onnx_infer.ops.attention import split_heads
-from onnx_infer.ops.contrib import contrib
+from onnx_infer.ops.contrib import contrib, uncounted_contrib
 from onnx_infer.ops.contrib.attention import with_bias
 from onnx_infer.values.tensor import SymTensor
 from symdim import product
@@ -100,8 +99,8 @@ def multi_head_attention(
         size = confirm(keys[3], values[3], "sizes of a head of the pasts")
         past_key = SymTensor(past_key.dtype, (*keys[:2], length, size))
         past_value = SymTensor(past_value.dtype, (*values[:2], length, size))
-    result, *presents, scores = _cached_attention(
-        query, key, value, past_key, past_value, past_sequence_length, num_heads
+    result, *presents, scores = attention_with_caches(
+        query, key, value, past_key, past_value, past_sequence_length, num_heads, 1
     )
     before = scores[3]
     is_shared = past_key is not None and past_sequence_length is not None
@@ -121,34 +120,13 @@ def multi_head_attention(
     return [(batch, length, result[2]), *caches, scores]
 
 
-def _cached_attention(
-    query: SymTensor,
-    key: AnyRank | None,
-    value: AnyRank | None,
-    past_key: AnyRank | None,
-    past_value: AnyRank | None,
-    past_sequence_length: Dim | Unknown | None,
-    num_heads: int,
-) -> list[Shape]:
-    """The result of attention, the caches and the scores, for each packing of query, key and value."""
-    outer, hidden, k, v = _key_and_value(query.dims, key, value, num_heads)
-    past_length = past_sequence_length if past_key is not None else None
-    shared = past_length is not None
-    presents = [_appended(past_key, k, shared, "key"), _appended(past_value, v, shared, "value")]
-    total = presents[0][2]
-    if past_length is not None:
-        total = fresh(past_length.note) if isinstance(past_length, Unknown) else past_length + k[2]
-    return [(*outer, hidden), *presents, (outer[0], k[1], outer[1], total)]
-
-
-@contrib(
+@uncounted_contrib(
     "DecoderMaskedMultiHeadAttention",
     inputs="query key? value? mask_index? attention_bias? past_key? past_value? past_sequence_length? beam_width? "
     "cache_indirection? bias?",
     dtype=lambda query: [query.dtype] * 3,
-    cost=uncounted,
 )
-def decoder_masked_attention(
+def attention_with_caches(
     query: SymTensor,
     key: AnyRank | None,
     value: AnyRank | None,
@@ -158,18 +136,22 @@ def decoder_masked_attention(
     num_heads: int,
     past_present_share_buffer: int = 0,
 ) -> list[Shape]:
-    """As MultiHeadAttention with one query. Without key and value, all three are packed in the last axis.
+    """The result, presents and scores for each packing of query, key and value; without the last two, in the last axis.
 
-    The buffers are shared if the attribute says so.
+    The buffers of past and present are shared, and a length is given, if the attribute says so.
     """
-    length = past_sequence_length if past_present_share_buffer else None
-    return _cached_attention(query, key, value, past_key, past_value, length, num_heads)
+    outer, hidden, k, v = _key_and_value(query.dims, key, value, num_heads)
+    length = past_sequence_length if past_key is not None and past_present_share_buffer else None
+    shared = length is not None
+    presents = [_appended(past_key, k, shared, "key"), _appended(past_value, v, shared, "value")]
+    total = presents[0][2]
+    if length is not None:
+        total = fresh(length.note) if isinstance(length, Unknown) else length + k[2]
+    return [(*outer, hidden), *presents, (outer[0], k[1], outer[1], total)]
 
 
-@contrib(
-    "PackedMultiHeadAttention",
-    inputs="query key? value? bias? token_offset cumulative_sequence_length attention_bias?",
-    cost=uncounted,
+@uncounted_contrib(
+    "PackedMultiHeadAttention", inputs="query key? value? bias? token_offset cumulative_sequence_length attention_bias?"
 )
 def packed_multi_head_attention(query: SymTensor, value: AnyRank | None) -> Shape:
     """Query (tokens, q), value (tokens, v) -> (tokens, v); query (tokens, heads, 3, n) -> (tokens, heads * n)."""
@@ -179,11 +161,10 @@ def packed_multi_head_attention(query: SymTensor, value: AnyRank | None) -> Shap
     return of_rank(query.dims, 2, "query")[0], of_rank(value.shape, 2, "value")[1]
 
 
-@contrib(
+@uncounted_contrib(
     "DecoderAttention",
     inputs="query key q_weight kv_weight bias key_padding_mask? key_cache? value_cache? static_kv use_past "
     "has_layer_state has_key_padding_mask",
-    cost=uncounted,
 )
 def decoder_attention(
     query: AnyRank,

@@ -8,8 +8,7 @@ from onnx_infer.errors import require
 from onnx_infer.laws.limits import demand_at_least, demand_at_most
 from onnx_infer.laws.sizes import confirm, confirm_shape, exact_quotient, of_rank, unify, unify_shapes
 from onnx_infer.laws.statements import conflicting, demand, fresh
-from onnx_infer.operators.rule import uncounted
-from onnx_infer.ops.contrib import contrib
+from onnx_infer.ops.contrib import contrib, uncounted_contrib
 from onnx_infer.ops.contrib.linear import transposed
 from onnx_infer.ops.recurrent import DIRECTIONS, lstm, recurrence
 from onnx_infer.ops.window import convolution
@@ -20,15 +19,13 @@ from symdim import product
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from onnx_infer.ops.kinds import AnyRank, Dim, Shape
+    from onnx_infer.ops.kinds import AnyRank, Dim, Scales, Shape
 
 # -- LSTM --------------------------------------------------------------------------------------------------------------
 
 
-@contrib(
-    "AttnLSTM",
-    inputs="X W R B? sequence_lens? initial_h? initial_c? P? QW? MW? V? M? memory_seq_lens? AW?",
-    cost=uncounted,
+@uncounted_contrib(
+    "AttnLSTM", inputs="X W R B? sequence_lens? initial_h? initial_c? P? QW? MW? V? M? memory_seq_lens? AW?"
 )
 def attention_lstm(X: AnyRank, R: AnyRank, hidden_size: int | None, direction: str = "forward") -> list[Shape]:
     """X (S, B, input), R (directions, 4*hidden, hidden) -> (S, directions, B, hidden), twice without S."""
@@ -53,10 +50,7 @@ def quantized_lstm(
     initial_h: AnyRank | None,
     initial_c: AnyRank | None,
     P: AnyRank | None,
-    W_scale: AnyRank,
-    W_zero_point: AnyRank,
-    R_scale: AnyRank,
-    R_zero_point: AnyRank,
+    scales: Scales,
     hidden_size: int | None,
     direction: str = "forward",
 ) -> list[Shape]:
@@ -67,8 +61,7 @@ def quantized_lstm(
     by_columns, recurrent = (
         SymTensor(w.dtype, transposed(of_rank(w.shape, 3, name), 1, 0)) for w, name in ((W, "W"), (R, "R"))
     )
-    parameters = {"W_scale": W_scale, "W_zero_point": W_zero_point, "R_scale": R_scale, "R_zero_point": R_zero_point}
-    for name, given in parameters.items():
+    for name, given in scales.items():
         if given.shape is not None and demand(len(given.shape) in (1, 2), f"rank of {name} is neither 1 nor 2", given):
             columns = (DIRECTIONS.get(direction, recurrent.dims[0]), recurrent.dims[1])
             confirm_shape(columns[: len(given.shape)], given.shape, name)
@@ -131,10 +124,9 @@ def causal_conv_with_state(
     return [(batch, *rest), state, (batch, state_update_capacity, *channels)]
 
 
-@contrib(
+@uncounted_contrib(
     "VarlenCausalConvWithState",
     inputs="input weight cumulative_sequence_length bias? initial_state capture_count? kernel_delta? previous_mask?",
-    cost=uncounted,
 )
 def packed_causal_conv(
     input: AnyRank,
@@ -159,11 +151,10 @@ def packed_causal_conv(
 # -- linear attention --------------------------------------------------------------------------------------------------
 
 
-@contrib(
+@uncounted_contrib(
     "LinearAttention",
     inputs="query key value past_state? decay? beta?",
     dtype=lambda query, past_state: [query.dtype, (past_state or query).dtype],
-    cost=uncounted,
 )
 def linear_attention(
     query: AnyRank,
@@ -191,12 +182,11 @@ def linear_attention_gate(a: SymTensor) -> list[Shape]:
     return [a.dims] * 2
 
 
-@contrib(
+@uncounted_contrib(
     "GatedDeltaNet",
     inputs="query key? value? cu_seqlens? decay? beta? initial_state? a_log? dt_bias? capture_count? "
     "state_update_active?",
     dtype=lambda query: [query.dtype, dt.FLOAT, dt.FLOAT],
-    cost=uncounted,
 )
 def gated_delta_net(
     query: SymTensor,
@@ -262,11 +252,10 @@ def _decay_width(decay: AnyRank | None, keys: Shape) -> Dim:
     return heads if rank < len(keys) else heads * size
 
 
-@contrib(
+@uncounted_contrib(
     "Mamba2Verify",
     inputs="projection conv_state ssm_state conv_weight conv_bias dt_bias A_negative D norm_weight state_row",
     dtype=lambda projection: [*[projection.dtype] * 2, dt.FLOAT, projection.dtype, dt.FLOAT],
-    cost=uncounted,
 )
 def verify_mamba2(
     projection: AnyRank,

@@ -1,4 +1,4 @@
-"""Convolutions and pools of onnxruntime: fused, quantized, with channels last; crops and samples of images."""
+"""Convolutions and pools of onnxruntime: fused, quantized, in other layouts; crops and samples of images."""
 
 from __future__ import annotations
 
@@ -8,28 +8,32 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.granularity import demand_scalars, demand_single, demand_vector
-from onnx_infer.laws.lengths import of_length
-from onnx_infer.laws.limits import demand_at_least
+from onnx_infer.laws.limits import demand_at_least, of_length
 from onnx_infer.laws.sizes import confirm_shape, doubtful_sizes, may_be_empty, of_rank, unify
 from onnx_infer.laws.statements import Kind, demand, fresh
+from onnx_infer.operators.registration import op
 from onnx_infer.ops.contrib import contrib
-from onnx_infer.ops.resize import grid_sample
+from onnx_infer.ops.movement import depth_to_space, space_to_depth
+from onnx_infer.ops.resize import grid_sample, resize
+from onnx_infer.ops.unary import same_shape, same_shape_of_input
 from onnx_infer.ops.window import (
     conv,
     conv_transpose,
     convolution,
     global_pool,
+    max_unpool,
     pool,
     qlinear_conv,
     required_kernel,
     transposed_convolution,
 )
+from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from onnx_infer.ops.kinds import AnyRank, Ints, Shape, Sizes, Windows
+    from onnx_infer.ops.kinds import AnyRank, Ints, IntVector, Scales, Shape, Sizes, SymTensor, Windows
 
 
 def of_channels_last(rule: Callable[..., Any]) -> Callable[..., Any]:
@@ -81,29 +85,20 @@ contrib("NhwcFusedConv", inputs="X W B? Z?", cost=convolution(1))(of_channels_la
 )
 def quantized_conv(
     x: AnyRank,
-    x_scale: AnyRank,
-    x_zero_point: AnyRank,
     w: AnyRank,
-    w_scale: AnyRank,
-    w_zero_point: AnyRank,
-    y_scale: AnyRank,
-    y_zero_point: AnyRank,
     B: AnyRank | None,
+    scales: Scales,
     *,
     window: Windows,
     channels_last: int = 0,
     group: int = 1,
 ) -> list[Shape] | Shape:
     """As QLinearConv of ONNX. The weight is (M, C/group, *kernel) even if the channels are last."""
-    demand_single(x_scale=x_scale, x_zero_point=x_zero_point, y_scale=y_scale, y_zero_point=y_zero_point)
+    demand_single(scales, "x_scale", "x_zero_point", "y_scale", "y_zero_point")
     if w.shape:
-        demand_vector(w.dims[0], w_scale=w_scale, w_zero_point=w_zero_point)
+        demand_vector(w.dims[0], scales, "w_scale", "w_zero_point")
     rule = of_channels_last(qlinear_conv) if channels_last else qlinear_conv
-    quantization = {
-        "x_scale": x_scale, "x_zero_point": x_zero_point, "w_scale": w_scale, "w_zero_point": w_zero_point,
-        "y_scale": y_scale, "y_zero_point": y_zero_point,
-    }  # fmt: skip
-    out: list[Shape] | Shape = rule(x=x, w=w, B=B, window=window, group=group, **quantization)
+    out: list[Shape] | Shape = rule(x=x, w=w, B=B, scales=scales, window=window, group=group)
     return out
 
 
@@ -140,12 +135,9 @@ def pool_of_channels_last(x: SymTensor, *, window: Windows) -> list[Shape | None
 
 
 @contrib("QLinearAveragePool", inputs="X x_scale x_zero_point? y_scale y_zero_point?")
-def quantized_pool(
-    X: SymTensor, x_scale: AnyRank, x_zero_point: AnyRank | None, y_scale: AnyRank, y_zero_point: AnyRank | None, *,
-    window: Windows, channels_last: int = 0,
-) -> Shape:  # fmt: skip
+def quantized_pool(X: SymTensor, scales: Scales, *, window: Windows, channels_last: int = 0) -> Shape:
     """As AveragePool, for (N, C, *spatial) or (N, *spatial, C)."""
-    demand_scalars(x_scale=x_scale, x_zero_point=x_zero_point, y_scale=y_scale, y_zero_point=y_zero_point)
+    demand_scalars(scales)
     required_kernel(window)
     rule = of_channels_last(pool) if channels_last else pool
     out: list[Shape] = rule(X=X, window=window)
@@ -153,12 +145,9 @@ def quantized_pool(
 
 
 @contrib("QLinearGlobalAveragePool", inputs="X x_scale x_zero_point y_scale y_zero_point")
-def quantized_global_pool(
-    X: SymTensor, x_scale: AnyRank, x_zero_point: AnyRank, y_scale: AnyRank, y_zero_point: AnyRank, *,
-    channels_last: int = 0,
-) -> Shape:  # fmt: skip
+def quantized_global_pool(X: SymTensor, scales: Scales, *, channels_last: int = 0) -> Shape:
     """(N, C, *spatial) or (N, *spatial, C) -> all spatial sizes 1."""
-    demand_single(x_scale=x_scale, x_zero_point=x_zero_point, y_scale=y_scale, y_zero_point=y_zero_point)
+    demand_single(scales)
     pooled = global_pool(X)
     return (X.dims[0], *pooled[2:], X.dims[-1]) if channels_last else pooled
 
@@ -177,10 +166,7 @@ def crop_and_resize(X: AnyRank, rois: AnyRank, batch_indices: AnyRank, crop_size
     return (unify(regions, count, "the numbers of rois and batch_indices"), of_rank(X.shape, 4, "X")[1], *crop)
 
 
-@contrib("GridSample", inputs="X Grid")
-def grid_sample_of_images(X: AnyRank, Grid: AnyRank) -> Shape:
-    """(N, C, H, W), (N, *out, 2) -> (N, C, *out)."""
-    return grid_sample(X, Grid)
+contrib("GridSample", inputs="X Grid=grid")(grid_sample)
 
 
 @contrib("UnfoldTensor", inputs="input")
@@ -192,3 +178,81 @@ def unfold(input: SymTensor, *, size: int, dim: int = -1, step: int = 1) -> Shap
     demand_at_least(sizes[dim], size, "the unfolded axis")
     sizes[dim] = (sizes[dim] - size) // step + 1
     return (*sizes, size)
+
+
+_BLOCKED = "com.microsoft.nchwc"
+
+_LARGEST_BLOCK = 16
+
+
+@op("ReorderInput", domain=_BLOCKED, inputs="X")
+def reorder_input(X: SymTensor, *, channels_last: int = 0) -> Shape:
+    """(N, C, *spatial) or (N, *spatial, C) -> (N, C rounded up to the machine's block of at most 16, *spatial)."""
+    require(X.rank >= 2, "the rank must be at least 2", X.rank)
+    channels = X.dims[-1 if channels_last else 1]
+    if channels % _LARGEST_BLOCK != 0:
+        channels = fresh("the machine's block of channels", at_most=channels + _LARGEST_BLOCK - 1)
+    return (X.dims[0], channels, *(X.dims[1:-1] if channels_last else X.dims[2:]))
+
+
+@op("ReorderOutput", domain=_BLOCKED, inputs="X")
+def reorder_output(X: SymTensor, *, channels: int = 0, channels_last: int = 0) -> Shape:
+    """(N, blocked channels, *spatial) -> (N, channels, *spatial) or (N, *spatial, channels)."""
+    require(X.rank >= 2, "the rank must be at least 2", X.rank)
+    require(channels > 0, "channels must be positive", channels)
+    batch, _, *spatial = X.dims
+    return (batch, *spatial, channels) if channels_last else (batch, channels, *spatial)
+
+
+@op("Upsample", domain=_BLOCKED, inputs="X")
+def upsample_blocked(X: SymTensor, *, scales: IntVector | None) -> Shape:
+    """Each size times its scale."""
+    if scales is None:
+        raise Unknown("scales is not given")
+    require(len(scales) == X.rank, "scales must have one element per axis", len(scales), X.rank)
+    return tuple(size * scale for size, scale in zip(X.dims, scales, strict=True))
+
+
+op("Conv", domain=_BLOCKED, inputs="X W B? Sum?", cost=convolution(1))(conv)
+op("AveragePool", "MaxPool", domain=_BLOCKED, inputs="X")(pool)
+op("GlobalAveragePool", "GlobalMaxPool", domain=_BLOCKED, inputs="X")(global_pool)
+
+# -- ONNX's operators with channels last -------------------------------------------------------------------------------
+
+_LAST = "com.ms.internal.nhwc"
+_QUANTIZED = "x x_scale x_zero_point w w_scale w_zero_point y_scale y_zero_point B?"
+
+for _rule, _inputs, *_names in (
+    (conv, "X W B?", "Conv"),
+    (conv_transpose, "X W B?", "ConvTranspose"),
+    (pool, "X", "AveragePool", "LpPool"),
+    (global_pool, "X", "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool"),
+    (max_unpool, "X I output_shape?", "MaxUnpool"),
+    (grid_sample, "X grid", "GridSample"),
+    (depth_to_space, "input", "DepthToSpace"),
+    (space_to_depth, "input", "SpaceToDepth"),
+    (pool, "X x_scale x_zero_point? y_scale y_zero_point?", "QLinearAveragePool"),
+):
+    op(*_names, domain=_LAST, inputs=_inputs)(of_channels_last(_rule))
+
+op("QLinearConv", domain=_LAST, inputs=_QUANTIZED, dtype=lambda y_zero_point: y_zero_point.dtype)(
+    of_channels_last(qlinear_conv)
+)
+op("MaxPool", domain=_LAST, inputs="X", dtype=lambda X: [X.dtype, dt.INT64])(of_channels_last(pool))
+# scales and sizes are in the order of X's axes
+op("Resize", domain=_LAST, inputs="X roi? scales? sizes?")(resize)
+
+
+op(
+    "QLinearConvTranspose",
+    domain=_LAST,
+    inputs="x=X x_scale x_zero_point w=W w_scale w_zero_point y_scale y_zero_point B?",
+    dtype=lambda y_zero_point: y_zero_point.dtype,
+)(of_channels_last(conv_transpose))
+# the statistics of training are unknown
+op("BatchNormalization", domain=_LAST, inputs="X scale B mean var", dtype=lambda X: X.dtype)(same_shape)
+op("BatchNormalization", domain=_LAST, since=14, inputs="X scale B input_mean input_var", dtype=lambda X: X.dtype)(
+    same_shape
+)
+op("LRN", domain=_LAST, inputs="X")(same_shape)
+op("InstanceNormalization", domain=_LAST, inputs="input scale B")(same_shape_of_input)

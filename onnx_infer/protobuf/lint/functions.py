@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +10,9 @@ import onnx
 from onnx_infer.model.graph import normal_domain
 from onnx_infer.operators.known_schemas import newest_known, schema_at
 from onnx_infer.protobuf.lint.findings import Finding
-from onnx_infer.protobuf.lint.names import function_place, node_label
+from onnx_infer.protobuf.lint.names import function_place, node_label, repeated
 from onnx_infer.protobuf.nodes import graphs_of
+from onnx_infer.protobuf.reading import function_key
 from onnx_infer.values.text import text, texts
 
 if TYPE_CHECKING:
@@ -49,9 +49,8 @@ def version_findings(model: ModelProto) -> Iterator[Finding]:
             if is_low or version > (_MOST if newest is None else newest):
                 known = "" if newest is None else f"1 to {newest} are known"
                 yield Finding("opset-version", "model", f"{domain or 'ai.onnx'} {version}", known)
-    for key, count in Counter(text(entry.key) for entry in model.metadata_props).items():
-        if count > 1:
-            yield Finding("repeated-metadata", "model", key)
+    keys = repeated(text(entry.key) for entry in model.metadata_props)
+    yield from (Finding("repeated-metadata", "model", key) for key in keys)
 
 
 def imported(root: Any) -> dict[str, int]:
@@ -86,36 +85,31 @@ _CHECKED = 8
 
 def function_findings(model: ModelProto, scopes: Iterable[Scope]) -> Iterator[Finding]:
     """The findings about the functions of a model and their calls, apart from those about names in their bodies."""
-    keys = [_key(f.domain, f.name, f) for f in model.functions]
-    for key, count in Counter(keys).items():
-        if count > 1:
-            yield Finding("repeated-function", "model", _title(key))
-    calls = {
-        key: [_key(node.domain, node.op_type, node) for graph in graphs_of(function) for node in graph.node]
-        for key, function in zip(keys, model.functions, strict=True)
-    }
+    keys = [function_key(f) for f in model.functions]
+    functions = dict(zip(keys, model.functions, strict=True))
+    yield from (Finding("repeated-function", "model", _title(key)) for key in repeated(keys))
+    calls = {key: [_called(n) for graph in graphs_of(f) for n in graph.node] for key, f in functions.items()}
     try:
         TopologicalSorter({key: [to for to in called if to in calls] for key, called in calls.items()}).prepare()
     except CycleError as error:
         circle = error.args[1][::-1]
         yield Finding("recursive-function", "model", _title(circle[0]), " calls ".join(map(_title, circle)))
-    of_key = dict(zip(keys, model.functions, strict=True))
     for scope in scopes:
         for node in scope.graph.node:
-            function = of_key.get(_key(node.domain, node.op_type, node))
+            function = functions.get(_called(node))
             if function is not None and (told := _surplus(node, function)):
                 yield Finding("function-call", scope.place, node_label(node), told)
-    known = dict(imported(model))
-    for function in model.functions:
-        for domain, version in imported(function).items():
-            known.setdefault(domain, version)
+    known: dict[str, int] = {}
+    for root in (*reversed(model.functions), model):  # the first one that imports a domain counts
+        known.update(imported(root))
     for function in model.functions:
         yield from _signature(function, model.ir_version)
         yield from _opsets(function, known)
 
 
-def _key(domain: str, name: str, owner: FunctionProto | NodeProto) -> tuple[str, str, str]:
-    return text(domain), text(name), text(getattr(owner, "overload", ""))
+def _called(node: NodeProto) -> tuple[str, str, str]:
+    """The key of the function that a node may call."""
+    return text(node.domain), text(node.op_type), text(getattr(node, "overload", ""))
 
 
 def _title(key: tuple[str, str, str]) -> str:
@@ -132,18 +126,16 @@ def _surplus(node: NodeProto, function: FunctionProto) -> str:
 
 
 def _signature(function: FunctionProto, ir_version: int) -> Iterator[Finding]:
-    place = function_place(function)
+    place, outputs = function_place(function), texts(function.output)
     if not function.name or (not function.HasField("domain") and ir_version >= _CHECKED):
         yield Finding("unnamed", place, "", "the function" if not function.name else "the domain of the function")
     given = {name for node in function.node for name in texts(node.output)}
-    lists = {"output": texts(function.output), "attribute": texts(function.attribute)}
-    for what, names in lists.items():
-        for name, count in Counter(names).items():
-            if count > 1:
-                yield Finding("function-signature", place, name, f"it has this {what} {count} times")
+    for what, names in (("output", outputs), ("attribute", texts(function.attribute))):
+        for name in repeated(names):
+            yield Finding("function-signature", place, name, f"it has this {what} {names.count(name)} times")
     if "" in function.input:
         yield Finding("function-signature", place, "", "an input has no name")
-    for name in lists["output"]:
+    for name in outputs:
         if name not in given:
             yield Finding("function-signature", place, name, "no node of it gives this output")
 

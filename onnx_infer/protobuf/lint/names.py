@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from onnx import TensorProto
 
@@ -18,16 +18,23 @@ if TYPE_CHECKING:
 
     from onnx import ModelProto, NodeProto
 
+Name = TypeVar("Name", str, "tuple[str, str, str]")
+
 
 class Scope(NamedTuple):
-    """A graph, its place, the values in it with the number of the node that gives each, and what is around it.
+    """A graph or function, its place, the names of its inputs, initializers (sparse ones last) and outputs, and what is
+    around it.
 
-    `limit` is the number of the node around: only values before it are visible. The `root` is the model, or the
-    function: its opsets are those of the nodes.
+    `given` are the values in it with the number of the node that gives each, -1 for inputs and initializers. `limit` is
+    the number of the node around: only values before it are visible. The `root` is the model, or the function: its
+    opsets are those of the nodes.
     """
 
     graph: Any
     place: str
+    inputs: list[str]
+    constants: list[str]
+    outputs: list[str]
     given: dict[str, int]
     around: Scope | None
     limit: int
@@ -44,7 +51,7 @@ class Scope(NamedTuple):
 
     def read(self) -> Iterator[str]:
         """The names that the graph returns and its nodes read."""
-        yield from texts(self.graph.output) if self.is_function else (text(info.name) for info in self.graph.output)
+        yield from self.outputs
         yield from (name for node in self.graph.node for name in texts(node.input))
 
     @property
@@ -81,77 +88,62 @@ def scopes(model: ModelProto) -> Iterator[Scope]:
 
 
 def _scope(graph: Any, place: str, around: Scope | None, limit: int, root: Any) -> Scope:
+    if graph is root:
+        inputs, constants, outputs = texts(graph.input), [], texts(graph.output)
+    else:
+        tensors = (*graph.initializer, *(sparse.values for sparse in graph.sparse_initializer))
+        inputs, constants, outputs = ([text(x.name) for x in part] for part in (graph.input, tensors, graph.output))
     given: dict[str, int] = {}
     for number, node in enumerate(graph.node):
         for name in filter(None, texts(node.output)):
             given.setdefault(name, number)
-    given.update(dict.fromkeys(entering(graph, graph is root), -1))
-    return Scope(graph, place, given, around, limit, root)
-
-
-def entering(graph: Any, is_function: bool) -> list[str]:
-    """The names of the inputs and initializers of a graph, or of the inputs of a function."""
-    if is_function:
-        return texts(graph.input)
-    return [*(text(info.name) for info in graph.input), *initializers(graph)]
-
-
-def initializers(graph: Any) -> list[str]:
-    """The names of the initializers of a graph, those of sparse ones last."""
-    return [text(x.name) for x in (*graph.initializer, *(sparse.values for sparse in graph.sparse_initializer))]
+    given.update(dict.fromkeys((*inputs, *constants), -1))
+    return Scope(graph, place, inputs, constants, outputs, given, around, limit, root)
 
 
 def name_findings(scope: Scope) -> Iterator[Finding]:
     """The findings about the names of one graph."""
     graph, place = scope.graph, scope.place
-    if scope.is_function:
-        outputs = texts(graph.output)
-    else:
-        outputs = [text(info.name) for info in graph.output]
-        yield from _unnamed(scope, outputs)
+    if not scope.is_function:
+        yield from _unnamed(scope)
         yield from _untyped(scope)
-    yield from (Finding("repeated-name", place, name) for name in _repeated(_made(scope)))
+    yield from (Finding("repeated-name", place, name) for name in repeated(_made(scope)))
     for name in scope.given:
         if scope.sees(name):
             yield Finding("shadowed-name", place, name)
     yield from _not_given(scope)
-    for name in dict.fromkeys(outputs) if not scope.is_function else ():
+    for name in dict.fromkeys(scope.outputs) if not scope.is_function else ():
         if name and name not in scope.given:
             is_outer = scope.sees(name)
             yield Finding("outer-value-returned" if is_outer else "value-not-given", place, name)
-    infos = _repeated(text(info.name) for info in graph.value_info)
+    infos = repeated(text(info.name) for info in graph.value_info)
     yield from (Finding("repeated-value-info", place, name) for name in infos)
-    nodes = _repeated(text(node.name) for node in graph.node if node.op_type != "Constant")  # which become initializers
+    nodes = repeated(text(node.name) for node in graph.node if node.op_type != "Constant")  # which become initializers
     yield from (Finding("repeated-node-name", place, name) for name in nodes)
     if scope.place == "graph" and scope.root.ir_version < OVERRIDABLE:
-        known = {text(info.name) for info in graph.input}
-        yield from (Finding("initializer-not-input", place, name) for name in initializers(graph) if name not in known)
+        known = set(scope.inputs)
+        yield from (Finding("initializer-not-input", place, name) for name in scope.constants if name not in known)
 
 
 def _made(scope: Scope) -> Iterator[str]:
     """Each name as often as something gives it. An initializer may have the name of an input."""
-    if scope.is_function:
-        yield from texts(scope.graph.input)
-    else:
-        inputs = [text(info.name) for info in scope.graph.input]
-        yield from inputs
-        weights = initializers(scope.graph)
-        yield from set(weights).difference(inputs)
-        yield from _repeated(weights)
+    yield from scope.inputs
+    yield from set(scope.constants).difference(scope.inputs)
+    yield from repeated(scope.constants)
     yield from (name for node in scope.graph.node for name in texts(node.output))
 
 
-def _repeated(names: Iterable[str]) -> list[str]:
+def repeated(names: Iterable[Name]) -> list[Name]:
+    """The names that occur several times."""
     return [name for name, count in Counter(filter(None, names)).items() if count > 1]
 
 
-def _unnamed(scope: Scope, outputs: list[str]) -> Iterator[Finding]:
-    graph, place = scope.graph, scope.place
-    if not graph.name:
-        yield Finding("unnamed", place, "", "the graph" if scope.around is None else "the body")
-    for what, names in (("input or initializer", entering(graph, False)), ("output", outputs)):
+def _unnamed(scope: Scope) -> Iterator[Finding]:
+    if not scope.graph.name:
+        yield Finding("unnamed", scope.place, "", "the graph" if scope.around is None else "the body")
+    for what, names in (("input or initializer", (*scope.inputs, *scope.constants)), ("output", scope.outputs)):
         if "" in names:
-            yield Finding("unnamed", place, "", f"an {what}")
+            yield Finding("unnamed", scope.place, "", f"an {what}")
 
 
 def _not_given(scope: Scope) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.operators.element_types import LARGEST_SIZE
 from onnx_infer.results.guards import violations
-from onnx_infer.results.inferred import checked_sizes
+from onnx_infer.results.inferred import Inferred, checked_sizes
 from onnx_infer.results.sources import without_computed
 from onnx_infer.tools.arena.making import storages_of
 from onnx_infer.tools.arena.placing import live_peak
@@ -31,7 +31,6 @@ from symdim.relations.solving import solve
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from onnx_infer.results.inferred import Inferred
 
 _MOST_INTERVALS = 4_096
 _MOST_REBUILT = 50_000  # parts of sizes, in all intervals
@@ -144,25 +143,21 @@ class _Search:
         return kept + live_peak(spans, sizes)
 
     def _found(self, size: int | None, at_most: int) -> LargestSize:
-        peak = None if size is None else self._peak(size)
-        last = self.symbol.bounds()[1]
-        reason = (
-            ""
-            if size is None
-            else "it is the largest size"
-            if size == last
-            else self._reason(size + 1, self._peak_bytes)
-        )
+        peak = None if size is None else self.memory.peak_of(self._counts(size))
+        reason = ""
+        if size is not None:
+            is_last = size == self.symbol.bounds()[1]
+            reason = "it is the largest size" if is_last else self._reason(size + 1, self._peak_bytes)
         grows = not self.falling
         return LargestSize(self.symbol.name, self.limit, size, at_most, peak, grows, reason, self.memory.unknown)
 
-    def _peak(self, size: int) -> Peak:
-        return self.memory.peak_of(self.memory.bytes_at({**self.sizes, self.symbol: size}))
+    def _counts(self, size: int) -> dict[str, int]:
+        return self.memory.bytes_at({**self.sizes, self.symbol: size})
 
     def _reason(self, size: int, bytes_of: Callable[[Mapping[str, int]], int]) -> str:
         """Why a size does not fit; empty if it fits."""
         try:
-            counts = self.memory.bytes_at({**self.sizes, self.symbol: size})
+            counts = self._counts(size)
         except ZeroDivisionError:
             return f"{self.symbol.name} = {size} makes a divisor 0"
         if bytes_of(counts) > self.limit:
@@ -175,7 +170,7 @@ class _Search:
         """Whether it is proved that no size of this interval fits."""
         inside = Substitution({self.symbol: Var.fresh(self.symbol.name, first, last)})
         try:
-            counts = self.memory.bytes_at({**self.sizes, self.symbol: first})
+            counts = self._counts(first)
         except ZeroDivisionError:
             return False
         for name in self.falling:

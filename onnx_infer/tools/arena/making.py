@@ -6,28 +6,24 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from onnx_infer.errors import ArgumentError
 from onnx_infer.operators.registration import registry
-from onnx_infer.results.inferred import checked_sizes, nameable
-from onnx_infer.tools.arena.placing import live_peak
+from onnx_infer.results.inferred import Inferred, checked_sizes
+from onnx_infer.tools.arena.placing import Layout, live_peak
 from onnx_infer.tools.arena.plan import ArenaPlan
 from onnx_infer.tools.arena.searching import MOST_STARTS, Flow, best_layout, chosen_order
-from onnx_infer.tools.arena.sharing import Sharing, Step, Storage, slots_of
+from onnx_infer.tools.arena.sharing import Place, Shared, Sharing, Step, Storage, slots_of
 from onnx_infer.tools.planning.envelope import ZERO, Polynomial
 from onnx_infer.tools.planning.memory import Blocks, ByteCounter
+from onnx_infer.tools.planning.planner import compiled
 from onnx_infer.tools.planning.samples import mixed_sizes, sample_sizes
 from onnx_infer.tools.planning.scheduled import MOST_STEPS, Schedule, ScheduledNode
 from symdim import ceildiv, maximum
 from symdim.algebra.dims import variables_of
 from symdim.algebra.texts.written import leaf_count
-from symdim.compile import StraightLine, tuple_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from onnx_infer.results.inferred import Inferred
-    from onnx_infer.tools.arena.placing import Layout
-    from onnx_infer.tools.arena.sharing import Place
     from onnx_infer.values.tensor import Dim, Value
-    from symdim import Var
 
 Owner: TypeAlias = Literal["arena", "caller"]
 
@@ -62,81 +58,56 @@ class Options(NamedTuple):
                 raise ArgumentError(f"arena: {name}={owner!r} is not an owner; write 'arena' or 'caller'")
 
 
-class Bytes(NamedTuple):
-    """The bytes of values as expressions. `exact`: those that are no upper bounds. `outside`: name -> reason."""
-
-    sizes: dict[str, Dim]
-    exact: set[str]
-    outside: dict[str, str]
-
-
 class Work(NamedTuple):
-    """What an arena is planned for: the nodes in the order of the file, the types and the bytes of their values."""
+    """What an arena is planned for: the nodes in the order of the file, the types and the bytes of their values.
+
+    `exact`: the values whose bytes are no upper bounds. `outside`: name -> the reason. `outputs`: those of the model.
+    """
 
     nodes: list[ScheduledNode]
     types: Mapping[str, Value]
-    counted: Bytes
-
-
-class Shared(NamedTuple):
-    """What shares storage in one order of the nodes.
-
-    `places`: of each value in the arena, in the order of births; `outside_views`: of views of values outside, which are
-    outside, too; `last`: the last step at which each value is needed.
-    """
-
-    steps: tuple[Step, ...]
-    places: dict[str, Place]
-    outside_views: dict[str, Place]
-    last: dict[str, int]
-    storages: list[Storage]
+    sizes: dict[str, Dim]
+    exact: set[str]
+    outside: dict[str, str]
+    outputs: list[str]
 
 
 def arena_plan(result: Inferred, options: Options) -> ArenaPlan:
     """The plan of one block of memory for the values of a model; see `InferenceResult.arena`."""
     options.check()
     views, in_place = _chosen(options.views, "views"), _chosen(options.in_place, "in_place")
-    known = nameable(result)
     work = _work(result, options)
-    sizes = work.counted.sizes
-    symbols = variables_of(sizes.values())
+    symbols = variables_of(work.sizes.values())
     if options.at is None:
         samples = [*sample_sizes(result, symbols), *mixed_sizes(result, symbols)]
     else:
-        samples = [_by_symbol(checked_sizes(given, symbols, known, "arena: at"), symbols) for given in options.at]
-    function = compiled(symbols, sizes.values())
-    tables = [dict(zip(sizes, function(*(s[v] for v in symbols)), strict=True)) for s in samples]
-
-    def shared(order: Sequence[int]) -> Shared:
-        nodes = [work.nodes[number] for number in order]
-        steps = tuple(_step(node, number, sizes) for node, number in zip(nodes, order, strict=True))
-        return _shared(result, work, nodes, steps, views, in_place)
+        given = [checked_sizes(sizes, symbols, result._nameable, "arena: at") for sizes in options.at]
+        samples = [{v: sizes[v.name] for v in symbols} for sizes in given]
+    function = compiled(symbols, work.sizes.values())
+    tables = [dict(zip(work.sizes, function(*(s[v] for v in symbols)), strict=True)) for s in samples]
 
     def peaks(order: Sequence[int]) -> list[int]:
-        storages = shared(order).storages
+        storages = _shared(work, order, views, in_place).storages
         spans = [(storage.first, storage.last) for storage in storages]
         return [live_peak(spans, slots_of(storages, table, options.align)) for table in tables[:MOST_STARTS]]
 
-    flow = Flow([node.reads for node in work.nodes], [node.writes for node in work.nodes], result.outputs)
-    order = chosen_order(options.order, flow, tables[:MOST_STARTS], peaks)
-    steps, places, outside_views, last, storages = shared(order)
-    slots = list(dict.fromkeys(tuple(slots_of(storages, table, options.align)) for table in tables))
-    layout = best_layout([(s.first, s.last) for s in storages], slots, options.effort)
-    of_views = {name: f"it is a view of {place.root!r}" for name, place in outside_views.items()}
+    order = chosen_order(options.order, Flow(work.nodes, result.outputs), tables[:MOST_STARTS], peaks)
+    shared = _shared(work, order, views, in_place)
+    slots = list(dict.fromkeys(tuple(slots_of(shared.storages, table, options.align)) for table in tables))
+    layout = best_layout([(s.first, s.last) for s in shared.storages], slots, options.effort)
+    storages = _offsets(layout, shared.storages, work.sizes, options.align)
+    of_views = {name: f"it is a view of {place.root!r}" for name, place in shared.outside_views.items()}
+    outside = {**work.outside, **of_views}
     return ArenaPlan(
-        align=options.align, symbols=symbols, steps=steps, outputs=tuple(result.outputs),
-        outside={**work.counted.outside, **of_views}, sizes=sizes, places=places,
-        outside_views=outside_views, last=last,
-        storages=_offsets(layout, storages, sizes, options.align), layout=layout.order,
-        guards=(*result.guards, *result.data_guards), known=known,
+        shared._replace(storages=storages), layout.order,
+        align=options.align, symbols=symbols, sizes=work.sizes, outside=outside, result=result,
     )  # fmt: skip
 
 
 def storages_of(result: Inferred) -> list[Storage]:
     """The storages of a plan in which all that may share storage does, in the order of the file."""
     work = _work(result, Options(inputs="arena"))
-    steps = tuple(_step(node, number, work.counted.sizes) for number, node in enumerate(work.nodes))
-    return _shared(result, work, work.nodes, steps, _any, _any).storages
+    return _shared(work, range(len(work.nodes)), lambda op_type: True, lambda op_type: True).storages
 
 
 def _work(result: Inferred, options: Options) -> Work:
@@ -162,16 +133,7 @@ def _work(result: Inferred, options: Options) -> Work:
     for step in schedule.steps:
         if step.block in counter.unknown:
             outside[step.block] = "its bytes are not known"
-    return Work(schedule.steps, types, Bytes(sizes, set(sizes) - set(counter.bounded), outside))
-
-
-def _step(node: ScheduledNode, number: int, sizes: Mapping[str, Dim]) -> Step:
-    block = (node.block,) if node.block in sizes else ()
-    return Step(node.operator, node.node, number, node.reads, (*node.writes, *block), node.number)
-
-
-def _any(op_type: str) -> bool:
-    return True
+    return Work(schedule.steps, types, sizes, set(sizes) - set(counter.bounded), outside, result.outputs)
 
 
 def _chosen(choice: bool | Collection[str], option: str) -> Callable[[str], bool]:
@@ -185,25 +147,20 @@ def _chosen(choice: bool | Collection[str], option: str) -> Callable[[str], bool
     return frozenset(choice).__contains__
 
 
-def _by_symbol(sizes: Mapping[str, int], symbols: Sequence[Var]) -> dict[Var, int]:
-    return {v: sizes[v.name] for v in symbols}
-
-
-def _shared(
-    result: Inferred,
-    work: Work,
-    nodes: Sequence[ScheduledNode],
-    steps: tuple[Step, ...],
-    views: Callable[[str], bool],
-    in_place: Callable[[str], bool],
-) -> Shared:
+def _shared(work: Work, order: Sequence[int], views: Callable[[str], bool], in_place: Callable[[str], bool]) -> Shared:
     """What shares storage if the nodes run in this order."""
-    sizes, outside = work.counted.sizes, work.counted.outside
+    sizes, outside = work.sizes, work.outside
+    nodes = [work.nodes[number] for number in order]
+    blocks = [(node.block,) if node.block in sizes else () for node in nodes]
+    steps = tuple(
+        Step(node.operator, node.node, number, node.reads, (*node.writes, *block), node.number)
+        for node, number, block in zip(nodes, order, blocks, strict=True)
+    )
     last = dict.fromkeys(sizes, -1)
     for number, step in enumerate(steps):
         last.update(dict.fromkeys((*step.writes, *step.reads), number))
-    last.update(dict.fromkeys(result.outputs, len(steps)))
-    sharing = Sharing(work.types, work.counted.exact, last, frozenset(outside), views, in_place)
+    last.update(dict.fromkeys(work.outputs, len(steps)))
+    sharing = Sharing(work.types, work.exact, last, frozenset(outside), views, in_place)
     made = {name for step in steps for name in step.writes}
     for name in sizes:
         if name not in made:
@@ -265,9 +222,3 @@ def _highest(ends: Sequence[Polynomial | None]) -> Dim | None:
     if len(sizes) < len(ends) or sum(map(leaf_count, sizes)) > LONGEST_OFFSET:
         return None
     return maximum(*sizes) if sizes else 0
-
-
-def compiled(symbols: Sequence[Var], sizes: Collection[Dim]) -> Callable[..., tuple[int, ...]]:
-    """The function from the sizes of symbols to these sizes."""
-    code = StraightLine(symbols)
-    return code.function(tuple_text([code.operand(size) for size in sizes]))

@@ -6,14 +6,18 @@ sample. Its order by offsets is a layout: a block lies above the end of every li
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from onnx_infer.values.tensor import Dim
 
     Numbers = np.ndarray[Any, np.dtype[np.int64]]
+
+Size = TypeVar("Size", int, "Dim")
 
 LARGEST = 1 << 45
 """A larger size counts as this one where an order is chosen, so that sums stay below 2**63."""
@@ -41,21 +45,24 @@ def lives_of(spans: Sequence[tuple[int, int]]) -> Lives:
     return Lives(spans, neighbours)
 
 
-def live_peak(spans: Sequence[tuple[int, int]], sizes: Sequence[int]) -> int:
+def live_totals(spans: Sequence[tuple[int, int]], sizes: Sequence[Size]) -> Iterator[Size]:
+    """What is live in all at each step at which that changes."""
+    change: dict[int, Size] = {}
+    for (first, last), size in zip(spans, sizes, strict=True):
+        change[first] = change.get(first, 0) + size
+        change[last + 1] = change.get(last + 1, 0) - size
+    live: Size = 0
+    for step in sorted(change):
+        yield (live := live + change[step])
+
+
+def live_peak(spans: Sequence[tuple[int, int]], slots: Sequence[int]) -> int:
     """The most slots that are live at one step. No placement needs less.
 
     >>> live_peak([(0, 1), (1, 2), (2, 2)], [4, 2, 3])
     6
     """
-    change: dict[int, int] = {}
-    for (first, last), size in zip(spans, sizes, strict=True):
-        change[first] = change.get(first, 0) + size
-        change[last + 1] = change.get(last + 1, 0) - size
-    live = most = 0
-    for step in sorted(change):
-        live += change[step]
-        most = max(most, live)
-    return most
+    return max(live_totals(spans, slots), default=0)
 
 
 def placed(sequence: Iterable[int], lives: Lives, sizes: Sequence[int]) -> list[int]:

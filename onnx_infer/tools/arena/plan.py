@@ -1,51 +1,53 @@
-"""A plan of one block of memory for the values of a model: for all sizes, and in numbers at given sizes.
+"""A plan of one block of memory for the values of a model: for all sizes, in numbers at given sizes, and as metadata.
 
 A second look at a plan works out what lives together anew, from what each step reads and writes.
 """
 
 from __future__ import annotations
 
+import json
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onnx import GraphProto, ModelProto, NodeProto
+
 from onnx_infer.errors import ArgumentError, PlanError
+from onnx_infer.protobuf.names import ARENA
 from onnx_infer.results.guards import refuse_failing
-from onnx_infer.results.inferred import checked_sizes
-from onnx_infer.tools.arena.placing import compacted, extent, live_peak
-from onnx_infer.tools.arena.sharing import Buffer, PlacedBuffer, Step, Storage, slots_of
-from symdim import ceildiv, maximum
+from onnx_infer.results.inferred import Inferred, checked_sizes
+from onnx_infer.tools.arena.placing import compacted, extent, live_peak, live_totals
+from onnx_infer.tools.arena.sharing import Buffer, PlacedBuffer, Shared, Step, Storage, slots_of
+from onnx_infer.values.text import text
+from symdim import Var, ceildiv, maximum
 from symdim.algebra.dims import at_least
 from symdim.compile import StraightLine, tuple_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from onnx import ModelProto
-
-    from onnx_infer.results.guards import Guard
-    from onnx_infer.tools.arena.sharing import Place
     from onnx_infer.values.tensor import Dim
-    from symdim import Var
+
+VERSION = 1
+"""The version of the metadata. It is increased if an entry is removed or changes its meaning."""
+
+_LONGEST = 1_000
+"""The most characters of an offset in metadata; a longer one is left out, and `below` gives it."""
 
 
-class PlacedArena:
+class PlacedArena(NamedTuple):
     """An arena at given sizes.
 
     `buffers`: the values in the order of their births. `size`: the bytes of the arena. `lower_bound`: the most bytes of
     storages that are needed at one step, each rounded up to the alignment; no placement needs less.
     """
 
-    def __init__(self, buffers: tuple[PlacedBuffer, ...], roots: Mapping[str, str], size: int, bound: int) -> None:
-        self.buffers, self.size, self.lower_bound = buffers, size, bound
-        self._roots = roots
+    buffers: tuple[PlacedBuffer, ...]
+    size: int
+    lower_bound: int
 
     def __repr__(self) -> str:
         return f"<PlacedArena of {self.size} bytes, {len(self.buffers)} buffers>"
-
-    def root(self, value: str) -> str:
-        """The value whose storage a value shares; itself if it shares none. Raises KeyError for values outside."""
-        return self._roots[value]
 
 
 class ArenaPlan:
@@ -61,30 +63,24 @@ class ArenaPlan:
 
     def __init__(
         self,
+        shared: Shared,
+        layout: Sequence[int],
         *,
         align: int,
-        symbols: Sequence[Var],
-        steps: tuple[Step, ...],
-        outputs: tuple[str, ...],
-        outside: Mapping[str, str],
-        sizes: Mapping[str, Dim],
-        places: Mapping[str, Place],
-        outside_views: Mapping[str, Place],
-        last: Mapping[str, int],
-        storages: Sequence[Storage],
-        layout: Sequence[int],
-        guards: Collection[Guard],
-        known: Mapping[str, Var],
+        symbols: tuple[Var, ...],
+        sizes: dict[str, Dim],
+        outside: dict[str, str],
+        result: Inferred,
     ) -> None:
-        self.align, self.symbols, self.steps, self.outputs = align, tuple(symbols), steps, outputs
-        self.outside, self.storages = dict(outside), tuple(storages)
-        self._sizes, self._places, self._layout = dict(sizes), dict(places), tuple(layout)
-        self._outside_views = dict(outside_views)
-        self._guards, self._known = tuple(guards), dict(known)
-        names = (*places, *outside)
-        self._last = {name: last.get(name, -1) for name in names}
-        first = {name: number for number, step in enumerate(steps) for name in step.writes}
-        self._first = {name: first.get(name, -1) for name in names}
+        self.align, self.symbols, self.steps, self.outputs = align, symbols, shared.steps, tuple(result.outputs)
+        self.outside, self.storages = outside, tuple(shared.storages)
+        self._sizes, self._places, self._layout = sizes, shared.places, tuple(layout)
+        self._outside_views = shared.outside_views
+        self._guards, self._known = (*result.guards, *result.data_guards), result._nameable
+        first = {name: number for number, step in enumerate(self.steps) for name in step.writes}
+        self._first, self._last = (
+            {name: of.get(name, -1) for name in (*self._places, *outside)} for of in (first, shared.last)
+        )
 
     def __repr__(self) -> str:
         return f"ArenaPlan({len(self._places)} values in {len(self.storages)} storages, {len(self.outside)} outside)"
@@ -119,10 +115,6 @@ class ArenaPlan:
             )
         return tuple(found)
 
-    def root(self, value: str) -> str:
-        """The value whose storage a value shares; itself if it shares none. Raises KeyError for values outside."""
-        return self._places[value].root
-
     @cached_property
     def size(self) -> Dim | None:
         """The bytes of the arena, as an expression; None if that is long. `at` and emitted code have the number."""
@@ -139,17 +131,13 @@ class ArenaPlan:
     @cached_property
     def lower_bound(self) -> Dim:
         """The most bytes of storages that are needed at one step. No placement of these storages needs less."""
-        live: Dim = 0
-        change: dict[int, Dim] = {}
-        for storage in self.storages:
-            size = ceildiv(self._sizes[storage.root], self.align) * self.align
-            change[storage.first] = change.get(storage.first, 0) + size
-            change[storage.last + 1] = change.get(storage.last + 1, 0) - size
-        found: dict[Dim, None] = {}
-        for step in sorted(change):
-            live = live + change[step]
-            found[live] = None
+        sizes = [ceildiv(self._sizes[storage.root], self.align) * self.align for storage in self.storages]
+        found = dict.fromkeys(live_totals(self._spans, sizes))
         return maximum(*found) if found else 0
+
+    @property
+    def _spans(self) -> list[tuple[int, int]]:
+        return [(storage.first, storage.last) for storage in self.storages]
 
     def at(self, sizes: Mapping[str, int] | None = None, /, **named: int) -> PlacedArena:
         """The plan in numbers at these sizes, by name.
@@ -159,8 +147,7 @@ class ArenaPlan:
         have other sizes because an assumed guard fails, or at which a value would have less than no bytes.
         """
         given = checked_sizes({**(sizes or {}), **named}, self.symbols, self._known, "arena")
-        bound: dict[str | Var, int] = dict(given.items())
-        refuse_failing(self._guards, bound, "arena", exact=True)
+        refuse_failing(self._guards, dict(given.items()), "arena", exact=True)
         counts, starts = self._function(*(given[v.name] for v in self.symbols))
         table = dict(zip(self._places, counts, strict=True))
         if negative := [name for name, count in table.items() if count < 0]:
@@ -168,15 +155,12 @@ class ArenaPlan:
         slots = slots_of(self.storages, table, self.align)
         offsets = compacted(self._layout, [storage.below for storage in self.storages], slots)
         where = {storage.root: offset for storage, offset in zip(self.storages, offsets, strict=True)}
-        roots = {name: place.root for name, place in self._places.items()}
         buffers = tuple(
-            PlacedBuffer(
-                name, where[roots[name]] * self.align + start, table[name], self._first[name], self._last[name]
-            )
-            for name, start in zip(self._places, starts, strict=True)
+            PlacedBuffer(name, where[root] * self.align + start, table[name], self._first[name], self._last[name])
+            for (name, (root, _, _)), start in zip(self._places.items(), starts, strict=True)
         )
-        spans = [(storage.first, storage.last) for storage in self.storages]
-        return PlacedArena(buffers, roots, extent(offsets, slots) * self.align, live_peak(spans, slots) * self.align)
+        bound = live_peak(self._spans, slots) * self.align
+        return PlacedArena(buffers, extent(offsets, slots) * self.align, bound)
 
     @cached_property
     def _function(self) -> Callable[..., tuple[tuple[int, ...], tuple[int, ...]]]:
@@ -190,18 +174,91 @@ class ArenaPlan:
         """Write the plan into the metadata of the model it is of; its nodes get the order of the plan. Return it.
 
         Write the types first (`result.apply`): values without a value info are listed in the metadata of the model.
-        docs/planning.md describes the entries. Raises ArgumentError for a model without the nodes of the plan.
+        docs/planning.md describes the entries. Raises ArgumentError for a model without the nodes of the plan, and if
+        steps of a function's body stand between other steps: then no order of the calls is that of the plan.
         """
-        from onnx_infer.tools.arena.annotating import annotate
-
-        facts = {"align": self.align, "size": self.size}
-        annotate(model, self.steps, self.storages, self.buffers, self._places, facts)
+        graph = model.graph
+        numbers = _reordered(self.steps, graph)
+        infos = {text(info.name): info for infos in (graph.value_info, graph.output, graph.input) for info in infos}
+        without: dict[str, Mapping[str, str]] = {}
+        for info in infos.values():
+            _write(info.metadata_props, {})  # entries of an earlier plan
+        for name, entries in _entries(self).items():
+            if name in infos:
+                _write(infos[name].metadata_props, entries)
+            else:
+                without[name] = entries
+        facts = {"version": VERSION, "align": self.align, "size": self.size, "steps": " ".join(map(str, numbers))}
+        facts["values"] = json.dumps(without) if without else None
+        _write(model.metadata_props, {name: str(fact) for name, fact in facts.items() if fact is not None})
         return model
 
+    # -- the second look ----------------------------------------------------------------------------------------------
+
     def verify(self) -> Verified:
-        """Check the plan once more, from what the steps read and write. Raises PlanError."""
-        ends = [self.end(storage) for storage in self.storages]
-        return verify(self.steps, self.storages, ends, self._places, self.outputs)
+        """Check that of two storages that are needed at one step, one lies below the other, and none is overwritten.
+
+        Raises PlanError with the step and the two values. The lives of values are worked out from what the steps read
+        and write and from the outputs of the model; those that the plan was made of are not used.
+        """
+        places, storages = self._places, self.storages
+        number = {storage.root: i for i, storage in enumerate(storages)}
+        below = self._all_below()
+        needed = self._needed_after()
+        seen: set[tuple[int, int]] = set()
+        made = {name for step in self.steps for name in step.writes}
+        present = {name for name in places if name not in made}  # inputs of the model
+        for step, later in zip(self.steps, needed, strict=True):
+            where = f"{step.operator} {step.node!r}"
+            written = [name for name in step.writes if name in places]
+            for name in written:
+                if places[name].kind != "in place":
+                    continue
+                for other in sorted(later & present):
+                    if places[other].root == places[name].root:
+                        raise PlanError(f"{where}: {name!r} is written over {other!r}, which is read later")
+            present.update(written)
+            live = sorted({number[places[name].root] for name in present})
+            for a, b in combinations(live, 2):
+                if (a, b) not in seen:
+                    seen.add((a, b))
+                    if not (below[a] >> b & 1 or below[b] >> a & 1):
+                        raise PlanError(f"{where}: {storages[a].root!r} and {storages[b].root!r} may overlap")
+            present &= later
+        return Verified(len(self.steps), len(seen), sum(len(storage.covered) for storage in storages))
+
+    def _all_below(self) -> list[int]:
+        """For each storage all that lie below it, directly or through others, as bits. PlanError if one does not."""
+        storages, ends = self.storages, [self.end(storage) for storage in self.storages]
+        found: dict[int, int] = {}
+        for start in range(len(storages)):
+            path = [start]
+            while path:
+                block = path[-1]
+                storage = storages[block]
+                under = (*storage.below, *storage.covered)
+                missing = next((x for x in under if x not in found), None)
+                if missing is not None:
+                    if missing in path:
+                        raise PlanError(f"{storage.root!r} lies below itself")
+                    path.append(missing)
+                    continue
+                path.pop()
+                found[block] = 0
+                for x in under:
+                    found[block] |= found[x] | 1 << x
+                for x in storage.covered:
+                    if not any(_is_higher(ends[y], ends[x]) for y in storage.below):
+                        raise PlanError(f"the end of {storages[x].root!r} may be above the offset of {storage.root!r}")
+        return [found[i] for i in range(len(storages))]
+
+    def _needed_after(self) -> list[set[str]]:
+        """For each step the values in the arena that a later step reads, or that are outputs of the model."""
+        needed, found = self._places.keys() & self.outputs, list[set[str]]()
+        for step in reversed(self.steps):
+            found.append(set(needed))
+            needed |= self._places.keys() & step.reads
+        return found[::-1]
 
 
 class Verified(NamedTuple):
@@ -214,80 +271,68 @@ class Verified(NamedTuple):
     by_proof: int
 
 
-def verify(
-    steps: Sequence[Step],
-    storages: Sequence[Storage],
-    ends: Sequence[Dim | None],
-    places: Mapping[str, Place],
-    outputs: Iterable[str],
-) -> Verified:
-    """Check that of two storages that are needed at one step, one lies below the other, and that none is overwritten.
-
-    Raises PlanError with the step and the two values. The lives of values are worked out from the steps and the outputs
-    of the model; those that the plan was made of are not used. `ends`: where each storage ends.
-    """
-    number = {storage.root: i for i, storage in enumerate(storages)}
-    below = _all_below(storages, ends)
-    needed = _needed_after(steps, {name for name in outputs if name in places}, places)
-    seen: set[tuple[int, int]] = set()
-    made = {name for step in steps for name in step.writes}
-    present = {name for name in places if name not in made}  # inputs of the model
-    for i, step in enumerate(steps):
-        written = [name for name in step.writes if name in places]
-        for name in written:
-            if places[name].kind != "in place":
-                continue
-            for other in sorted(needed[i] & present):
-                if places[other].root == places[name].root:
-                    raise PlanError(f"{_where(step)}: {name!r} is written over {other!r}, which is read later")
-        present.update(written)
-        live = sorted({number[places[name].root] for name in present})
-        for a, b in combinations(live, 2):
-            if (a, b) not in seen:
-                seen.add((a, b))
-                if not (below[a] >> b & 1 or below[b] >> a & 1):
-                    raise PlanError(f"{_where(step)}: {storages[a].root!r} and {storages[b].root!r} may overlap")
-        present &= needed[i]
-    return Verified(len(steps), len(seen), sum(len(storage.covered) for storage in storages))
-
-
-def _where(step: Step) -> str:
-    return f"{step.operator} {step.node!r}"
-
-
-def _all_below(storages: Sequence[Storage], ends: Sequence[Dim | None]) -> list[int]:
-    """For each storage all that lie below it, directly or through others, as bits. Raises PlanError if one does not."""
-    found: dict[int, int] = {}
-    for start in range(len(storages)):
-        path = [start]
-        while path:
-            block = path[-1]
-            storage = storages[block]
-            under = (*storage.below, *storage.covered)
-            missing = next((x for x in under if x not in found), None)
-            if missing is not None:
-                if missing in path:
-                    raise PlanError(f"{storage.root!r} lies below itself")
-                path.append(missing)
-                continue
-            path.pop()
-            found[block] = 0
-            for x in under:
-                found[block] |= found[x] | 1 << x
-            for x in storage.covered:
-                if not any(_is_higher(ends[y], ends[x]) for y in storage.below):
-                    raise PlanError(f"the end of {storages[x].root!r} may be above the offset of {storage.root!r}")
-    return [found[i] for i in range(len(storages))]
-
-
 def _is_higher(end: Dim | None, other: Dim | None) -> bool:
     return end is not None and other is not None and at_least(end - other, 0)
 
 
-def _needed_after(steps: Sequence[Step], outputs: set[str], places: Mapping[str, Place]) -> list[set[str]]:
-    """For each step the values in the arena that a later step reads, or that are outputs of the model."""
-    needed, found = set(outputs), list[set[str]]()
-    for step in reversed(steps):
-        found.append(set(needed))
-        needed |= {name for name in step.reads if name in places}
-    return found[::-1]
+# -- metadata ----------------------------------------------------------------------------------------------------------
+
+
+def _entries(plan: ArenaPlan) -> dict[str, dict[str, str]]:
+    """The entries of each value in the arena. Only the root of a buffer says what lies below."""
+    numbers = {storage.root: number for number, storage in enumerate(plan.storages)}
+    found = {}
+    for buffer in plan.buffers:
+        number = numbers[buffer.root]
+        facts = {
+            "buffer": number, "kind": buffer.kind, "start": plan._places[buffer.value].start, "bytes": buffer.size,
+            "first": buffer.first, "last": buffer.last,
+        }  # fmt: skip
+        entries = {name: str(fact) for name, fact in facts.items()}
+        if buffer.offset is not None and len(offset := str(buffer.offset)) <= _LONGEST:
+            entries["offset"] = offset
+        if buffer.root == buffer.value:
+            entries["below"] = " ".join(map(str, plan.storages[number].below))
+        found[buffer.value] = entries
+    return found
+
+
+def _write(properties: Any, entries: Mapping[str, str]) -> None:
+    """Let these be the entries of a plan in a list of properties."""
+    others = [(entry.key, entry.value) for entry in properties if not entry.key.startswith(ARENA)]
+    del properties[:]
+    for key, value in [*others, *((f"{ARENA}{name}", value) for name, value in entries.items())]:
+        properties.add(key=key, value=value)
+
+
+def _reordered(steps: Sequence[Step], graph: GraphProto) -> list[int]:
+    """Put the nodes into the order of the plan, constants first. For each step the number of its node afterwards."""
+    order = [
+        step.graph_node
+        for place, step in enumerate(steps)
+        if not place or steps[place - 1].graph_node != step.graph_node
+    ]
+    if len(order) != len(set(order)):
+        raise ArgumentError("annotate: nodes of a function stand between others; inline the function first")
+    places = _places(steps, graph)
+    if missing := next((step for step in steps if step.graph_node not in places), None):
+        raise ArgumentError(f"annotate: the model has no node {missing.operator} {missing.node!r}")
+    if sorted(order, key=places.__getitem__) != order:
+        _permute(graph, order, places)
+        places = _places(steps, graph)
+    return [places[step.graph_node] for step in steps]
+
+
+def _places(steps: Iterable[Step], graph: GraphProto) -> dict[int, int]:
+    """The number of a node in the plan -> its place in a graph, by what it writes."""
+    maker = {text(name): place for place, node in enumerate(graph.node) for name in node.output if name}
+    return {step.graph_node: maker[name] for step in steps for name in step.writes if name in maker}
+
+
+def _permute(graph: GraphProto, order: Sequence[int], places: Mapping[int, int]) -> None:
+    """Nodes that are constants, which read nothing, come first; then the others in this order."""
+    ordered = [places[number] for number in order]
+    others = sorted(set(range(len(graph.node))) - set(ordered))
+    nodes = [NodeProto.FromString(graph.node[place].SerializeToString()) for place in (*others, *ordered)]
+    del graph.node[:]
+    graph.node.extend(nodes)

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from onnx_infer.errors import ArgumentError
-from onnx_infer.tools.arena.placing import LARGEST, Layout, layout_of, live_peak, lives_of, order_of, placed
+from onnx_infer.tools.arena.placing import LARGEST, Layout, Lives, layout_of, live_peak, lives_of, order_of, placed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from onnx_infer.tools.arena.placing import Lives
+    from onnx_infer.tools.planning.scheduled import ScheduledNode
 
     Integers = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -217,10 +217,10 @@ class _Search:
 class Flow:
     """What nodes read and write: the values of each node by number, and the nodes that must come before it."""
 
-    def __init__(self, reads: Sequence[Iterable[str]], writes: Sequence[Iterable[str]], outputs: Iterable[str]) -> None:
-        maker = {name: number for number, names in enumerate(writes) for name in names}
-        self.writes = [tuple(names) for names in writes]
-        self.made = [tuple(dict.fromkeys(name for name in names if name in maker)) for names in reads]
+    def __init__(self, nodes: Sequence[ScheduledNode], outputs: Iterable[str]) -> None:
+        self.writes = [node.writes for node in nodes]
+        maker = {name: number for number, names in enumerate(self.writes) for name in names}
+        self.made = [tuple(dict.fromkeys(name for name in node.reads if name in maker)) for node in nodes]
         self.before = [tuple(dict.fromkeys(maker[name] for name in names)) for names in self.made]
         self.outputs = frozenset(outputs)
         self.readers: dict[str, int] = dict.fromkeys(maker, 0)

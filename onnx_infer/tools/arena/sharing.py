@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from onnx_infer.operators.rule import NO_FACETS
+from onnx_infer.operators.rule import NO_FACETS, Facets
 from onnx_infer.results.sources import without_computed
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, SymTensor, Value
@@ -15,7 +15,6 @@ from onnx_infer.values.tensor import Dim, SymTensor, Value
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from onnx_infer.operators.rule import Facets
     from onnx_infer.tools.planning.scheduled import ScheduledNode
 
 
@@ -46,6 +45,20 @@ class Storage(NamedTuple):
     below: tuple[int, ...] = ()
     covered: tuple[int, ...] = ()
     offset: Dim | None = 0
+
+
+class Shared(NamedTuple):
+    """What shares storage in one order of the nodes.
+
+    `places`: of each value in the arena, in the order of births; `outside_views`: of views of values outside, which are
+    outside, too; `last`: the last step at which each value is needed.
+    """
+
+    steps: tuple[Step, ...]
+    places: dict[str, Place]
+    outside_views: dict[str, Place]
+    last: dict[str, int]
+    storages: list[Storage]
 
 
 class Buffer(NamedTuple):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from onnx_infer.tools.cli.texts import (
@@ -18,7 +20,6 @@ from onnx_infer.tools.cli.texts import (
     sizes,
 )
 from onnx_infer.tools.cli.together import check_together
-from onnx_infer.tools.cli.versions import HelpText, PrintVersions
 from symdim.errors import printable
 
 if TYPE_CHECKING:
@@ -89,6 +90,51 @@ class _Parser(argparse.ArgumentParser):
         super().error(printable(message))
 
 
+class HelpText(argparse.RawDescriptionHelpFormatter):
+    """The text of `--help`, in lines of at most 80 characters."""
+
+    def __init__(self, prog: str) -> None:
+        from shutil import get_terminal_size  # argparse, too, imports it for a help text only
+
+        super().__init__(prog, width=min(80, get_terminal_size((80, 24)).columns))
+
+
+class PrintVersions(argparse.Action):
+    """Prints the versions, without importing onnx."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
+        super().__init__(option_strings, dest, nargs=0, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from symdim import __version__
+
+        python = ".".join(map(str, sys.version_info[:3]))
+        print(f"{parser.prog} {__version__} ({_onnx()}, Python {python})")
+        parser.exit()
+
+
+def _onnx() -> str:
+    """The installed onnx and its version, which the folder with its metadata has in its name.
+
+    `importlib.metadata`, whose import costs as much as all else here, is for an onnx that lies elsewhere.
+    """
+    from importlib.util import find_spec
+
+    spec = find_spec("onnx")
+    if spec is None or spec.origin is None:
+        return "no onnx"
+    beside = os.listdir(os.path.dirname(os.path.dirname(spec.origin)))
+    found = [name for name in beside if name.startswith("onnx-") and name.endswith(".dist-info")]
+    if len(found) == 1:
+        return f"onnx {found[0].removeprefix('onnx-').removesuffix('.dist-info')}"
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return f"onnx {version('onnx')}"
+    except PackageNotFoundError:
+        return "onnx without metadata"
+
+
 def command_parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="onnx-infer",
@@ -104,158 +150,116 @@ def command_parser() -> argparse.ArgumentParser:
         help="an .onnx file; external data is not read. A folder or several files: all models, in worker processes",
     )  # fmt: skip
     source.add_argument("--demo", action="store_true", help="run on a built-in demo model")
-    _add_inference(parser.add_argument_group("inference"))
-    _add_output(parser.add_argument_group("output"))
-    _add_planning(parser.add_argument_group("costs, memory and differences"))
-    _add_arena(parser.add_argument_group("memory arena"))
-    _add_dynamic(parser.add_argument_group("making a model dynamic"))
-    _add_fleets(parser.add_argument_group("many models"))
-    _add_other_forms(parser.add_argument_group("reports and code generation"))
+    for title, options in _GROUPS.items():
+        group = parser.add_argument_group(title)
+        target = group.add_mutually_exclusive_group() if title == "output" else group
+        for name, settings in options.items():
+            names = ("-o", name) if name == "--output" else (name,)
+            (target if name in _TARGETS else group).add_argument(*names, **settings)
     return parser
 
 
-def _add_dynamic(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--dynamic", metavar="INPUT:AXIS=SYMBOL", type=freed_axis, action="append", default=[],
-        help="make an axis of an input dynamic; *:0=batch: of all inputs with the same size there; repeatable",
-    )  # fmt: skip
-    group.add_argument("--apply", action="store_true", help="make the proposed changes")
-    group.add_argument(
-        "--unfinished", action="store_true", help="make the changes and write the model even if sizes are still fixed"
-    )
+_TARGETS = ("--output", "--in-place")
+"""The options that say where a model is written, of which a call has one."""
 
 
-def _add_fleets(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--json-lines",
-        metavar="OUT",
-        help="write a line for each model to this file; unchanged models are not run again",
-    )
-    group.add_argument("--force", action="store_true", help="with --json-lines: run unchanged models again")
-    group.add_argument("--jobs", metavar="N", type=positive, help="number of worker processes; default: 1")
-    group.add_argument("--timeout", metavar="SECONDS", type=positive, help="time limit for one model; default: 300")
-    group.add_argument(
-        "--max-worker-memory", metavar="BYTES", type=byte_count, help="memory limit of a worker, e.g. 2GB"
-    )
+def _switch(help: str) -> dict[str, Any]:
+    return {"action": "store_true", "help": help}
 
 
-def _add_inference(group: argparse._ArgumentGroup) -> None:
-    def repeatable(name: str, metavar: str, help: str, read: Callable[[str], Any] = str, dest: str = "") -> None:
-        group.add_argument(
-            name, metavar=metavar, type=read, action="append", default=[], help=f"{help}; repeatable",
-            dest=dest or name.strip("-").replace("-", "_"),
-        )  # fmt: skip
-
-    repeatable("--bind", "NAME=SIZE,...", "replace symbols by numbers, N=4,M=8, or by expressions, H=32*h", bindings)
-    repeatable(
-        "--input-shape", "INPUT:SIZES", "the shape of an input: x:1,3,224,224; ? is what the model has", input_shape
-    )
-    repeatable("--rename", "OLD=NEW", "rename a symbol, before anything else", renaming)
-    repeatable("--bounds", "NAME=LO..HI,...", "range of a symbol: batch=1..8,seq=1..128", intervals)
-    repeatable("--value", "INPUT=VALUE", "elements of an input: sr=16000, axes=[0, 1]", input_value, "values")
-    repeatable("--assume", "RELATION", "assume a relation between symbols, e.g. 'H %% 32 == 0'")
-    repeatable(
-        "--import", "MODULE", "import a module with rules first; it may be in the current folder", dest="modules"
-    )
-    group.add_argument("--bidirectional", action="store_true", help="also infer the shapes of inputs from their uses")
-    group.add_argument("--assume-declared", action="store_true", help="trust the shapes declared in the model")
-    group.add_argument(
-        "--initializers",
-        choices=("overridable", "constant"),
-        help="initializers that are also inputs: unknown, since a caller may override them (default), or constants",
-    )
-    group.add_argument(
-        "--broadcast", choices=("onnx", "strict"),
-        help="strict: treat two symbols that are broadcast together as equal; default: onnx",
-    )  # fmt: skip
-    group.add_argument(
-        "--policy", choices=POLICIES, help="how declared types are merged with inferred ones; default: refine"
-    )
+def _one(metavar: str, read: Callable[[str], Any], help: str) -> dict[str, Any]:
+    return {"metavar": metavar, "type": read, "help": help}
 
 
-def _add_output(group: argparse._ArgumentGroup) -> None:
-    target = group.add_mutually_exclusive_group()
-    target.add_argument("-o", "--output", metavar="FILE", help="write the model with the inferred types")
-    target.add_argument("--in-place", action="store_true", help="write the model to the file that was read")
-    group.add_argument("--fold", action="store_true", help="write a smaller model that computes the same")
-    group.add_argument(
-        "--keep-guards",
-        action="store_true",
-        help="with --fold: keep nodes that can reject inputs, so the original error message is preserved",
-    )
-    group.add_argument("--copy-data", action="store_true", help="copy external data beside the model that is written")
-    group.add_argument(
-        "--contract", action="store_true", help="with -o: store bounds, guards and upper bounds in the graph's metadata"
-    )
-    group.add_argument(
-        "--check", action="store_true",
-        help="check sizes (--bind, --input-shape) and elements (--value) against the contract stored in the file; with"
-        " --fold and -o: run both files in onnxruntime at a few sizes, and compare their outputs",
-    )  # fmt: skip
-    group.add_argument(
-        "--fail-on", choices=("unknown", "guards"), action="append", default=[],
-        help="exit with 1 if a value is not exact, or if there are guards; repeatable",
-    )  # fmt: skip
-    group.add_argument(
-        "--format", choices=("text", "github"), help="github: each error as an annotation of GitHub Actions"
-    )
-    group.add_argument("--quiet", action="store_true", help="print only problems")
-    group.add_argument("--explain", metavar="VALUE", help="show where the type of this value comes from")
-    group.add_argument("--json", action="store_true", help="print JSON")
-    group.add_argument("--all", action="store_true", help="print all values")
-    group.add_argument("--full", action="store_true", help="do not shorten lines to the width of the terminal")
+def _choice(choices: Sequence[str], help: str) -> dict[str, Any]:
+    return {"choices": choices, "help": help}
 
 
-def _add_planning(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--costs", action="store_true", help="parameters and multiply-adds, by layer and by node")
-    group.add_argument("--memory", action="store_true", help="peak memory, its node, and memory by layer")
-    group.add_argument(
-        "--max-memory",
-        metavar="BYTES",
-        type=byte_count,
-        help="the largest size of the remaining symbol that fits, e.g. 8GB, 512MiB",
-    )
-    group.add_argument("--diff", metavar="OTHER", help="compare with another export of the model")
+def _many(metavar: str | None, read: Callable[[str], Any], help: str, **others: Any) -> dict[str, Any]:
+    return {"metavar": metavar, "type": read, "action": "append", "default": [], "help": help, **others}
 
 
-def _add_arena(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--arena", action="store_true", help="an offset for each value in one buffer, for all sizes")
-    group.add_argument(
-        "--align", metavar="BYTES", type=positive, help="alignment of buffer offsets in bytes; default: 64"
-    )
-    group.add_argument("--order", choices=("file", "least"), help="execution order; least: one that needs less memory")
-    group.add_argument(
-        "--caller-owned", choices=("none", "inputs", "outputs", "inputs,outputs"),
-        help="what the caller allocates, outside the arena; default: inputs",
-    )  # fmt: skip
-    group.add_argument(
-        "--at", metavar="NAME=SIZE,...", type=sizes, action="append", default=[],
-        help="sizes to optimize the plan for and to report; repeatable; default: several magnitudes",
-    )  # fmt: skip
-    group.add_argument("--annotate-arena", action="store_true", help="with -o: store the plan in the values' metadata")
-    group.add_argument(
-        "--fits",
-        metavar="BYTES",
-        type=byte_count,
-        help="check that the peak stays within BYTES for all sizes in --bounds",
-    )
-
-
-def _add_other_forms(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--html", metavar="FILE", help="write an interactive HTML report")
-    group.add_argument(
-        "--emit", choices=FILE_KINDS,
-        help="print code that computes all sizes: a C file, its header (h), or a JavaScript module",
-    )  # fmt: skip
-    group.add_argument(
-        "--name", metavar="NAME", type=identifier, help="with --emit: prefix of all C names; default: the file's name"
-    )
-    group.add_argument(
-        "--no-names",
-        action="store_true",
-        help="with --emit: omit names of values and texts of guards from the C tables",
-    )
-    group.add_argument(
-        "--lint", action="store_true", help="report what onnx's checker or onnxruntime rejects when loading the model"
-    )
-    group.add_argument("--dialect", choices=DIALECTS, help="syntax in which sizes and guards are printed")
+_GROUPS: dict[str, dict[str, dict[str, Any]]] = {
+    "inference": {
+        "--bind": _many("NAME=SIZE,...", bindings,
+            "replace symbols by numbers, N=4,M=8, or by expressions, H=32*h; repeatable"),
+        "--input-shape": _many("INPUT:SIZES", input_shape,
+            "the shape of an input: x:1,3,224,224; ? is what the model has; repeatable"),
+        "--rename": _many("OLD=NEW", renaming, "rename a symbol, before anything else; repeatable"),
+        "--bounds": _many("NAME=LO..HI,...", intervals, "range of a symbol: batch=1..8,seq=1..128; repeatable"),
+        "--value": _many("INPUT=VALUE", input_value,
+            "elements of an input: sr=16000, axes=[0, 1]; repeatable", dest="values"),
+        "--assume": _many("RELATION", str, "assume a relation between symbols, e.g. 'H %% 32 == 0'; repeatable"),
+        "--import": _many("MODULE", str,
+            "import a module with rules first; it may be in the current folder; repeatable", dest="modules"),
+        "--bidirectional": _switch("also infer the shapes of inputs from their uses"),
+        "--assume-declared": _switch("trust the shapes declared in the model"),
+        "--initializers": _choice(("overridable", "constant"),
+            "initializers that are also inputs: unknown, since a caller may override them (default), or constants"),
+        "--broadcast": _choice(("onnx", "strict"),
+            "strict: treat two symbols that are broadcast together as equal; default: onnx"),
+        "--policy": _choice(POLICIES, "how declared types are merged with inferred ones; default: refine"),
+    },
+    "output": {
+        "--output": _one("FILE", str, "write the model with the inferred types"),
+        "--in-place": _switch("write the model to the file that was read"),
+        "--fold": _switch("write a smaller model that computes the same"),
+        "--keep-guards": _switch(
+            "with --fold: keep nodes that can reject inputs, so the original error message is preserved"),
+        "--copy-data": _switch("copy external data beside the model that is written"),
+        "--contract": _switch("with -o: store bounds, guards and upper bounds in the graph's metadata"),
+        "--check": _switch(
+            "check sizes (--bind, --input-shape) and elements (--value) against the contract stored in the file; with"
+            " --fold and -o: run both files in onnxruntime at a few sizes, and compare their outputs"),
+        "--fail-on": _many(None, str,
+            "exit with 1 if a value is not exact, or if there are guards; repeatable", choices=("unknown", "guards")),
+        "--format": _choice(("text", "github"), "github: each error as an annotation of GitHub Actions"),
+        "--quiet": _switch("print only problems"),
+        "--explain": _one("VALUE", str, "show where the type of this value comes from"),
+        "--json": _switch("print JSON"),
+        "--all": _switch("print all values"),
+        "--full": _switch("do not shorten lines to the width of the terminal"),
+    },
+    "costs, memory and differences": {
+        "--costs": _switch("parameters and multiply-adds, by layer and by node"),
+        "--memory": _switch("peak memory, its node, and memory by layer"),
+        "--max-memory": _one("BYTES", byte_count,
+            "the largest size of the remaining symbol that fits, e.g. 8GB, 512MiB"),
+        "--diff": _one("OTHER", str, "compare with another export of the model"),
+    },
+    "memory arena": {
+        "--arena": _switch("an offset for each value in one buffer, for all sizes"),
+        "--align": _one("BYTES", positive, "alignment of buffer offsets in bytes; default: 64"),
+        "--order": _choice(("file", "least"), "execution order; least: one that needs less memory"),
+        "--caller-owned": _choice(("none", "inputs", "outputs", "inputs,outputs"),
+            "what the caller allocates, outside the arena; default: inputs"),
+        "--at": _many("NAME=SIZE,...", sizes,
+            "sizes to optimize the plan for and to report; repeatable; default: several magnitudes"),
+        "--annotate-arena": _switch("with -o: store the plan in the values' metadata"),
+        "--fits": _one("BYTES", byte_count, "check that the peak stays within BYTES for all sizes in --bounds"),
+    },
+    "making a model dynamic": {
+        "--dynamic": _many("INPUT:AXIS=SYMBOL", freed_axis,
+            "make an axis of an input dynamic; *:0=batch: of all inputs with the same size there; repeatable"),
+        "--apply": _switch("make the proposed changes"),
+        "--unfinished": _switch("make the changes and write the model even if sizes are still fixed"),
+    },
+    "many models": {
+        "--json-lines": _one("OUT", str,
+            "write a line for each model to this file; unchanged models are not run again"),
+        "--force": _switch("with --json-lines: run unchanged models again"),
+        "--jobs": _one("N", positive, "number of worker processes; default: 1"),
+        "--timeout": _one("SECONDS", positive, "time limit for one model; default: 300"),
+        "--max-worker-memory": _one("BYTES", byte_count, "memory limit of a worker, e.g. 2GB"),
+    },
+    "reports and code generation": {
+        "--html": _one("FILE", str, "write an interactive HTML report"),
+        "--emit": _choice(FILE_KINDS,
+            "print code that computes all sizes: a C file, its header (h), or a JavaScript module"),
+        "--name": _one("NAME", identifier, "with --emit: prefix of all C names; default: the file's name"),
+        "--no-names": _switch("with --emit: omit names of values and texts of guards from the C tables"),
+        "--lint": _switch("report what onnx's checker or onnxruntime rejects when loading the model"),
+        "--dialect": _choice(DIALECTS, "syntax in which sizes and guards are printed"),
+    },
+}  # fmt: skip
+"""The options by the heading of `--help`, each with what argparse is told of it."""

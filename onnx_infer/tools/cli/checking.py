@@ -44,14 +44,9 @@ def _text(verdict: Verdict) -> str:
     """The verdict, a line for each statement."""
     lines = [f"broken: {broken}" for broken in verdict.broken]
     lines += [f"not checked: {text}" for text in verdict.unchecked]
-    head = (
-        []
-        if verdict.broken
-        else ["no violation found, but not everything was checked"]
-        if lines
-        else ["the contract holds"]
-    )
-    return "\n".join(map(printable, [*head, *lines]))
+    if not verdict.broken:
+        lines.insert(0, "no violation found, but not everything was checked" if lines else "the contract holds")
+    return "\n".join(map(printable, lines))
 
 
 def _json(verdict: Verdict) -> dict[str, Any]:

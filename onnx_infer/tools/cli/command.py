@@ -16,8 +16,7 @@ from onnx_infer.protobuf.files import same_path
 from onnx_infer.protobuf.specialize import specialize, with_input_shapes
 from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK, WrongCall, inference_options
 from onnx_infer.tools.cli.files import check_target, demo_model, read, write, write_text
-from onnx_infer.tools.cli.github import annotation
-from onnx_infer.tools.cli.terminal import progress, show, width
+from onnx_infer.tools.cli.terminal import annotation, progress, show, width
 from onnx_infer.tools.cli.together import STANDARD
 from onnx_infer.tools.report.layout import WIDTH
 from onnx_infer.tools.report.rows import Rows
@@ -221,10 +220,7 @@ def _import(modules: list[str]) -> None:
 
 def _model(options: Namespace, path: str | None) -> ModelProto:
     """The model of a file (None: the demo) with the symbols of `--rename` renamed and those of `--bind` fixed."""
-    if path is None:
-        model = demo_model()
-    else:
-        model = read(path)
+    model = demo_model() if path is None else read(path)
     for option in _CHANGES:
         if given := dict(getattr(options, option)):
             model = _changed(model, option, given)

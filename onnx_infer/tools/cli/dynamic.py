@@ -87,7 +87,8 @@ def report(made: Dynamic, options: Namespace, limit: int | None, width: int | No
     outputs = [f"  {name}: {made.result.types[name]}" for name in made.result.outputs if name in made.result.types]
     sections = [[f"{'made dynamic' if is_done(made) else 'to make dynamic'}: {sizes}"]]
     if made.changes:
-        heading = "changed:" if made.applied else f"proposed changes ({_how(options)}):"
+        how = "use --unfinished to make them anyway" if options.apply else "use --apply to make them"
+        heading = "changed:" if made.applied else f"proposed changes ({how}):"
         sections.append([heading, *limited(alike(made.changes), limit)])
     if made.pins:
         pins = alike(made.pins)
@@ -102,22 +103,11 @@ def report(made: Dynamic, options: Namespace, limit: int | None, width: int | No
         verb = "is" if len(symbols) == 1 else "are"
         sections.append([f"done: {', '.join(symbols)} {verb} now dynamic", _ONE_PATH])
     else:
-        sections.append([_unfinished(made)])
-    return text_of(sections, width)
-
-
-def _how(options: Namespace) -> str:
-    """The options that make the changes."""
-    return "use --unfinished to make them anyway" if options.apply else "use --apply to make them"
-
-
-def _unfinished(made: Dynamic) -> str:
-    """What is left, in one line."""
-    counts = {"pin": len(made.pins), "doubt": len(made.doubts)}
-    if not made.is_free:
+        counts = {"pin": len(made.pins), "doubt": len(made.doubts)}
         left = [f"{number} {what}{'s' * (number != 1)}" for what, number in counts.items() if number]
-        return f"not yet dynamic: {' and '.join(left)} left"
-    return "not yet dynamic: the changes are not made"
+        what_is_left = f"{' and '.join(left)} left" if left else "the changes are not made"
+        sections.append([f"not yet dynamic: {what_is_left}"])
+    return text_of(sections, width)
 
 
 def is_done(made: Dynamic) -> bool:
@@ -137,14 +127,12 @@ def alike(found: Sequence[Change | Pin]) -> list[str]:
     for each in found:
         key = re.sub("'[^']*'", lambda name: re.sub(r"\d+", "#", name[0]), str(each))
         groups.setdefault(key, []).append(each)
-    return [f"  {same[0]}{_how_often(same)}" for same in groups.values()]
-
-
-def _how_often(same: Sequence[Change | Pin]) -> str:
-    if len(same) == 1:
-        return ""
-    layers = {layer_of(each.node) for each in same} - {""}
-    return f" (the same in {len(layers)} layers)" if len(layers) == len(same) else f" (the same at {len(same)} nodes)"
+    lines = []
+    for same in groups.values():
+        layers = {layer_of(each.node) for each in same} - {""}
+        where = f"in {len(layers)} layers" if len(layers) == len(same) else f"at {len(same)} nodes"
+        lines.append(f"  {same[0]} (the same {where})" if len(same) > 1 else f"  {same[0]}")
+    return lines
 
 
 def grouped(doubts: Iterable[Doubt]) -> list[str]:
@@ -183,8 +171,8 @@ def _plain(made: Dynamic, options: Namespace) -> dict[str, Any]:
         "free": is_done(made),
         "symbols": made.traced,
         "changes": [{field: plain(getattr(change, field)) for field in fields} for change in made.changes],
-        "pins": [pin._asdict() for pin in made.pins],
-        "doubts": [doubt._asdict() for doubt in made.doubts],
+        "pins": plain(made.pins),
+        "doubts": plain(made.doubts),
         "inputs": {name: str(types[name]) for name in made.result.inputs},
         "outputs": {name: str(types[name]) for name in made.result.outputs if name in types},
     }

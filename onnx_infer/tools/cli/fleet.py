@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from onnx_infer.tools.cli.arguments import MODEL_ERRORS, OK, WrongCall, inference_options
 from onnx_infer.tools.cli.files import failure
-from onnx_infer.tools.cli.github import annotation
-from onnx_infer.tools.cli.terminal import show
+from onnx_infer.tools.cli.terminal import annotation, show
 from onnx_infer.tools.fleets.fleet import LOST, Totals, run_fleet
 from onnx_infer.tools.fleets.journal import ForeignFileError
 from onnx_infer.tools.fleets.worker import Limits
-from onnx_infer.tools.report.numbers import readable_bytes
+from onnx_infer.tools.report.layout import readable_bytes
 from symdim.errors import printable
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.api import infer
@@ -67,15 +68,8 @@ def _constants(model: ModelProto) -> tuple[int, int]:
     initializers = [
         x for root in (model.graph, *model.functions) for g in graphs_of(root) for x in getattr(g, "initializer", ())
     ]
-    size = sum(_bytes(x.data_type, x.dims) for x in initializers if not x.external_data)
-    return len(initializers) + sum(op == _CONSTANT for op in _operators(model)), size
-
-
-def _bytes(dtype: int, dims: Any) -> int:
-    count = 1
-    for size in dims:
-        count *= size
-    return (count * dt.BITS.get(dtype, 0) + 7) // 8
+    bits = [prod(x.dims) * dt.BITS.get(x.data_type, 0) for x in initializers if not x.external_data]
+    return len(initializers) + sum(op == _CONSTANT for op in _operators(model)), sum(-(-count // 8) for count in bits)
 
 
 def check(source: str, target: str, result: InferenceResult) -> tuple[str, bool]:

@@ -1,4 +1,4 @@
-"""Output on a terminal: its width, colours if rich is installed, a progress line, and pipes that may close."""
+"""Output: the width of a terminal, colours if rich is installed, a progress line, pipes that may close, annotations."""
 
 from __future__ import annotations
 
@@ -78,6 +78,25 @@ def _show_in_colours(text: str, stream: TextIO) -> bool:
         lines.highlight_regex(pattern, style)
     Console(file=stream, highlight=False, force_terminal=True).print(lines, soft_wrap=True)
     return True
+
+
+def annotation(path: str, title: str, message: str) -> str:
+    """The line of a log that GitHub Actions show as an error of a file.
+
+    >>> annotation("models/a,b.onnx", "MatMul (opset 13) 'y'", "inner sizes differ: 64 != 48\\n  100% sure")
+    "::error file=models/a%2Cb.onnx,title=MatMul (opset 13) 'y'::inner sizes differ: 64 != 48%0A  100%25 sure"
+    """
+    return f"::error file={_property(path)},title={_property(title)}::{_escaped(message)}"
+
+
+def _escaped(text: str) -> str:
+    for sign in "%\r\n":
+        text = text.replace(sign, f"%{ord(sign):02X}")
+    return text
+
+
+def _property(text: str) -> str:
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """Two models side by side: whether a run can tell them apart, and what differs in words.
 
-    comparison.py   two results -> what differs, and the verdict     told.py       it as text and JSON
+    comparison.py   two results -> what differs, and the verdict     report.py     it as text and JSON
     graphs.py       graphs and functions as plain nodes and values   contents.py   constants by their bits, in blocks
     matching.py     values that compute the same, pairs of nodes     types.py      types and guards
     differences.py  what differs in the pairs

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from onnx_infer.operators.lookup import operators_of
+from onnx_infer.operators.operator import operators_of
 from onnx_infer.protobuf.reading import OVERRIDABLE, function_key, opset_imports
 from onnx_infer.tools.comparison.contents import Contents
 from onnx_infer.tools.comparison.differences import ConstantDifference, Differences, NodeDifference

@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from onnx import TensorProto
+from onnx import NodeProto, SparseTensorProto, TensorProto
 
 from onnx_infer.protobuf.files import is_in_reach
+from onnx_infer.tools.materialization import literal_tensor
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from onnx import NodeProto, SparseTensorProto
 
 _BLOCK = 1 << 20
 """The bytes that are read at once. Each block has whole elements."""
@@ -167,32 +167,20 @@ def of_strings(dims: tuple[int, ...], strings: tuple[bytes, ...]) -> Content:
     return Content(dt.STRING, dims, lambda: (b"%d:%s" % (len(s), s) for s in strings), strings)
 
 
-_LITERALS: dict[str, tuple[int, str]] = {
-    "value_float": (dt.FLOAT, "<f4"), "value_floats": (dt.FLOAT, "<f4"), "value_int": (dt.INT64, "<i8"),
-    "value_ints": (dt.INT64, "<i8"),
-}  # fmt: skip
-
-
 def literal(node: NodeProto, contents: Contents) -> Content | None:
     """The content of a Constant node, which is the same as that of an initializer; None for other nodes."""
-    if node.op_type != "Constant" or node.domain not in ("", "ai.onnx") or len(node.attribute) != 1 or node.input:
+    if node.input or len(node.output) != 1:
+        return None
+    if (tensor := literal_tensor(node)) is not None:
+        return contents.of(tensor)
+    if node.op_type != "Constant" or node.domain not in ("", "ai.onnx") or len(node.attribute) != 1:
         return None
     (attribute,) = node.attribute
-    if attribute.ref_attr_name or len(node.output) != 1:
+    if attribute.ref_attr_name or attribute.name not in ("value_string", "value_strings"):
         return None
-    if attribute.name == "value":
-        return contents.of(attribute.t)
-    if attribute.name in ("value_string", "value_strings"):
-        is_one = attribute.name == "value_string"
-        return of_strings(*(((), (attribute.s,)) if is_one else ((len(attribute.strings),), tuple(attribute.strings))))
-    if attribute.name not in _LITERALS:
-        return None
-    kind, code = _LITERALS[attribute.name]
-    is_float, is_one = kind == dt.FLOAT, not attribute.name.endswith("s")
-    value: Any = attribute.f if is_float else attribute.i
-    values = [value] if is_one else list(attribute.floats if is_float else attribute.ints)
-    data = np.array(values, code).tobytes()
-    return Content(kind, () if is_one else (len(values),), lambda: _parts(data))
+    if attribute.name == "value_string":
+        return of_strings((), (attribute.s,))
+    return of_strings((len(attribute.strings),), tuple(attribute.strings))
 
 
 def differing(first: Content, second: Content) -> str:

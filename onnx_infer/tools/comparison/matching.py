@@ -11,14 +11,12 @@ of which it is not known, the first of one model goes with the first of the othe
 from __future__ import annotations
 
 from collections import Counter, deque
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from onnx_infer.tools.comparison.graphs import GraphNode, GraphValue, ValueGraph, parts_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import TypeAlias
 
     Ends: TypeAlias = "list[tuple[GraphValue, GraphValue]]"
 
@@ -106,16 +104,11 @@ class Pairs:
                 if a is not None and b is not None:
                     self.add(a, b)
 
-    def are_free(self, first: GraphNode, second: GraphNode) -> bool:
-        """Whether neither has a partner."""
-        return first not in self.of and second not in self.taken
-
 
 def match(first: ValueGraph, second: ValueGraph, pairs: Pairs, ends: Ends) -> None:
     """Pair the nodes of two graphs. `ends`: their outputs in pairs."""
-    for numbers in (pairs.same, pairs.alike):
-        _by_key(first, second, pairs, partial(_number_and_name, numbers))
-        _by_key(first, second, pairs, partial(_number, numbers))
+    _by_number(first, second, pairs, pairs.same)
+    _by_number(first, second, pairs, pairs.alike)
     mean_something = _names_mean_something(first, second)
     if mean_something:
         _by_key(first, second, pairs, lambda node, _: (node.operator, _name(node)))
@@ -124,12 +117,10 @@ def match(first: ValueGraph, second: ValueGraph, pairs: Pairs, ends: Ends) -> No
         _by_key(first, second, pairs, lambda node, _: _name(node))
 
 
-def _number_and_name(numbers: tuple[Numbers, Numbers], node: GraphNode, side: int) -> object:
-    return numbers[side][node], _name(node)
-
-
-def _number(numbers: tuple[Numbers, Numbers], node: GraphNode, side: int) -> object:
-    return numbers[side][node]
+def _by_number(first: ValueGraph, second: ValueGraph, pairs: Pairs, numbers: tuple[Numbers, Numbers]) -> None:
+    """Pair the free nodes that compute the same, those of one name first."""
+    _by_key(first, second, pairs, lambda node, side: (numbers[side][node], _name(node)))
+    _by_key(first, second, pairs, lambda node, side: numbers[side][node])
 
 
 def _name(node: GraphNode) -> str:
@@ -174,7 +165,7 @@ def _backwards(first: ValueGraph, pairs: Pairs, ends: Ends) -> None:
         a, b = pending.popleft()
         if a is None or b is None or a.node is None or b.node is None or a.place != b.place:
             continue
-        if a.node not in inside or not pairs.are_free(a.node, b.node):
+        if a.node not in inside or a.node in pairs.of or b.node in pairs.taken:
             continue
         reads = list(zip(a.node.reads, b.node.reads, strict=False))
         if a.node.operator == b.node.operator or (reads and all(pairs.are_same(*pair) for pair in reads)):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from onnx_infer.types.join import variables_in
 from onnx_infer.types.merge import size_pairs
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Optional, Sequence, Value, substitute
+from onnx_infer.values.containers import Optional, Sequence
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Value, substitute
 from symdim import Var, equal
 from symdim.algebra.origin import is_data_dependent
 
@@ -48,7 +49,8 @@ class Types:
         """The guards of each result that the other one does not have."""
         first, second = self.results
         ours = [*first.guards, *first.data_guards]
-        theirs = [_renamed(guard, self.renamed) for guard in (*second.guards, *second.data_guards)]
+        guards = (*second.guards, *second.data_guards)
+        theirs = [guard._replace(condition=guard.condition.substitute(self.renamed)) for guard in guards]
         return _without(ours, theirs), _without(theirs, ours)
 
     @property
@@ -141,10 +143,6 @@ def agree(ours: Value | None, theirs: Value | None) -> bool:
     return all(a == b or None in (a, b) for a, b in kinds) and all(
         a == b for a, b in sizes if isinstance(a, int) and isinstance(b, int)
     )
-
-
-def _renamed(guard: Guard, symbols: Mapping[Var, Dim]) -> Guard:
-    return guard._replace(condition=guard.condition.substitute(symbols))
 
 
 def _without(guards: list[Guard], others: list[Guard]) -> list[Guard]:

@@ -1,6 +1,6 @@
 """The content of an emitted function, as data: symbols, distinct sizes, values by their sizes, guards.
 
-That of the emitted arena: places of values, the order in memory, and the demands of guards.
+That of the emitted arena: places of values and the order in memory.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from onnx_infer.errors import ArgumentError
 from onnx_infer.results.sources import without_computed
 from onnx_infer.tools.arena.placing import compacted, extent
-from onnx_infer.tools.arena.sharing import slots_of
+from onnx_infer.tools.arena.sharing import Storage, slots_of
 from onnx_infer.tools.planning.memory import ByteCounter
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor
@@ -20,10 +20,8 @@ from symdim.algebra.texts.printing import disambiguated
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from onnx_infer.results.guards import Guard
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.tools.arena.plan import ArenaPlan
-    from onnx_infer.tools.arena.sharing import Storage
     from symdim import Var
     from symdim.relations.relation import RelationKind
 
@@ -95,7 +93,7 @@ def content_of(result: Inferred, *, values: bool = True, arena: ArenaPlan | None
     given = variables_of(dim for _, dim in result.sources.axes)
     content = Content(given)
     if arena is not None:
-        content.arena = arena_content(result, arena, given)
+        content.arena = arena_content(result, arena)
     for name, value in result.types.items() if values else ():
         if isinstance(value, SymTensor) and value.shape is not None and UNKNOWN_SIZE not in value.shape:
             content.values.append(ValueEntry(name, dt.text(value.dtype), tuple(map(content.place, value.shape))))
@@ -119,55 +117,33 @@ class PlaceEntry(NamedTuple):
     last: int
 
 
-class StorageEntry(NamedTuple):
-    """A storage: the number of its value, and of the values whose storages end below it."""
-
-    value: int
-    below: tuple[int, ...]
-
-
-class Demand(NamedTuple):
-    """A guard that must hold: the model does not run otherwise, or its tensors may have other sizes.
-
-    `guard`: its number. It counts only if the `optional` variables have values.
-    """
-
-    guard: int
-    relation: RelationKind
-    lhs: Dim
-    rhs: Dim
-    optional: tuple[Var, ...]
-
-
 class ArenaContent(NamedTuple):
     """An arena: its alignment, places, the order of the nodes, its storages from the lowest to the highest.
 
-    The first `placed` of the `places` lie in the arena. `changes`: the births and deaths of storages in the order of
-    the steps: the number of a value, and `~number` when its storage ends. `bytes`: those of all places, None if they
-    are not known. `starts`: where views begin in their storages, if not at the first byte. `at_most`: bytes that are
-    enough for all sizes within the bounds of the symbols, or None.
+    The first `placed` of the `places` lie in the arena. `layout`: the number of each storage's value, and those of the
+    values whose storages end below it. `changes`: the births and deaths of storages in the order of the steps: the
+    number of a value, and `~number` when its storage ends. `bytes`: those of all places, None if they are not known.
+    `starts`: where views begin in their storages, if not at the first byte. `at_most`: bytes that are enough for all
+    sizes within the bounds of the symbols, or None.
     """
 
     align: int
     order: tuple[int, ...]
     places: list[PlaceEntry]
     placed: int
-    layout: list[StorageEntry]
+    layout: list[tuple[int, list[int]]]
     changes: list[int]
     bytes: list[Dim | None]
     starts: dict[int, Dim]
-    demands: list[Demand]
     at_most: int | None
 
     def variables(self) -> tuple[Var, ...]:
-        """The symbols in its sizes and demands."""
-        sizes = [size for size in (*self.bytes, *self.starts.values()) if size is not None]
-        sizes += [side for demand in self.demands for side in (demand.lhs, demand.rhs)]
-        return variables_of(sizes)
+        """The symbols in its sizes."""
+        return variables_of(size for size in (*self.bytes, *self.starts.values()) if size is not None)
 
 
-def arena_content(result: Inferred, plan: ArenaPlan, given: Sequence[Var]) -> ArenaContent:
-    """The content of the arena of a plan. The sizes of the variables `given` are always known.
+def arena_content(result: Inferred, plan: ArenaPlan) -> ArenaContent:
+    """The content of the arena of a plan.
 
     Raises ArgumentError for a plan of another result, and for an alignment that is no `int` of C.
     """
@@ -194,11 +170,11 @@ def arena_content(result: Inferred, plan: ArenaPlan, given: Sequence[Var]) -> Ar
         root = numbers[place.root] if place is not None else number
         places.append(PlaceEntry(name, kind, root, plan._first[name], plan._last[name]))
     roots = [numbers[storage.root] for storage in plan.storages]
-    layout = [StorageEntry(roots[i], tuple(roots[x] for x in plan.storages[i].below)) for i in plan._layout]
+    layout = [(roots[i], [roots[x] for x in plan.storages[i].below]) for i in plan._layout]
     sizes = {name: without_computed(size) for name, size in plan._sizes.items()}
     return ArenaContent(
         plan.align, plan.order, places, len(plan._places), layout, _changes(plan.storages, roots),
-        [sizes.get(name) for name in numbers], starts, demands_of(guards, given), _at_most(plan, sizes),
+        [sizes.get(name) for name in numbers], starts, _at_most(plan, sizes),
     )  # fmt: skip
 
 
@@ -220,15 +196,3 @@ def _at_most(plan: ArenaPlan, sizes: Mapping[str, Dim]) -> int | None:
         largest[storage.root] = high
     slots = slots_of(plan.storages, largest, plan.align)
     return extent(compacted(plan._layout, [storage.below for storage in plan.storages], slots), slots) * plan.align
-
-
-def demands_of(guards: Sequence[Guard], given: Sequence[Var]) -> list[Demand]:
-    """The guards that must hold. What the model only declares of its values changes no size."""
-    known = set(given)
-    found = []
-    for i, guard in enumerate(guards):
-        if guard.kind != "declared":
-            lhs, rhs = without_computed(guard.lhs), without_computed(guard.rhs)
-            optional = tuple(v for v in variables_of([lhs, rhs]) if v not in known)
-            found.append(Demand(i, guard.relation, lhs, rhs, optional))
-    return found

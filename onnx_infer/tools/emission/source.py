@@ -1,24 +1,27 @@
-"""The text of the emitted function: what all languages share, and how each writes the entries of its tables.
+"""The text of the emitted functions: what all languages share, and how each writes the entries of its tables.
 
-`function.*.txt` has the text around them. Each `$name` in it is a part by this name (`SourceText.parts`)."""
+`function.*.txt` and `arena.*.txt` have the text around them. Each `$name` in it is a part by this name
+(`SourceText.parts`, `SourceText.arena_parts`).
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING
 
-from symdim import __version__
+from symdim import Var, __version__
 from symdim.algebra.dims import variables_of
 from symdim.dialects.languages import C as LanguageOfC
 from symdim.dialects.straight_code import StraightCode
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from onnx_infer.tools.emission.content import Content, GuardEntry, Symbol, ValueEntry
-    from symdim import Var
+    from onnx_infer.tools.emission.content import Content, GuardEntry, PlaceEntry, Symbol, ValueEntry
+    from onnx_infer.values.tensor import Dim
     from symdim.dialects.languages import Language
     from symdim.relations.relation import RelationKind
 
@@ -28,6 +31,10 @@ _INDENT = "  "
 INT64_MAX = (1 << 63) - 1
 SMALLEST = 2 - INT64_MAX
 """The smallest size in C, where smaller integers stand for sizes without a value."""
+
+
+def _row(numbers: Iterable[int]) -> str:
+    return ", ".join(map(str, numbers))
 
 
 def template(name: str) -> Template:
@@ -40,13 +47,20 @@ class SourceText(ABC):
 
     `names`: the names of the symbols in the code. `sizes`: the texts of the distinct sizes. `guards`: the texts of the
     conditions. `refusal`: the form of what happens if a guard fails that must hold, under a `condition`; `is_given` and
-    `held` are parts of conditions. The function of the sizes `refuses` such sizes, too, but in the page.
+    `held` are parts of conditions. The function of the sizes `refuses` such sizes, too, but in the page. `exports` is
+    the end of its text. Of the arena, `start` moves a view to its first byte, and `at_most` has the bytes that are
+    enough for all sizes, `no_bound` if none are.
     """
 
     symbol_entry: str
     value_entry: str
     guard_entry: str
     place_entry: str
+    storage_entry: str
+    start: str
+    at_most: str
+    no_bound = ""
+    exports = ""
     parameter = ""
     flags = "false", "true"
     result_indent = 2
@@ -61,13 +75,17 @@ class SourceText(ABC):
         optional = [symbol.variable for symbol in self.symbols if symbol.optional]
         code = StraightCode(language, [symbol.variable for symbol in self.symbols], optional)
         self.names = code.names
-        self.sizes = list(map(code.operand, content.sizes))
+        self._dims = content.sizes
+        self.sizes = list(map(code.operand, self._dims))
         self.guards = [self.relation(g.relation, self.sizes[g.lhs], self.sizes[g.rhs]) for g in content.guards]
         self._statements = code.statements
 
     def source(self) -> str:
-        """The whole text."""
-        return template(f"function.{self.language.suffix}").substitute(self.parts())
+        """The whole text: the function of the sizes and, if the content has one, that of the arena."""
+        function = template(f"function.{self.language.suffix}").substitute(self.parts()) + self.exports
+        if self.content.arena is None:
+            return function
+        return function + template(f"arena.{self.language.suffix}").substitute(self.arena_parts)
 
     def parts(self) -> dict[str, object]:
         """The parts of the text by name."""
@@ -77,6 +95,8 @@ class SourceText(ABC):
             values.append(self._filled(self.value_entry, value, axes=axes, places=value.axes, rank=rank, first=first))
             first += rank
         guards = [self._filled(self.guard_entry, guard) for guard in self.content.guards]
+        kinds = enumerate(guard.kind for guard in self.content.guards)
+        required = {i: self.held.format(i=i) for i, kind in kinds if kind == "required"}
         return {
             "name": self.name,
             "heading": self._heading(),
@@ -93,21 +113,74 @@ class SourceText(ABC):
             "statements": self.indented(self._statements),
             "sizes": self.wrapped(self.sizes, self.result_indent),
             "holds": self.wrapped(self.guards, self.result_indent),
-            "refusals": self.indented(self._refusals() if self.refuses else ()),
+            "refusals": self.indented(self._refusals(required) if self.refuses else ()),
         }
+
+    @cached_property
+    def arena_parts(self) -> dict[str, object]:
+        """The parts of the text of the arena by name."""
+        arena, number = self.content.arena, self.language.number
+        assert arena is not None
+        variables = [symbol.variable for symbol in self.symbols]
+        code = StraightCode(self.language, variables, [s.variable for s in self.symbols if s.optional])
+        storages = [
+            self.storage_entry.format(value=value, below=_row(under), row=_row((value, len(under), *under)))
+            for value, under in arena.layout
+        ]
+        sizes = [number(-1) if size is None else code.operand(size) for size in arena.bytes]
+        distinct = {size: i for i, size in enumerate(dict.fromkeys(sizes))}
+        starts = [
+            self.start.format(prefix=self.language.prefix, i=i, text=code.operand(start))
+            for i, start in sorted(arena.starts.items())
+        ]
+        # what the model only declares of its values changes no size
+        sides = {i: self._sides(guard) for i, guard in enumerate(self.content.guards) if guard.kind != "declared"}
+        relations = {i: self.content.guards[i].relation for i in sides}
+        holds = {i: self.relation(relations[i], *map(code.operand, both)) for i, both in sides.items()}
+        demanded = {*arena.variables(), *variables_of(size for both in sides.values() for size in both)}
+        bound = None if arena.at_most is None or arena.at_most > INT64_MAX else arena.at_most
+        at_most = self.no_bound if bound is None else self.at_most.format(bound=bound, upper=self.name.upper())
+        return {
+            **self.fields(),
+            "name": self.name,
+            "symbol_count": len(self.symbols),
+            "place_count": len(arena.places),
+            "placed": arena.placed,
+            "node_count": len(arena.order),
+            "storage_count": len(storages),
+            "change_count": len(arena.changes),
+            "align": arena.align,
+            "at_most": at_most,
+            "places": self.indented(map(self._place, arena.places)),
+            "nodes": self.wrapped(map(str, arena.order)),
+            "storages": self.wrapped(storages),
+            "changes": self.wrapped(map(str, arena.changes)),
+            "names": ", ".join(self.names),
+            "parameters": self.indented(self.parameters(demanded)),
+            "statements": self.indented(code.statements),
+            "refusals": self.indented(self._refusals(holds)),
+            "sizes": self.wrapped(sizes, self.result_indent),
+            "distinct_sizes": self.wrapped(distinct or [number(-1)], self.result_indent),
+            "size_numbers": self.wrapped(str(distinct[size]) for size in sizes),
+            "starts": self.indented(starts),
+        }
+
+    def _place(self, place: PlaceEntry) -> str:
+        return self._filled(self.place_entry, place, word=place.kind.upper().replace(" ", "_"))
 
     def fields(self) -> dict[str, str]:
         """The parts of the text that name things in C; other languages have none."""
         return {}
 
-    def _refusals(self) -> Iterator[str]:
-        """The statements that refuse sizes at which a required guard fails."""
+    def _sides(self, guard: GuardEntry) -> tuple[Dim, Dim]:
+        return self._dims[guard.lhs], self._dims[guard.rhs]
+
+    def _refusals(self, holds: Mapping[int, str]) -> Iterator[str]:
+        """The statements that refuse sizes at which guards fail. `holds`: number of a guard -> whether it holds."""
         optional = {s.variable: name for s, name in zip(self.symbols, self.names, strict=True) if s.optional}
-        sizes = self.content.sizes
-        for i, guard in enumerate(self.content.guards):
-            if guard.kind == "required":
-                given = [optional[v] for v in variables_of([sizes[guard.lhs], sizes[guard.rhs]]) if v in optional]
-                yield self.refused(i, given, self.held.format(i=i))
+        for i, text in holds.items():
+            sides = self._sides(self.content.guards[i])
+            yield self.refused(i, [optional[v] for v in variables_of(sides) if v in optional], text)
 
     def relation(self, relation: RelationKind, lhs: str, rhs: str) -> str:
         """The text of a condition on two sizes."""
@@ -160,7 +233,7 @@ class SourceText(ABC):
         low, high = self.ends(symbol)
         return self._filled(self.symbol_entry, symbol, low=low, high=high, optional=self.flags[symbol.optional])
 
-    def _filled(self, form: str, entry: Symbol | ValueEntry | GuardEntry, **others: object) -> str:
+    def _filled(self, form: str, entry: Symbol | ValueEntry | GuardEntry | PlaceEntry, **others: object) -> str:
         """A form with the fields of an entry, texts as string literals, and with other fields."""
         fields = entry._asdict().items()
         texts = {name: self.language.quoted(field) if isinstance(field, str) else field for name, field in fields}
@@ -183,6 +256,12 @@ class C(SourceText):
     parameter = "const int64_t {name} = given[{i}];{note}"
     held = "holds[{i}]"
     flags = "0", "1"
+    storage_entry = "{row}"
+    start = "offsets[{i}] = {prefix}add(offsets[{i}], {text});"
+    at_most = (
+        "\n/* The arena needs no more than this at any sizes within the bounds of the symbols. */\n"
+        "#define {upper}_ARENA_AT_MOST INT64_C({bound})\n"
+    )
 
     def __init__(self, content: Content, name: str, has_names: bool) -> None:
         self.language: LanguageOfC = LanguageOfC(f"{name}_")
@@ -190,7 +269,7 @@ class C(SourceText):
         self.symbol_entry = self.entry(["name"], "{low}, {high}, {optional}")
         self.value_entry = self.entry(["name"], f"{{dtype}}, {{rank}}, {name}_axes + {{first}}")
         self.guard_entry = self.entry(["text", "law", "node"], "{kind}, {lhs}, {rhs}")
-        self.place_entry = self.entry(["name"], f"{name.upper()}_{{kind}}, {{root}}, {{first}}, {{last}}")
+        self.place_entry = self.entry(["name"], f"{name.upper()}_{{word}}, {{root}}, {{first}}, {{last}}")
         self.refusal = f"if ({{condition}}) return {name.upper()}_SYMBOLS + {{number}};"
         self.is_given = f"{name}_has_value({{name}})"
         super().__init__(content, self.language, name)
@@ -221,14 +300,15 @@ class C(SourceText):
             "no_texts": "NULL, NULL, NULL, " if self.has_names else "",
         }
 
-    def header(self, arena: str) -> str:
-        """The text of the header; `arena` has the declarations of the arena."""
+    def header(self) -> str:
+        """The text of the header."""
+        arena = "" if self.content.arena is None else template("arena.h").substitute(self.arena_parts)
         parts = {**self.parts(), "declarations": self.language.declarations(), "arena": arena}
         return template("function.h").substitute(parts)
 
 
 class JavaScript(SourceText):
-    """`exports` is the end of the text."""
+    """A module of JavaScript."""
 
     symbol_entry = "{{ name: {name}, low: {low}, high: {high}, optional: {optional} }},"
     value_entry = "{{ name: {name}, dtype: {dtype}, axes: [{axes}] }},"
@@ -237,11 +317,12 @@ class JavaScript(SourceText):
     refusal = "if ({condition}) throw refusal({guard});"
     is_given = "{name} !== null"
     held = "found.holds[{i}]"
+    storage_entry = "[{value}, [{below}]]"
+    start = "offsets[{i}] += sizeOf({i}, {text});"
+    at_most = "const ARENA_AT_MOST = {bound}n;\n"
+    no_bound = "const ARENA_AT_MOST = null;\n"
     result_indent = 6
     exports = "\nexport { symbols, values, guards, sizes };\n"
 
     def ends(self, symbol: Symbol) -> list[str]:
         return ["null" if end is None else self.language.number(end) for end in symbol.variable.bounds()]
-
-    def source(self) -> str:
-        return super().source() + self.exports

@@ -76,15 +76,10 @@ def run_fleet(
     the lines. `told` is called with the totals about five times a second. Raises OSError, and `ForeignFileError` for a
     target with anything but lines of these options, and for one that is not a regular file or one of the models.
     """
-    if options:
-        from onnx_infer.inference import Options  # this loads onnx, which otherwise only the workers need
-        from onnx_infer.options import check_options
-
-        check_options(options, Options.__annotations__)
-    files, modules = files_of(paths), list(modules)
-    with Journal(target, Setting(options, modules, whole), files, force) as journal:
+    setting, files = Setting(options, list(modules), whole).checked(), files_of(paths)
+    with Journal(target, setting, files, force) as journal:
         fleet = _Fleet(files, journal)
-        workers = [Worker(options, limits, modules, whole) for _ in range(max(jobs, 1))]
+        workers = [Worker(setting, limits) for _ in range(max(jobs, 1))]
         with ThreadPoolExecutor(len(workers)) as pool:
             slots = [pool.submit(fleet.work, worker) for worker in workers]
             try:

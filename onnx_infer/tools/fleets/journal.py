@@ -11,7 +11,7 @@ import os
 import stat
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypedDict
 
 from onnx_infer.values.text import node_message
 from symdim import __version__
@@ -19,7 +19,6 @@ from symdim.outputs import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
-    from typing import BinaryIO
 
 
 _MOST_HASHED = 1 << 24
@@ -44,11 +43,12 @@ class DataStamp(Stamp):
 
 def stamp_of(path: str, most: int | None = None) -> Stamp:
     """The stamp of a file, with its hash if it has at most `most` bytes (None: any number)."""
+    unknown: Stamp = {"size": None, "mtime_ns": None, "sha256": None}
     try:
         with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
-                return {"size": None, "mtime_ns": None, "sha256": None}
+                return unknown
             digest = None
             if most is None or found.st_size <= most:
                 content = sha256()
@@ -57,7 +57,7 @@ def stamp_of(path: str, most: int | None = None) -> Stamp:
                 digest = content.hexdigest()
             return {"size": found.st_size, "mtime_ns": found.st_mtime_ns, "sha256": digest}
     except OSError:
-        return {"size": None, "mtime_ns": None, "sha256": None}
+        return unknown
 
 
 def stamps_of_data(model: str, paths: Iterable[str]) -> list[DataStamp]:
@@ -93,6 +93,14 @@ class Setting(NamedTuple):
     options: Mapping[str, Any]
     modules: list[str]
     whole: bool
+
+    def checked(self) -> Setting:
+        """Itself. Raises for options that `infer` does not have."""
+        if self.options:
+            from onnx_infer.inference import Options, check_options  # this loads onnx, as otherwise only workers do
+
+            check_options(self.options, Options.__annotations__)
+        return self
 
 
 class Brief(NamedTuple):

@@ -12,11 +12,11 @@ from threading import Timer
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.tools.fleets.child import NO_MEMORY
-from onnx_infer.tools.fleets.journal import stamp_of
+from onnx_infer.tools.fleets.journal import Setting, stamp_of
 from symdim import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
 SCHEMA_VERSION = 1
 """The version of the fields of a line: docs/json.md."""
@@ -43,12 +43,9 @@ DEFAULT_LIMITS = Limits()
 class Worker:
     """A worker process. It is started for the first model, and again after it ended."""
 
-    def __init__(
-        self, options: Mapping[str, Any], limits: Limits, modules: Iterable[str] = (), whole: bool = False
-    ) -> None:
-        self.options, self.limits, self.modules = dict(options), limits, list(modules)
-        setup = {"timeout": limits.seconds, "memory": limits.memory, "modules": self.modules, "whole": whole}
-        self._setup = json.dumps({**setup, "options": self.options})
+    def __init__(self, setting: Setting, limits: Limits) -> None:
+        self.setting, self.limits = setting, limits
+        self._setup = json.dumps({"timeout": limits.seconds, "memory": limits.memory, **setting._asdict()})
         self._process: subprocess.Popen[str] | None = None
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (closed by `__exit__`)
         self._is_late = self._is_stopped = False
@@ -66,7 +63,7 @@ class Worker:
         file = stamp_of(path)  # before the model is read: what changes meanwhile is another content
         found = self._ask(path)
         status = found.pop("status")
-        head |= {"status": status, "options": self.options, "modules": self.modules, "file": file}
+        head |= {"status": status, "options": self.setting.options, "modules": self.setting.modules, "file": file}
         return {**head, **_FIELDS, **found}
 
     def stop(self) -> None:
@@ -171,10 +168,5 @@ def lines_of(
 
     `options` are those of `infer`. This is what schedulers of other machines map over parts of a list.
     """
-    if options:
-        from onnx_infer.inference import Options  # this loads onnx, which otherwise only the workers need
-        from onnx_infer.options import check_options
-
-        check_options(options, Options.__annotations__)
-    with Worker(options, limits, whole=whole) as worker:
+    with Worker(Setting(options, [], whole).checked(), limits) as worker:
         return [worker.line(str(path)) for path in paths]

@@ -15,7 +15,7 @@ from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.results.guards import violations
 from onnx_infer.results.inferred import Inferred
 from onnx_infer.tools.arena.making import Options, arena_plan
-from onnx_infer.tools.emission.content import Content, content_of
+from onnx_infer.tools.emission.content import Content, Symbol, content_of
 from onnx_infer.tools.emission.source import JavaScript
 from onnx_infer.tools.planning.costs import costs
 from onnx_infer.tools.planning.memory import MemoryPlan
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from onnx_infer.results.reasons import Reason
     from onnx_infer.tools.arena.plan import ArenaPlan
-    from onnx_infer.tools.emission.content import Content, Symbol
 
 MODULES = ("format", "model", "curve", "arena", "symbols", "rows", "neighbourhood", "details", "page")
 """The modules of the script, each after those that it imports."""
@@ -53,19 +52,14 @@ def html(result: Inferred, title: str, sizes: Mapping[str, int]) -> str:
     """
     content = content_of(result, values=False)
     data = page_data(result, content, sizes)
+    code = JavaScript(content, LANGUAGES["js"])
+    code.exports, code.refuses = "\nreturn { symbols, guards, sizes };\n", False  # the page shows what fails
     return Template(asset("page.html")).substitute(
         title=escape(printable(title)),
         style=asset("page.css").rstrip(),
         data=printable(json.dumps(data, separators=(",", ":"))).replace("<", "\\u003c"),
-        script=f"{_emitted(content)}\n{script()}",
+        script=f"const emitted = (() => {{\n{code.source()}}})();\n\n{script()}",
     )
-
-
-def _emitted(content: Content) -> str:
-    """The emitted function and its tables, as the constant `emitted`."""
-    code = JavaScript(content, LANGUAGES["js"])
-    code.exports, code.refuses = "\nreturn { symbols, guards, sizes };\n", False  # the page shows what fails
-    return f"const emitted = (() => {{\n{code.source()}}})();\n"
 
 
 def script() -> str:
@@ -102,9 +96,7 @@ def page_data(result: Inferred, content: Content, sizes: Mapping[str, int]) -> d
         "errors": counts["errors"],
         "counts": {verdict: counts[verdict] for verdict in VERDICTS},
         "start": start_sizes(result, symbols, sizes),
-        "origins": [
-            "" if is_given(symbol.variable.origin) else printable(origin_text(symbol.variable)) for symbol in symbols
-        ],
+        "origins": ["" if is_given(v.origin) else printable(origin_text(v)) for v in places],
         "dims": [_shortened(printable(str(dim))) for dim in dims],
         "values": values,
         "reasons": tables.told,
@@ -148,16 +140,8 @@ class _Tables:
         known = isinstance(value, SymTensor) and value.shape is not None and UNKNOWN_SIZE not in value.shape
         axes = [self._content.place(dim) for dim in value.shape or ()] if known else None
         kind = dt.text(value.dtype) if known else _shortened(str(value))
-        return [
-            row.name,
-            kind,
-            axes,
-            self._place(byte_size(value)),
-            row.verdict,
-            reason,
-            _elements(value),
-            self._place(most),
-        ]
+        sizes = self._place(byte_size(value)), self._place(most)
+        return [row.name, kind, axes, sizes[0], row.verdict, reason, _elements(value), sizes[1]]
 
     def block(self, name: str, size: Dim) -> list[object]:
         """The memory that the bodies of a node need, as a value."""

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from onnx_infer.operators.operator import Operator
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.tools.planning.memory import MemoryPlan
-    from onnx_infer.values.tensor import Dim
 
 _NO_PARAMETERS = frozenset((dt.INT64, dt.BOOL, dt.STRING))
 
@@ -91,7 +90,7 @@ def multiply_adds(
 ) -> Dim | None:
     """The multiply-adds of one node of an operator; 0 if it contracts nothing, None if they are not known.
 
-    >>> from onnx_infer.operators.lookup import bind
+    >>> from onnx_infer.operators.operator import bind
     >>> from symdim import Var
     >>> B, S = Var("B"), Var("S")
     >>> a, w, y = (SymTensor(1, shape) for shape in ((B, S, 64), (64, 128), (B, S, 128)))
@@ -129,7 +128,7 @@ def _count(index: GraphIndex, number: int, counts: Mapping[GraphIndex, list[Dim 
     op_type, domain, inputs, outputs, _, _ = index.nodes[number]
     scope, bodies = index.scope, index.bodies(number)
     if bodies:
-        found = {None if body is None else _sum(counts[body]) for body in bodies}
+        found = {None if body is None else known_total(counts[body]) for body in bodies}
         once = len(found) == 1 and (op_type == "If" or index.is_call(number))
         return found.pop() if once or found == {0} else None
     operator = scope.operators[domain, op_type]
@@ -154,7 +153,8 @@ def _inner_parameters(bodies: Sequence[GraphIndex | None], seen: set[object]) ->
     return found
 
 
-def _sum(counts: Iterable[Dim | None]) -> Dim | None:
+def known_total(counts: Iterable[Dim | None]) -> Dim | None:
+    """The sum; None if one of the counts is not known."""
     found = list(counts)
     return None if None in found else total(found)  # type: ignore[arg-type]
 
@@ -205,18 +205,10 @@ def layers(result: Inferred, costs: Costs, memory: MemoryPlan) -> list[Layer]:
         counts = [node.multiply_adds for node in nodes if node.multiply_adds is not None]
         steps = [place for i in places for place in live[i]]
         made = [memory.sizes[value] for place in steps for value in memory.steps[place].born]
-        found.append(
-            Layer(
-                name,
-                len(nodes),
-                total(node.parameters for node in nodes),
-                total(counts),
-                len(nodes) - len(counts),
-                total(made),
-                envelope(sums[place] for place in steps).size,
-                sum(name in unknown for i in places for name in result._index.nodes[i][3]),
-            )
-        )
+        peak = envelope(sums[place] for place in steps).size
+        left_out = sum(name in unknown for i in places for name in result._index.nodes[i][3])
+        costs_ = total(node.parameters for node in nodes), total(counts), len(nodes) - len(counts)
+        found.append(Layer(name, len(nodes), *costs_, total(made), peak, left_out))
     return found
 
 

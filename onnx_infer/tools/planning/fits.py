@@ -54,7 +54,13 @@ def fits(result: Inferred, limit: int, bounds: Mapping[str, tuple[int, int | Non
     upper bounds. `bounds` narrow those of the symbols. Raises UnknownSymbol for names of no symbol, and BoundsError if
     no size is left.
     """
-    return _Search(result, limit, bounds or {}).result()
+    search = _Search(result, limit, bounds or {})
+    for sizes in search.diagonal():
+        if found := search.exceeds(sizes):
+            return found
+    if search.memory.unknown:
+        return Fits("unknown", limit, reason=not_known(search.memory.unknown))
+    return search.halved()
 
 
 class _Search:
@@ -73,15 +79,7 @@ class _Search:
         self.falling = [size for size in sizes if not all(_grows(size, v) for v in size.variables())]
         self.rebuilt = 0
 
-    def result(self) -> Fits:
-        for sizes in self._diagonal():
-            if found := self._exceeds(sizes):
-                return found
-        if self.memory.unknown:
-            return Fits("unknown", self.limit, reason=not_known(self.memory.unknown))
-        return self._halved()
-
-    def _halved(self) -> Fits:
+    def halved(self) -> Fits:
         """Prove all boxes, or find sizes in one that exceed the limit."""
         pending = [self.whole]
         boxes = 0
@@ -93,7 +91,7 @@ class _Search:
             if self._is_proved(box):
                 continue
             top = {v: high for v, (_, high) in zip(self.symbols, box, strict=True)}
-            if found := self._exceeds(top):
+            if found := self.exceeds(top):
                 return found
             widest = max(range(len(box)), key=lambda i: _width(box[i]), default=None)
             if widest is None or box[widest][0] == box[widest][1]:
@@ -107,7 +105,7 @@ class _Search:
                 pending.append((*box[:widest], part, *box[widest + 1 :]))
         return Fits("proved", self.limit)
 
-    def _diagonal(self) -> Iterator[dict[Var, int]]:
+    def diagonal(self) -> Iterator[dict[Var, int]]:
         """Sizes of growing magnitudes within the bounds, moved to where guards hold if one symbol's size can do it."""
         seen = set()
         for power in range(LARGEST_SIZE.bit_length() + 1):
@@ -124,7 +122,7 @@ class _Search:
         bound: dict[str | Var, int] = dict(sizes.items())
         return any(violation.kind == "required" for violation in violations(self.guards, bound))
 
-    def _exceeds(self, sizes: Mapping[Var, int]) -> Fits | None:
+    def exceeds(self, sizes: Mapping[Var, int]) -> Fits | None:
         """The answer if the peak is above the limit at these sizes, and the model runs there."""
         if self._is_refused(sizes):
             return None

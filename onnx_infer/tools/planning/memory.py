@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.errors import UndecidedSize, UnknownSymbol
 from onnx_infer.results.guards import refuse_failing
-from onnx_infer.results.inferred import Inferred, checked_sizes, nameable
+from onnx_infer.results.inferred import Inferred, checked_sizes
 from onnx_infer.results.sources import element_of, without_computed
 from onnx_infer.tools.planning.envelope import ZERO, Envelope, Polynomial, envelope
-from onnx_infer.tools.planning.planner import byte_size
-from onnx_infer.tools.planning.scheduled import MOST_STEPS, Schedule
-from onnx_infer.values.tensor import UNKNOWN_SIZE, OneOf
+from onnx_infer.tools.planning.planner import byte_size, compiled
+from onnx_infer.tools.planning.scheduled import MOST_STEPS, Schedule, ScheduledNode
+from onnx_infer.values.containers import OneOf
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Value
 from onnx_infer.values.text import text
 from symdim import UnboundName, Var, maximum
 from symdim.algebra.dims import variables_of
-from symdim.compile import StraightLine, tuple_text
 from symdim.errors import printable
 from symdim.guarantee import UpperBounds
 
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from onnx_infer.engine.graph_index import GraphIndex
-    from onnx_infer.tools.planning.scheduled import ScheduledNode
-    from onnx_infer.values.tensor import Dim, Value
 
 
 class Step(NamedTuple):
@@ -228,7 +226,7 @@ class MemoryPlan:
         inline: bool = True,
     ) -> None:
         model = result._record.model
-        self._known, self._guards = nameable(result), (*result.guards, *result.data_guards)
+        self._known, self._guards = result._nameable, (*result.guards, *result.data_guards)
         schedule = Schedule(result._index, MOST_STEPS if inline else 0)
         counter = ByteCounter(result, upper)
         kept = [*(result.inputs if inputs else ()), *(model.graph.constants if initializers else ())]
@@ -285,8 +283,7 @@ class MemoryPlan:
 
     @cached_property
     def _byte_counts(self) -> Callable[..., tuple[int, ...]]:
-        code = StraightLine(self.symbols)
-        return code.function(tuple_text([code.operand(size) for size in self.sizes.values()]))
+        return compiled(self.symbols, self.sizes.values())
 
     def bytes_at(self, bindings: Mapping[str | Var, int] | None = None, /, **sizes: int) -> dict[str, int]:
         """The bytes of each value at these sizes.
@@ -294,7 +291,7 @@ class MemoryPlan:
         Raises UnboundName for symbols without a size (`memory(upper=True)` needs no data-dependent ones),
         UnknownSymbol for names of no symbol, BoundsError for sizes out of bounds, and TypeError for what is not an int.
         """
-        given = self._checked(_joined(bindings, sizes))
+        given = self._checked({**(bindings or {}), **dict(sizes.items())})
         counts = self._byte_counts(*(given[v.name] for v in self.symbols))
         return dict(zip(self.sizes, counts, strict=True))
 
@@ -319,7 +316,7 @@ class MemoryPlan:
     def peak_at(self, bindings: Mapping[str | Var, int] | None = None, /, **sizes: int) -> Peak:
         """The peak at these sizes. Raises as `bytes_at`, and ArgumentError if a required guard fails."""
         counts = self.bytes_at(bindings, **sizes)
-        refuse_failing(self._guards, _joined(bindings, sizes), "memory")
+        refuse_failing(self._guards, {**(bindings or {}), **dict(sizes.items())}, "memory")
         return self.peak_of(counts)
 
     def peak_of(self, counts: Mapping[str, int]) -> Peak:
@@ -335,9 +332,3 @@ class MemoryPlan:
             for name in step.dead:
                 del live[name]
         return Peak(most, self.steps[at], (*live, *self.steps[at].born), self.is_exact)
-
-
-def _joined(bindings: Mapping[str | Var, int] | None, sizes: Mapping[str, int]) -> dict[str | Var, int]:
-    joined: dict[str | Var, int] = dict(bindings or {})
-    joined.update(sizes)
-    return joined

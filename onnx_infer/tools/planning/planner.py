@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from onnx_infer.results.inferred import checked_sizes
+from onnx_infer.results.inferred import Inferred, checked_sizes
 from onnx_infer.results.sources import without_computed
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, Shape, SymTensor, Value
@@ -18,8 +18,6 @@ from symdim.guarantee import UpperBounds, guarantee_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-
-    from onnx_infer.results.inferred import Inferred
 
 
 T = TypeVar("T")
@@ -175,15 +173,13 @@ def _planned(value: Value, bounds: UpperBounds | None) -> Shape | None:
     """The shape to plan for; None if there is none."""
     if not isinstance(value, SymTensor) or value.shape is None:
         return None
-    return tuple(map(without_computed, _bounded(value.shape, bounds)))
+    return tuple(map(without_computed, bounding_shape(value.shape, bounds)))
 
 
-def _bounded(shape: Shape, bounds: UpperBounds | None) -> Shape:
-    return shape if bounds is None else bounding_shape(shape, bounds)
-
-
-def bounding_shape(shape: Shape, bounds: UpperBounds) -> Shape:
-    """The sizes, with upper bounds (if there are any) in place of data-dependent sizes."""
+def bounding_shape(shape: Shape, bounds: UpperBounds | None) -> Shape:
+    """The sizes; with `bounds`, upper bounds (if there are any) stand in place of data-dependent sizes."""
+    if bounds is None:
+        return shape
     found = [guarantee_of(dim, bounds=bounds).size for dim in shape]
     return tuple([dim if bound is None else bound for dim, bound in zip(shape, found, strict=True)])
 
@@ -204,10 +200,16 @@ def byte_size(value: Value, bounds: UpperBounds | None = None) -> Dim | None:
     """
     if not isinstance(value, SymTensor) or value.shape is None or not dt.BITS.get(value.dtype or 0):
         return None
-    shape = _bounded(value.shape, bounds)
+    shape = bounding_shape(value.shape, bounds)
     bits = dt.BITS[value.dtype or 0]
     count = product(shape)
     return count * (bits // 8) if bits % 8 == 0 else ceildiv(count * bits, 8)
+
+
+def compiled(symbols: Sequence[Var], sizes: Iterable[Dim]) -> Callable[..., tuple[int, ...]]:
+    """The function from the sizes of symbols to these sizes."""
+    code = StraightLine(symbols)
+    return code.function(tuple_text([code.operand(size) for size in sizes]))
 
 
 def _bytes_text(code: StraightLine, shape: Shape, bits: int) -> str:

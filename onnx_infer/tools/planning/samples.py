@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.results.guards import violations
+from onnx_infer.results.guards import Guard, Violation, violations
 from symdim import Var
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from onnx_infer.results.guards import Guard, Violation
     from onnx_infer.results.inferred import Inferred
 
     Sizes = dict[str | Var, int]

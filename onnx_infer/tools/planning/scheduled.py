@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx_infer.model.graph import Node, label_of, title_of
+from onnx_infer.model.graph import Attributes, Node, label_of, title_of
 from onnx_infer.types.join import NOTHING
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from onnx_infer.engine.graph_index import GraphIndex
     from onnx_infer.engine.scope import Scope
-    from onnx_infer.model.graph import Attributes
     from onnx_infer.values.tensor import Value
 
 MOST_STEPS = 1 << 16
@@ -83,7 +82,9 @@ class Schedule:
             place = frame.next
             if place == len(frame.index.nodes):
                 frames.pop()
-                self.steps += [_copy(frame.prefix[:-1], number, pair) for pair in frame.copies]
+                for value, copy in frame.copies:  # an output that is an input of the function, or another output, too
+                    ends = (value,), (copy,)
+                    self.steps.append(ScheduledNode("Identity", frame.prefix[:-1], number, *ends, *ends))
                 continue
             frame.next += 1
             number += len(frames) == 1
@@ -158,9 +159,3 @@ class _Frame:
         self.index, self.prefix, self.next = index, prefix, 0
         self.names: dict[str, str] = {}
         self.copies: list[tuple[str, str]] = []
-
-
-def _copy(call: str, number: int, pair: tuple[str, str]) -> ScheduledNode:
-    """An output of a function that is one of its inputs, or another output, too."""
-    value, copy = pair
-    return ScheduledNode("Identity", call, number, (value,), (copy,), (value,), (copy,))

@@ -12,22 +12,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.ops.loop import ENDLESS
-from onnx_infer.results.inferred import checked_sizes
-from onnx_infer.tools.planning.costs import costs
+from onnx_infer.results.inferred import Inferred, checked_sizes
+from onnx_infer.tools.planning.costs import costs, known_total
 from onnx_infer.tools.planning.memory import ByteCounter
-from onnx_infer.tools.planning.scheduled import MOST_STEPS, Schedule
+from onnx_infer.tools.planning.scheduled import MOST_STEPS, Schedule, ScheduledNode
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import Sequence, SymTensor
+from onnx_infer.values.containers import Sequence
+from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim import Expr, Var, maximum, total
 from symdim.algebra.dims import variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from onnx_infer.engine.graph_index import GraphIndex
-    from onnx_infer.results.inferred import Inferred
-    from onnx_infer.tools.planning.scheduled import ScheduledNode
-    from onnx_infer.values.tensor import Dim, Value
 
     Moved = tuple[Dim | None, Dim | None]
 
@@ -99,7 +97,7 @@ def traffic(result: Inferred) -> Traffic:
         found[number][1].append(written)
     return Traffic(
         [
-            NodeTraffic(node.operator, node.node, _sum(read), _sum(written), node.multiply_adds)
+            NodeTraffic(node.operator, node.node, known_total(read), known_total(written), node.multiply_adds)
             for node, (read, written) in zip(each, found, strict=True)
         ]
     )
@@ -114,7 +112,7 @@ class _Counter:
         *bodies, self._main = result._index.inner_first()
         for body in bodies:
             moved = [of_step for _, of_step in self._of_steps(body)]
-            self._of_bodies[body] = _sum(read for read, _ in moved), _sum(written for _, written in moved)
+            self._of_bodies[body] = known_total(read for read, _ in moved), known_total(written for _, written in moved)
 
     def of_model(self) -> Iterator[tuple[int, Moved]]:
         """For each step the number of its node, and what it reads and writes."""
@@ -191,16 +189,10 @@ def _moved(step: ScheduledNode, sizes: Mapping[str, Dim]) -> Moved:
     facets = scope.operators.facets(op_type, domain)
     if facets.view == "whole":
         return 0, 0
-    written = _sum(sizes.get(name) for name in step.writes)
+    written = known_total(sizes.get(name) for name in step.writes)
     reads = list(step.reads)
     if facets.reads == "nothing":
         return 0, written
     if facets.reads == "selected" and reads and step.writes:
         reads[0] = step.writes[0]
-    return _sum(sizes.get(name) for name in reads), written
-
-
-def _sum(counts: Iterable[Dim | None]) -> Dim | None:
-    """The sum; None if one of them is not known."""
-    known = list(counts)
-    return None if None in known else total(count for count in known if count is not None)
+    return known_total(sizes.get(name) for name in reads), written

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import ArgumentError
-from onnx_infer.tools.report.layout import limited, text_of
-from onnx_infer.tools.report.numbers import readable_bytes
+from onnx_infer.tools.report.layout import limited, readable_bytes, text_of
 from onnx_infer.tools.report.plain_data import plain
 from onnx_infer.tools.report.plans import Table
 from symdim.algebra.texts.printing import shortened
@@ -45,10 +44,10 @@ class ArenaReport:
             f"arena: {_short(plan.size)}",
             f"  {len(plan.buffers)} values in {len(plan.storages)} storages; offsets are multiples of {plan.align}",
         ]
-        rows = [
-            (readable_bytes(at.size), readable_bytes(at.lower_bound), _ratio(at), named or "all sizes")
-            for named, (_, at) in self.placed.items()
-        ]
+        rows = []
+        for named, (_, at) in self.placed.items():
+            ratio = at.size / at.lower_bound if at.lower_bound else 1
+            rows.append((readable_bytes(at.size), readable_bytes(at.lower_bound), f"{ratio:.3f}", named or "all sizes"))
         tables = [Table(("bytes", "lower bound", "ratio", "at"), rows, None).lines(width)]
         if self.placed:
             named, (_, at) = max(self.placed.items(), key=lambda item: item[1][1].size)
@@ -60,7 +59,11 @@ class ArenaReport:
             heading = ("value", "bytes", "offset", "steps", "storage")
             table = Table(heading, values, None if limit is None else _TOP_VALUES)
             tables.append([f"values{named and f' at {named}'}, the largest first:", *table.lines(width)])
-        return text_of([head, *tables, self._outside(limit), self._order()], width)
+        order = "order of the nodes: that of the file"
+        if list(plan.order) != sorted(plan.order):
+            numbers = shortened(" ".join(map(str, plan.order)), _LONGEST)
+            order = f"order of the nodes, by their numbers in the file: {numbers}"
+        return text_of([head, *tables, self._outside(limit), [order]], width)
 
     def _outside(self, limit: int | None) -> list[str]:
         """The values that have no place, by reason."""
@@ -74,34 +77,15 @@ class ArenaReport:
             lines.append(f"  {reason}: {', '.join(shown)}{others}")
         return ["outside the arena:", *limited(lines, limit)] if lines else []
 
-    def _order(self) -> list[str]:
-        """The numbers of the nodes, unless they are in the order of the file."""
-        order = self.plan.order
-        if list(order) == sorted(order):
-            return ["order of the nodes: that of the file"]
-        return [f"order of the nodes, by their numbers in the file: {shortened(' '.join(map(str, order)), _LONGEST)}"]
-
     def json(self) -> dict[str, Any]:
         """The whole plan."""
         plan = self.plan
         return {
             "align": plan.align,
-            "size": None if plan.size is None else plain(plan.size),
+            "size": plain(plan.size),
             "lower_bound": plain(plan.lower_bound),
             "symbols": [symbol.name for symbol in plan.symbols],
-            "buffers": [
-                {
-                    "value": buffer.value,
-                    "root": buffer.root,
-                    "kind": buffer.kind,
-                    "size": plain(buffer.size),
-                    "offset": None if buffer.offset is None else plain(buffer.offset),
-                    "first": buffer.first,
-                    "last": buffer.last,
-                    "below": list(buffer.below),
-                }
-                for buffer in plan.buffers
-            ],
+            "buffers": plain(plan.buffers),
             "steps": [{"operator": step.operator, "node": step.node, "number": step.graph_node} for step in plan.steps],
             "outside": dict(plan.outside),
             "placed": [
@@ -114,10 +98,6 @@ class ArenaReport:
                 for given, at in self.placed.values()
             ],
         }
-
-
-def _ratio(at: PlacedArena) -> str:
-    return f"{at.size / at.lower_bound:.3f}" if at.lower_bound else "1.000"
 
 
 def _short(size: Dim | None) -> str:

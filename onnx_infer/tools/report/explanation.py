@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.model.graph import Node, label_of, title_of
 from onnx_infer.results.exactness import is_exact, lacks_elements, variables
-from onnx_infer.results.reasons import Reasons
+from onnx_infer.results.reasons import Reason, Reasons
 from onnx_infer.tools.report.layout import WIDTH, beside, wrapped
 from onnx_infer.values.text import printable, text
-from symdim import Expr
+from symdim import Expr, Var
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,10 +18,8 @@ if TYPE_CHECKING:
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.results.guards import Guard
     from onnx_infer.results.inferred import Inferred
-    from onnx_infer.results.reasons import Reason
     from onnx_infer.tools.report.layout import Write
     from onnx_infer.values.tensor import Value
-    from symdim import Var
 
 
 class Step(NamedTuple):
@@ -150,7 +148,8 @@ def _lines(result: Inferred, step: Step, width: int | None, write: Write) -> lis
         return lines
     if step.computed and step.operands:
         lines.append(f"  computes {', '.join(map(write, step.computed))}")
-    lines.append(f"  {_node_text(step.node)}")
+    name = text(step.node[5].name or "")
+    lines.append(f"  {title_of(step.node)} '{name}' of" if name else f"  {title_of(step.node)} of")
     lines += [line for operand in step.operands for line in typed(operand, 4)]
     lines += [f"  {guard.kind}: {guard.condition.spelled(write)} ({guard.law})" for guard in step.guards]
     return lines
@@ -160,11 +159,6 @@ def _is_told(step: Step, reason: Reason) -> bool:
     """Whether the errors of the step, or its fresh sizes, already say why it is unknown."""
     begins_here = step.node is not None and reason.node == label_of(step.node)
     return begins_here and bool(step.errors if reason.kind == "error" else reason.kind == "data" and step.fresh)
-
-
-def _node_text(node: Node) -> str:
-    name = node[5].name
-    return f"{title_of(node)} '{text(name)}' of" if name else f"{title_of(node)} of"
 
 
 def origin_text(variable: Var) -> str:

@@ -10,14 +10,14 @@ from onnx_infer.results.guarantees import guarantees
 from onnx_infer.tools.report.explanation import Step, steps
 from onnx_infer.tools.report.rows import Rows
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor, Value
+from onnx_infer.values.containers import Map, Optional, Sequence, Sparse
+from onnx_infer.values.tensor import SymTensor, Value
 from onnx_infer.values.text import printable
 from symdim import Var, __version__
 from symdim.algebra.origin import is_given
 
 if TYPE_CHECKING:
     from onnx_infer.diagnostics import Diagnostic
-    from onnx_infer.results.data_laws import DataLaw
     from onnx_infer.results.guards import Guard
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.results.reasons import Reason, Reasons
@@ -48,7 +48,7 @@ def as_json(result: Inferred, rows: Rows | None = None) -> dict[str, Any]:
         "symbols": {name: _symbol_json(variable) for name, variable in found.items()},
         "guards": [guard_json(guard) for guard in result.guards],
         "data_guards": [guard_json(guard) for guard in result.data_guards],
-        "data_laws": [_data_law_json(law) for law in rows.laws],
+        "data_laws": [{"law": law.law, "inputs": list(law.inputs), "nodes": plain(law.origins)} for law in rows.laws],
         "diagnostics": [diagnostic_json(found) for found in result.diagnostics],
         "counts": rows.counts,
     }
@@ -77,7 +77,7 @@ def _step_json(result: Inferred, step: Step) -> dict[str, Any]:
         "guards": [guard_json(guard) for guard in step.guards],
         "diagnostics": [diagnostic_json(found) for found in step.errors],
         "reason": _reason_json(step.reason),
-        "computed": [plain(size) for size in step.computed],
+        "computed": plain(step.computed),
     }
 
 
@@ -111,12 +111,8 @@ def _symbol_json(variable: Var) -> dict[str, Any]:
 
 def guard_json(guard: Guard) -> dict[str, Any]:
     """A guard as plain data."""
-    nodes = [origin._asdict() for origin in guard.origins]
+    nodes = plain(guard.origins)
     return {"condition": guard.condition.spelled(str), "kind": guard.kind, "law": guard.law, "nodes": nodes}
-
-
-def _data_law_json(law: DataLaw) -> dict[str, Any]:
-    return {"law": law.law, "inputs": list(law.inputs), "nodes": [origin._asdict() for origin in law.origins]}
 
 
 def diagnostic_json(found: Diagnostic) -> dict[str, Any]:
@@ -137,12 +133,9 @@ def type_json(value: Value | None) -> dict[str, Any]:
     {'kind': 'tensor', 'dtype': 'i64', 'shape': [2], 'data': [3, None]}
     """
     if isinstance(value, (SymTensor, Sparse)):
-        shape = None if value.shape is None else [plain(dim) for dim in value.shape]
         kind = "sparse" if isinstance(value, Sparse) else "tensor"
-        out = {"kind": kind, "dtype": dt.text(value.dtype) if value.dtype else None, "shape": shape}
-        if isinstance(value, SymTensor) and value.data is not None:
-            out["data"] = [plain(x) for x in value.data]
-        return out
+        out = {"kind": kind, "dtype": dt.text(value.dtype) if value.dtype else None, "shape": plain(value.shape)}
+        return out if isinstance(value, Sparse) or value.data is None else {**out, "data": plain(value.data)}
     if isinstance(value, Sequence):
         return {"kind": "sequence", "elem": type_json(value.elem)}
     if isinstance(value, Optional):
@@ -152,8 +145,19 @@ def type_json(value: Value | None) -> dict[str, Any]:
     return {"kind": "unknown"}
 
 
-def plain(x: object) -> object:
-    """A size or element as JSON. Expressions and infinities, which JSON does not have, become text."""
+def plain(x: object) -> Any:
+    """Anything as JSON: an object of a record, a list of a sequence. Expressions and infinities become text.
+
+    >>> from symdim import Var
+    >>> plain([2 * Var("N"), None, float("inf"), {"sizes": (1, 2)}])
+    ['2*N', None, 'inf', {'sizes': [1, 2]}]
+    """
     if x is None or isinstance(x, (bool, int, str)):
         return x
-    return x if isinstance(x, float) and abs(x) < float("inf") else str(x)
+    if isinstance(x, float):
+        return x if abs(x) < float("inf") else str(x)
+    if hasattr(x, "_asdict"):
+        x = x._asdict()
+    if isinstance(x, dict):
+        return {name: plain(field) for name, field in x.items()}
+    return [plain(part) for part in x] if isinstance(x, (list, tuple)) else str(x)

@@ -6,13 +6,21 @@ from itertools import zip_longest
 from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnx_infer.tools.planning.costs import Layer, NodeCost, costs, layers
-from onnx_infer.tools.planning.fits import not_known
+from onnx_infer.tools.planning.costs import Layer, costs, layers
+from onnx_infer.tools.planning.fits import Fits, not_known
 from onnx_infer.tools.planning.memory import MemoryPlan, Step
 from onnx_infer.tools.planning.planner import byte_size
 from onnx_infer.tools.planning.traffic import traffic
-from onnx_infer.tools.report.layout import cut_names, limited, more, text_of
-from onnx_infer.tools.report.numbers import bytes_text, count_text, readable_bytes, share
+from onnx_infer.tools.report.layout import (
+    bytes_text,
+    count_text,
+    cut_names,
+    limited,
+    more,
+    readable_bytes,
+    share,
+    text_of,
+)
 from onnx_infer.tools.report.plain_data import plain
 from onnx_infer.values.text import printable
 from symdim import Expr, total
@@ -24,10 +32,8 @@ from symdim.guarantee import UpperBounds
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from onnx_infer.model.graph import Node
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.tools.arena.largest import LargestSize
-    from onnx_infer.tools.planning.fits import Fits
     from onnx_infer.values.tensor import Dim, Value
 
 _TOP_NODES = 10
@@ -44,7 +50,8 @@ class Plans:
     def __init__(self, result: Inferred) -> None:
         self.costs, self.memory = costs(result), MemoryPlan(result, upper=True)
         self.traffic = traffic(result)
-        self.ends = [_ends_of(result, node) for node in result._index.nodes]
+        self.ends = [[list(map(result.types.get, names)) for names in node[2:4]] for node in result._index.nodes]
+        """What each node reads and what it gives, in their order; None for what is omitted or not in the main graph."""
         self.layers = layers(result, self.costs, self.memory)
         self.inputs = _bytes(result, result.inputs)
         self.constants = _bytes(result, result._record.model.graph.constants)
@@ -103,7 +110,7 @@ class Plans:
             last = [bytes_text(moved.read + moved.written)] if in_numbers else []
             rows.append((f"total of {len(costs_.nodes)} nodes", "", *counts, *last))
         heading += ("bytes moved",) if in_numbers else ()
-        return Table(heading, rows, None, [_ends_text(*self.ends[i]) for i in numbers])
+        return Table(heading, rows, None, [_ends_text(self.ends[i]) for i in numbers])
 
     def memory_text(self, limit: int | None, width: int | None) -> str:
         """The peak of the computed values with its nodes, the bytes of inputs and constants, and the layers."""
@@ -117,12 +124,9 @@ class Plans:
             rest.append(f"not counted: {', '.join(limited(list(self.memory.unknown), limit))}")
         live = sorted(self.live(), key=lambda name: -_sample(self.memory.sizes[name]))
         layers_ = [(x.name or "(no layer)", x.nodes, _counted(x.bytes, x), _counted(x.peak, x)) for x in self.layers]
+        bytes_ = [(name, bytes_text(self.memory.sizes[name])) for name in live]
         tables = [
-            Table(
-                ("live at the peak", "bytes"),
-                [(name, bytes_text(self.memory.sizes[name])) for name in live],
-                None if limit is None else _TOP_NODES,
-            ),
+            Table(("live at the peak", "bytes"), bytes_, None if limit is None else _TOP_NODES),
             Table(("layer", "nodes", "bytes of its values", "peak"), layers_ if len(layers_) > 1 else [], limit),
         ]
         return text_of([head + limited(peaks, limit), rest, *(table.lines(width) for table in tables)], width)
@@ -134,9 +138,7 @@ class Plans:
             peak, inputs, constants = map(bytes_text, parts)
             total_ = readable_bytes(sum(part for part in parts if isinstance(part, int)))
             return [f"total: {total_} = {peak} activations + {inputs} inputs + {constants} constants"]
-        symbols = sorted(
-            {v.name for part in (*self.memory.symbols, self.inputs, self.constants) for v in variables_of([part])}
-        )
+        symbols = sorted({v.name for v in variables_of([*self.memory.symbols, self.inputs, self.constants])})
         return [f"total: symbolic; add --bind {quote(','.join(f'{name}=SIZE' for name in symbols))} to evaluate it"]
 
     def live(self) -> tuple[str, ...]:
@@ -154,10 +156,12 @@ class Plans:
             "read": plain(self.traffic.read),
             "written": plain(self.traffic.written),
             "unknown_traffic": len(self.traffic.unknown),
-            "layers": _rows_json(self.layers),
+            "layers": plain(self.layers),
             "nodes": [
-                {**cost, "read": plain(moved.read), "written": plain(moved.written), **_ends_json(*ends)}
-                for cost, moved, ends in zip(_rows_json(self.costs.nodes), self.traffic.nodes, self.ends, strict=True)
+                {**plain(cost), "read": plain(moved.read), "written": plain(moved.written), **shapes}
+                for cost, moved, shapes in zip(
+                    self.costs.nodes, self.traffic.nodes, map(_shapes_json, self.ends), strict=True
+                )
             ],
         }
 
@@ -168,15 +172,11 @@ class Plans:
             "exact": self.memory.peak.exact,
             "inputs": plain(self.inputs),
             "constants": plain(self.constants),
-            "values": {name: plain(size) for name, size in self.memory.sizes.items()},
+            "values": plain(self.memory.sizes),
             "not_counted": list(self.memory.unknown),
             "live": list(self.live()),
-            "layers": _rows_json(self.layers),
+            "layers": plain(self.layers),
         }
-
-
-def _rows_json(rows: Iterable[Layer | NodeCost]) -> list[dict[str, Any]]:
-    return [{field: plain(value) for field, value in row._asdict().items()} for row in rows]
 
 
 def largest_text(found: LargestSize, width: int | None) -> str:
@@ -198,51 +198,29 @@ def largest_text(found: LargestSize, width: int | None) -> str:
     return text_of([lines], width)
 
 
-def largest_json(found: LargestSize) -> dict[str, Any]:
-    """The largest size of a symbol as plain data."""
-    peak = found.peak
-    return {
-        "symbol": found.symbol,
-        "limit": found.limit,
-        "size": found.size,
-        "at_most": found.at_most,
-        "bytes": None if peak is None else peak.bytes,
-        "node": None if peak is None else _step_json(peak.step),
-        "grows": found.grows,
-        "next": found.next,
-        "unknown": list(found.unknown),
-    }
+def answer_json(found: LargestSize | Fits) -> dict[str, Any]:
+    """The answer of `largest_size` or `fits` as plain data, with the bytes and the node of its peak."""
+    fields: dict[str, Any] = {}
+    for name, value in found._asdict().items():
+        if name == "peak":
+            fields |= {"bytes": value and value.bytes, "node": value and _step_json(value.step)}
+        else:
+            fields[name] = plain(value)
+    return fields
 
 
 def fits_text(found: Fits, width: int | None) -> str:
     """Whether all sizes within bounds fit."""
     if found.peak is None or found.sizes is None:
-        limit = readable_bytes(found.limit)
-        end = (
-            f"not known whether it fits within {limit}: {found.reason}"
-            if found.reason
-            else f"fits within {limit} at all sizes within the bounds"
-        )
-        return text_of([[end]], width)
+        within = f"fits within {readable_bytes(found.limit)}"
+        proved = f"{within} at all sizes within the bounds"
+        return text_of([[f"not known whether it {within}: {found.reason}" if found.reason else proved]], width)
     named = ", ".join(f"{name} = {size}" for name, size in found.sizes.items()) or "the sizes of the model"
     about = "" if found.peak.exact else "about "
     needed, limit = readable_bytes(found.peak.bytes), readable_bytes(found.limit)
     lines = [f"does not fit: {about}{needed} needed at {named} (limit {limit})"]
     lines.append(f"  the peak is {about}{needed} ({found.peak.bytes} bytes) at {_place(found.peak.step)}")
     return text_of([lines], width)
-
-
-def fits_json(found: Fits) -> dict[str, Any]:
-    """The answer of `fits` as plain data."""
-    peak = found.peak
-    return {
-        "verdict": found.verdict,
-        "limit": found.limit,
-        "sizes": found.sizes,
-        "bytes": None if peak is None else peak.bytes,
-        "node": None if peak is None else _step_json(peak.step),
-        "reason": found.reason,
-    }
 
 
 class Table(NamedTuple):
@@ -324,23 +302,14 @@ def _with_share_heading(whole: Dim) -> tuple[str, ...]:
     return ("multiply-adds", "share") if isinstance(whole, int) else ("multiply-adds",)
 
 
-def _shape_text(value: Value) -> str:
-    return shortened(str(value if value.shape is None else list(value.shape)), _LONGEST, _LONGEST // 2)
+def _shapes_json(ends: list[list[Value | None]]) -> dict[str, Any]:
+    inputs, outputs = ([value and plain(value.shape) for value in end] for end in ends)
+    return {"input_shapes": inputs, "output_shapes": outputs}
 
 
-def _ends_of(result: Inferred, node: Node) -> tuple[list[Value | None], list[Value | None]]:
-    """What a node reads and what it gives, in their order; None for what is omitted or not in the main graph."""
-    return [result.types.get(name) for name in node[2]], [result.types.get(name) for name in node[3]]
-
-
-def _ends_json(*ends: list[Value | None]) -> dict[str, Any]:
-    shapes = [
-        [None if value is None or value.shape is None else list(map(plain, value.shape)) for value in end]
-        for end in ends
-    ]
-    return dict(zip(("input_shapes", "output_shapes"), shapes, strict=True))
-
-
-def _ends_text(*ends: list[Value | None]) -> str:
+def _ends_text(ends: list[list[Value | None]]) -> str:
     """The shapes of what a node reads and gives: `[N, 3], [3, 4] -> [N, 4]`."""
-    return " -> ".join(", ".join(_shape_text(value) for value in end if value is not None) for end in ends)
+    shapes = [
+        [value if value.shape is None else list(value.shape) for value in end if value is not None] for end in ends
+    ]
+    return " -> ".join(", ".join(shortened(str(x), _LONGEST, _LONGEST // 2) for x in end) for end in shapes)

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.results.data_laws import DataLaw, data_laws
 from onnx_infer.results.exactness import is_exact, is_typed
-from onnx_infer.results.reasons import Reasons, Root
+from onnx_infer.results.reasons import Reason, Reasons, Root
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from onnx_infer.results.inferred import Inferred
-    from onnx_infer.results.reasons import Reason
     from onnx_infer.values.tensor import Value
     from symdim import Var
 
@@ -72,7 +71,7 @@ class Rows:
     @cached_property
     def laws(self) -> list[DataLaw]:
         """The laws that the elements of inputs decide."""
-        return data_laws(self.result, self.reasons.nodes)
+        return data_laws(self.result)
 
     @cached_property
     def counts(self) -> dict[str, int]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.model.given import interval_text
 from onnx_infer.results.exactness import variables
-from onnx_infer.results.reasons import Root
+from onnx_infer.results.reasons import Reason, Root
 from onnx_infer.tools.report.layout import WIDTH, beside, limited, lines_of, more, text_of
 from onnx_infer.tools.report.rows import VERDICTS, Row, Rows
 from onnx_infer.values.text import printable
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.results.guards import Guard
     from onnx_infer.results.inferred import Inferred
-    from onnx_infer.results.reasons import Reason
     from onnx_infer.tools.report.layout import Write
 
 HEADINGS = {
@@ -57,6 +56,7 @@ class _Table:
 
     def sections(self) -> list[list[str]]:
         """The lines of each section."""
+        laws = [f"  {law}" for law in self.rows.laws]
         return [
             self._errors(),
             self._summary(),
@@ -64,7 +64,7 @@ class _Table:
             self._values("outputs:", self.rows.outputs),
             self._inner(),
             *(guard_section(kind, self.result.guards, self.limit, self.width, self.write) for kind in HEADINGS),
-            self._data_laws(),
+            ["also fails at run time if indices are out of bounds:", *laws] if laws else [],
             errors_again(self.rows),
         ]
 
@@ -119,10 +119,6 @@ class _Table:
             exact = []
         return self._values("intermediate values:", shown[: self.limit] + exact, rest)
 
-    def _data_laws(self) -> list[str]:
-        laws = [f"  {law}" for law in self.rows.laws]
-        return ["also fails at run time if indices are out of bounds:", *laws] if laws else []
-
 
 def errors_again(rows: Rows) -> list[str]:
     """The errors for the last lines, below what may be longer than a screen, and what to ask next."""
@@ -134,14 +130,10 @@ def errors_again(rows: Rows) -> list[str]:
         behind = f" ({_count(len(root.behind), 'more error')} behind it)" if root.behind else ""
         lines.append(f"  {str(root.diagnostic).splitlines()[0]}{_alike(root.alike)}{behind}")
     if len(roots) > _MOST_ENDS:
-        lines.append(f"  and {rows.counts['errors'] - sum(map(_errors_of, roots[:_MOST_ENDS]))} more, at the top")
+        told = sum(root.alike + len(root.behind) for root in roots[:_MOST_ENDS])
+        lines.append(f"  and {rows.counts['errors'] - told} more, at the top")
     value = next((name for root in roots if (name := rows.reasons.value_at(root.diagnostic))), None)
     return lines if value is None else [*lines, f"  next: --explain {quote(value)}"]
-
-
-def _errors_of(root: Root) -> int:
-    """The errors of a root: those alike, and those behind it."""
-    return root.alike + len(root.behind)
 
 
 def guard_section(
@@ -175,10 +167,8 @@ def root_lines(root: Root, spelled: bool = False) -> list[str]:
     if root.behind:
         lines.append(f"  {_count(len(root.behind), 'more error')} follow{'s' * (len(root.behind) == 1)} from it")
     if root.values:
-        is_one = root.values == 1
-        lines.append(
-            f"  {_count(root.values, 'value')} that depend{'s' * is_one} on it {'is' if is_one else 'are'} unknown"
-        )
+        depend, are = ("depends", "is") if root.values == 1 else ("depend", "are")
+        lines.append(f"  {_count(root.values, 'value')} that {depend} on it {are} unknown")
     return lines + [f"    {_headline(error)}" for error in root.behind if spelled]
 
 

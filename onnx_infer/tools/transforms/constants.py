@@ -18,10 +18,11 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from onnx import TensorProto, numpy_helper
+from onnx import NodeProto, TensorProto, numpy_helper
 
 from onnx_infer.protobuf.nodes import read_attributes
-from onnx_infer.tools.transforms.draft import is_default
+from onnx_infer.tools.materialization import array_of
+from onnx_infer.tools.transforms.draft import Draft, is_default
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor, Value
 
@@ -29,13 +30,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
-    from onnx import NodeProto
 
     from onnx_infer.operators.rule import Facets
 
     Array = NDArray[Any]
-    from onnx_infer.tools.transforms.draft import Draft
-    from onnx_infer.values.tensor import Value
 
 
 _KINDS: dict[int, type[np.generic]] = {
@@ -76,7 +74,7 @@ class Constants:
         """The elements of an initializer; None if it is none, or its data are external or of another kind."""
         if name not in self._arrays:
             tensor = self._tensors.get(name)
-            self._arrays[name] = None if tensor is None else _array(tensor)
+            self._arrays[name] = array_of(tensor) if tensor is not None and tensor.data_type in _KINDS else None
         return self._arrays[name]
 
     def result(
@@ -87,7 +85,7 @@ class Constants:
         `made` is its inferred type. `readers` has the number of nodes that read a constant. A large result is computed
         only if no other node reads the constants from which it is computed.
         """
-        compute = _reshaped if facets.view == "whole" else facets.computes
+        compute = (lambda given, shape, *_: given[0].reshape(shape)) if facets.view == "whole" else facets.computes
         if compute is None or len([name for name in node.output if name]) != 1 or "" in names or not names:
             return None
         shape = _known_shape(made)
@@ -117,10 +115,6 @@ class Constants:
         if found.shape != shape or found.dtype != kind or (rounds and not _is_plain(found)):
             return None
         return np.ascontiguousarray(found).reshape(shape)
-
-
-def _reshaped(given: list[Array], shape: tuple[int, ...], *_: object) -> Array:
-    return given[0].reshape(shape)
 
 
 def equal_constants(tensors: Iterable[TensorProto]) -> dict[str, str]:
@@ -157,15 +151,6 @@ def _digest(tensor: TensorProto) -> bytes:
         else:
             found.update(data if isinstance(data, bytes) else np.array(data).tobytes())
     return found.digest()
-
-
-def _array(tensor: TensorProto) -> Array | None:
-    if tensor.data_location == TensorProto.EXTERNAL or tensor.data_type not in _KINDS:
-        return None
-    try:
-        return np.asarray(numpy_helper.to_array(tensor))
-    except (ValueError, TypeError):  # fewer bytes than elements
-        return None
 
 
 def _known_shape(value: Value | None) -> tuple[int, ...] | None:

@@ -1,7 +1,7 @@
 """A model while it is changed: the nodes of all graphs, the readers of each name, and the nodes without readers.
 
-Every name in the graphs of a draft is given once, so one table serves the main graph and all graphs
-inside it. The bodies of functions are models of their own (`functions.py`).
+Every name in the graphs of a draft is given once, so one table serves the main graph and all graphs inside it. The
+bodies of functions stay as they are.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from onnx import helper
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper
 
 from onnx_infer.protobuf.names import (
     device_configurations,
@@ -21,16 +21,13 @@ from onnx_infer.protobuf.names import (
 )
 from onnx_infer.protobuf.nodes import graphs_of, read_attributes, subgraphs
 from onnx_infer.tools.nodes_of_sizes import unused_name
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import SymTensor, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 
-    from onnx import GraphProto, ModelProto, NodeProto, TensorProto
-
-    from onnx_infer.operators.lookup import Operators
+    from onnx_infer.operators.operator import Operators
     from onnx_infer.operators.rule import Facets
-    from onnx_infer.values.tensor import Value
 
 _UNKNOWN = SymTensor(None)
 
@@ -59,9 +56,6 @@ def is_default(node: NodeProto) -> bool:
 
 def make_names_unique(model: ModelProto) -> None:
     """Give every value in an inner graph a name that no other graph gives. The main graph keeps its names."""
-    graphs = list(graphs_of(model.graph))
-    if len(graphs) == 1:
-        return
     everything = set(names_in(model.graph))
     taken = set(_given(model.graph))
     none: Mapping[str, str] = {}
@@ -93,7 +87,7 @@ class Draft:
     are the initializers of all graphs that no caller can override. `made` has the node that gives a name. The names of
     `outputs`, of all graphs, stay. So do those of values that are `named`: by a quantization annotation, or by the
     sharding of their own node. Such a value stays as long as something reads it. `shaped` are the values of which a
-    shape is declared.
+    shape is declared. `names`: those in use.
     """
 
     def __init__(
@@ -117,7 +111,7 @@ class Draft:
         overridable = set() if all_constant else {info.name for info in model.graph.input}
         self.constants: dict[str, TensorProto] = {n: tensor for n, tensor in held.items() if n not in overridable}
         self.made = {name: node for node in self.nodes() for name in node.output if name}
-        self._names = set(names_in(model.graph))
+        self.names = set(names_in(model.graph))
         self._home = {id(node): graph for graph, nodes in self.bodies for node in nodes}
         self._renamed: dict[str, str] = {}
 
@@ -182,10 +176,6 @@ class Draft:
             for name, other in pairs.items()
             if name in made and other in made and self.home(made[name]) is self.home(made[other])
         }
-
-    def new_name(self, base: str) -> str:
-        """An unused name."""
-        return unused_name(base, self._names)
 
     def add_constant(self, tensor: TensorProto, name: str, graph: GraphProto | None = None) -> str:
         """Add an initializer of this name, to the main graph unless another one is given; return the name."""

@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypedDict
 
 import onnx
-from onnx import NodeProto, TypeProto, ValueInfoProto, helper
+from onnx import GraphProto, ModelProto, NodeProto, TypeProto, ValueInfoProto, helper
 
-from onnx_infer.inference import Initializers, Request, run
-from onnx_infer.options import with_options
+from onnx_infer.inference import Initializers, Request, run, with_options
 from onnx_infer.protobuf.declarations import innermost_dims
 from onnx_infer.protobuf.files import Source, read_model
 from onnx_infer.protobuf.names import clear_sizes, device_configurations, drop_arena
@@ -34,13 +33,11 @@ from onnx_infer.tools.transforms.draft import (
 from onnx_infer.tools.transforms.refusals import Refusals
 from onnx_infer.tools.transforms.rewriting import Rewriting
 from onnx_infer.tools.transforms.size_nodes import cheapest
-from onnx_infer.values.propagated import is_small
-from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value, is_small
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence, Set
+    from collections.abc import Callable, Mapping, Sequence
 
-    from onnx import GraphProto, ModelProto
     from typing_extensions import Unpack
 
     from onnx_infer.model.input_shapes import InputShape
@@ -132,7 +129,8 @@ class Claims:
     def shaped(self) -> set[str]:
         """The values whose declared type has a shape."""
         kinds = [(info.name, info.type) for info in self._infos.values()]
-        return {name for name, kind in (*kinds, *((info.name, kind) for info, kind in self._types)) if _has_shape(kind)}
+        kinds += [(info.name, kind) for info, kind in self._types]
+        return {name for name, kind in kinds if kind.tensor_type.HasField("shape")}
 
     def follow(self, replaced: Mapping[str, str]) -> None:
         """Let values that are read in place of others have the declared types of these, if they have no shape.
@@ -154,10 +152,6 @@ class Claims:
             given = {tensor.name for tensor in graph.initializer}.union(*(node.output for node in graph.node))
             given.difference_update(info.name for info in graph.output)
             graph.value_info.extend(info for name, info in self._infos.items() if name in given)
-
-
-def _has_shape(kind: TypeProto) -> bool:
-    return bool(kind.tensor_type.HasField("shape"))
 
 
 def _copy(info: ValueInfoProto) -> ValueInfoProto:
@@ -210,7 +204,10 @@ def _put_in_place(graph: GraphProto, place: int, taken: bool) -> bool:
 def _round(model: onnx.ModelProto, claims: Claims, keep_guards: bool, facts: Facts) -> bool:
     """Infer the model and change it once; return whether another round may find more."""
     before = count_nodes(model)
-    result, draft, types = _inferred(model, facts, claims.shaped())
+    result = InferenceResult(run(Request(ModelProtoFrontEnd(model), policy="override", is_cautious=True, **facts)))
+    all_constant = facts.get("initializers") == "constant"
+    draft = Draft(model, result._record.scope.operators, all_constant, claims.shaped())
+    types = _types(result, draft)
     refusals = Refusals(result, draft, types, keep_guards)
     if take_decided_branches(model, types, refusals.is_upheld):
         return True
@@ -226,15 +223,6 @@ def _round(model: onnx.ModelProto, claims: Claims, keep_guards: bool, facts: Fac
     return count_nodes(model) < before
 
 
-def _inferred(
-    model: onnx.ModelProto, facts: Facts, shaped: Set[str] = frozenset()
-) -> tuple[InferenceResult, Draft, dict[str, Value]]:
-    """The model's inference, its draft, and the types of its values. Of `shaped` values a shape is declared."""
-    result = InferenceResult(run(Request(ModelProtoFrontEnd(model), policy="override", is_cautious=True, **facts)))
-    draft = Draft(model, result._record.scope.operators, facts.get("initializers") == "constant", shaped)
-    return result, draft, _types(result, draft)
-
-
 def _types(result: InferenceResult, draft: Draft) -> dict[str, Value]:
     """The types of the values of all graphs by name, small constants with their elements."""
     found = dict(result.types)
@@ -245,9 +233,5 @@ def _types(result: InferenceResult, draft: Draft) -> dict[str, Value]:
         value = found.get(name)
         if isinstance(value, SymTensor) and value.data is None and is_small(value):
             found[name] = result._record.model.load(tensor)
-    return {name: value for name, value in found.items() if not _varies(value)}
-
-
-def _varies(value: Value) -> bool:
-    """Whether a size differs from one walk of a graph to the next: its marker stands for different sizes."""
-    return isinstance(value, SymTensor) and UNKNOWN_SIZE in (value.shape or ())
+    # an unknown size stands for different sizes from one walk of a graph to the next
+    return {name: value for name, value in found.items() if UNKNOWN_SIZE not in (value.shape or ())}

@@ -7,14 +7,15 @@ the ranks of the inputs, and the elements of those that are sizes, axes or indic
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.engine.apply import Outcome, apply
 from onnx_infer.engine.scope import Scope, UndefinedInput
 from onnx_infer.laws.bounds import Bounds
-from onnx_infer.laws.lengths import known_elements
+from onnx_infer.laws.limits import known_elements
 from onnx_infer.laws.statements import Mode, Statement
-from onnx_infer.tools.transforms.draft import said
+from onnx_infer.model.graph import Node, first_output
+from onnx_infer.tools.transforms.draft import Draft, said
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim.algebra.dims import variables_of
@@ -29,10 +30,8 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
     from onnx_infer.engine.record import Record
-    from onnx_infer.model.graph import Graph, Node
     from onnx_infer.operators.rule import Least
     from onnx_infer.results.inferred import Inferred
-    from onnx_infer.tools.transforms.draft import Draft
 
     Division = tuple[NodeProto, list[Relation] | None]
 
@@ -45,7 +44,7 @@ class Refusals:
         told = {diagnostic.node for diagnostic in result._record.diagnostics}
         divisions = _divisions(draft, types)
         stating = _stating(result._record, draft, types, keep_guards, divisions) | _stating_inside(result)
-        self._bound = {id(node) for node in draft.nodes() if label_of(node) in told}
+        self._bound = {id(node) for node in draft.nodes() if (node.name or _first_output(node)) in told}
         self._bound.update(id(draft.made[name]) for name in stating if name in draft.made)
         self._unclear = {id(node) for node, conditions in divisions if conditions is None}
 
@@ -81,12 +80,7 @@ def _names_elements(sizes: Iterable[Dim]) -> bool:
     return any(isinstance(v.origin, ValueOf) for v in variables_of(sizes))
 
 
-def label_of(node: NodeProto) -> str:
-    """The name of a node in diagnostics: its own, or that of its first output."""
-    return node.name or first_output(node)
-
-
-def first_output(node: NodeProto) -> str:
+def _first_output(node: NodeProto) -> str:
     """The first output of a node that has a name."""
     return next(filter(None, node.output), "")
 
@@ -161,7 +155,7 @@ def _open_laws(engine: Record) -> list[_Law]:
     for statement, node in engine.statements.pairs:
         if conditions := solved.of(statement):
             stays = not engine.scope.operators.facets(node[0], node[1]).total and not node[4].has_graphs
-            found.append(_Law(conditions, _name_of(node), statement.kind == "required", stays))
+            found.append(_Law(conditions, first_output(node), statement.kind == "required", stays))
     return found
 
 
@@ -171,7 +165,7 @@ def _laws_of(draft: Draft, divisions: list[Division]) -> list[_Law]:
     return [
         _Law(
             [plain for c in conditions for plain in solved[c]],
-            first_output(node),
+            _first_output(node),
             draft.facets(node).demands_if_empty,
             stays=False,
         )
@@ -179,31 +173,22 @@ def _laws_of(draft: Draft, divisions: list[Division]) -> list[_Law]:
     ]  # fmt: skip
 
 
-def _name_of(node: Node) -> str:
-    return next((name for name in node[3] if name), "")
-
-
 def _stating_inside(result: Inferred) -> set[str]:
     """The first outputs of the nodes in inner graphs that state a law. A graph may not run, so no other node counts."""
     solved, found = _Solved(), set[str]()
     _, *inner = result._index.outer_first(lambda body: False)
     for index in inner:
-        index.scope.constants = _constants_of(result._record, index.graph)
+        graph = result._record.model.subgraph(index.graph.handle)
+        list(graph.nodes())  # nodes of constants count once they are read
+        index.scope.constants = graph.constants  # a walk that repeats a record has only their names
     for index in inner:
         scope = index.scope
         for node in index.nodes:
             if scope.operators.facets(node[0], node[1]).total:
                 outcomes = _outcomes(node, scope)
                 if not outcomes or any(x.error or any(map(solved.of, x.statements)) for x in outcomes):
-                    found.add(_name_of(node))
+                    found.add(first_output(node))
     return found
-
-
-def _constants_of(engine: Record, graph: Graph) -> Mapping[str, Any]:
-    """The constants of an inner graph, to be read. A walk that repeats a record has only their names."""
-    read = engine.model.subgraph(graph.handle)
-    list(read.nodes())  # nodes of constants count once they are read
-    return read.constants
 
 
 def _outcomes(node: Node, scope: Scope) -> list[Outcome]:

@@ -5,21 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from onnx import AttributeProto, TensorProto, helper, numpy_helper
+from onnx import GraphProto, NodeProto, TensorProto, helper, numpy_helper
 
 from onnx_infer.protobuf.names import device_configurations, read
 from onnx_infer.protobuf.nodes import subgraphs, wire_of
-from onnx_infer.tools.materialization import INITIALIZERS_ALONE_SINCE
+from onnx_infer.tools.materialization import INITIALIZERS_ALONE_SINCE, literal_tensor
+from onnx_infer.tools.nodes_of_sizes import unused_name
 from onnx_infer.tools.transforms.constants import EXACT, Constants, Roundings, equal_constants, known_tensor
 from onnx_infer.tools.transforms.draft import Draft, is_default, is_in_order, said
-from onnx_infer.tools.transforms.size_nodes import Plan, Reader, ShapeReads, Wanted, read_axes
+from onnx_infer.tools.transforms.size_nodes import Plan, ShapeReads, Wanted
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, SymTensor, Value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from onnx import GraphProto, NodeProto
 
     from onnx_infer.operators.rule import Reread
     from onnx_infer.tools.transforms.refusals import Refusals
@@ -70,7 +69,7 @@ class Rewriting:
         if not node.output:
             return False
         if node.op_type == "Constant" and is_default(node):
-            tensor = _tensor_of(node)
+            tensor = literal_tensor(node)
             if tensor is None or node.output[0] in draft.fixed or draft.model.ir_version < INITIALIZERS_ALONE_SINCE:
                 return False
             draft.add_constant(tensor, node.output[0], graph)
@@ -138,7 +137,11 @@ class Rewriting:
             return
         axes = reads.find(value.data or ())
         if axes is not None and len(node.output) == 1 and self._refusals.may_go(node):
-            read_axes(node, axes)
+            tensor, start, end = axes
+            node.op_type = "Shape"
+            del node.input[:], node.attribute[:]
+            node.input.append(tensor)
+            node.attribute.extend([helper.make_attribute("start", start), helper.make_attribute("end", end)])
 
     def _computed(self, node: NodeProto, value: Value | None) -> TensorProto | None:
         names = [self._draft.current(name) for name in node.input]
@@ -149,7 +152,7 @@ class Rewriting:
         """The name of an initializer with these elements."""
         key = (tensor.data_type, tuple(tensor.dims), tensor.raw_data)
         if key not in self._written:
-            self._written[key] = self._draft.add_constant(tensor, self._draft.new_name(f"{base}_known"))
+            self._written[key] = self._draft.add_constant(tensor, unused_name(f"{base}_known", self._draft.names))
         return self._written[key]
 
     def _by_twin(self, node: NodeProto, same: dict[object, NodeProto]) -> bool:
@@ -219,9 +222,9 @@ class Rewriting:
                 del node.attribute[i]
         node.attribute.extend(helper.make_attribute(n, value) for n, value in changed.items() if value is not None)
 
-    def wanted(self) -> dict[Wanted, list[Reader]]:
+    def wanted(self) -> dict[Wanted, list[tuple[NodeProto, int]]]:
         """The integer tensors of sizes that nodes of the main graph read, except nodes that compute sizes."""
-        found: dict[Wanted, list[Reader]] = {}
+        found: dict[Wanted, list[tuple[NodeProto, int]]] = {}
         main = self._draft.bodies[0][0]
         for node in self._draft.nodes():
             if self._draft.home(node) is not main or all(map(self._is_computed, filter(None, node.output))):
@@ -233,9 +236,8 @@ class Rewriting:
                 if name in self._draft.inputs or not is_symbolic(value) or not isinstance(value, SymTensor):
                     continue
                 if value.dtype in _SIZES and value.rank < 2:
-                    elements = self._targets.get((id(node), index), value.data)
-                    assert elements is not None
-                    found.setdefault(Wanted(elements, value.dtype, value.rank), []).append(Reader(node, index))
+                    elements = self._targets.get((id(node), index), value.data or ())
+                    found.setdefault(Wanted(elements, value.dtype, value.rank), []).append((node, index))
         return found
 
     def read_sizes(self, plan: Plan) -> None:
@@ -263,20 +265,3 @@ def is_symbolic(value: Value | None) -> bool:
 def _place(node: NodeProto) -> tuple[bytes | None, ...]:
     """Where a node runs, and how what it reads and gives is sharded."""
     return tuple(map(wire_of, device_configurations(node)))
-
-
-def _tensor_of(node: NodeProto) -> TensorProto | None:
-    """The tensor of a Constant node; None for one of another kind, or with a reference to a function's attribute."""
-    if len(node.attribute) != 1 or node.attribute[0].ref_attr_name:
-        return None
-    attribute = node.attribute[0]
-    if attribute.type == AttributeProto.TENSOR:
-        return attribute.t
-    kinds: dict[int, tuple[Any, Any]] = {
-        AttributeProto.INT: (np.int64, attribute.i), AttributeProto.INTS: (np.int64, list(attribute.ints)),
-        AttributeProto.FLOAT: (np.float32, attribute.f), AttributeProto.FLOATS: (np.float32, list(attribute.floats)),
-    }  # fmt: skip
-    if attribute.type not in kinds:
-        return None
-    kind, elements = kinds[attribute.type]
-    return numpy_helper.from_array(np.array(elements, kind))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx import helper
+from onnx import NodeProto, TensorProto
 
 from onnx_infer.tools.nodes_of_sizes import Names, SizeNodes, unreadable
 from onnx_infer.values.tensor import Dim, SymTensor, Value
@@ -17,11 +17,8 @@ from symdim.errors import UnsupportedDynamicShape
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from onnx import NodeProto, TensorProto
-
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.tools.transforms.draft import Draft
-    from onnx_infer.values.tensor import Dim
 
 
 _MOST_TRIED = 64
@@ -36,13 +33,6 @@ class Wanted(NamedTuple):
     rank: int
 
 
-class Reader(NamedTuple):
-    """An input of a node."""
-
-    node: NodeProto
-    place: int
-
-
 class Plan(NamedTuple):
     """The tensors to compute from the inputs, with the nodes and constants that do, and the names of the results."""
 
@@ -52,11 +42,15 @@ class Plan(NamedTuple):
 
 
 def cheapest(
-    draft: Draft, readers: dict[Wanted, list[Reader]], result: Inferred, may_go: Callable[[NodeProto], bool]
+    draft: Draft,
+    readers: dict[Wanted, list[tuple[NodeProto, int]]],
+    result: Inferred,
+    may_go: Callable[[NodeProto], bool],
 ) -> Plan | None:
     """The tensors that take fewer nodes if they are computed from the inputs, with these nodes; None if there are none.
 
-    All tensors are tried together, because they share nodes. Then each one is left out in turn.
+    `readers`: the nodes that read a tensor, each with the number of the input. All tensors are tried together, because
+    they share nodes. Then each one is left out in turn.
     """
     opset, sources, used = result._record.model.opsets.get("", 0), result.sources, set(result._record.model.names())
 
@@ -121,14 +115,6 @@ _MOST_PLACES = 4
 """The most places that are remembered of a size."""
 
 
-class Axes(NamedTuple):
-    """Successive axes of a tensor."""
-
-    tensor: str
-    start: int
-    end: int
-
-
 class ShapeReads:
     """The tensors of one graph that exist so far, by their sizes.
 
@@ -137,7 +123,7 @@ class ShapeReads:
     >>> reads = ShapeReads(opset=17)
     >>> reads.add("x", SymTensor(1, (N, S, 3, 8)))
     >>> reads.find((S, 3)), reads.find((N,)), reads.find((3, 8)), reads.find((S, N))
-    (Axes(tensor='x', start=1, end=3), Axes(tensor='x', start=0, end=1), None, None)
+    (('x', 1, 3), ('x', 0, 1), None, None)
     """
 
     def __init__(self, opset: int) -> None:
@@ -152,17 +138,9 @@ class ShapeReads:
                 if len(places) < _MOST_PLACES:
                     places.append((name, axis, value.shape))
 
-    def find(self, elements: tuple[Dim, ...]) -> Axes | None:
-        """The axes of a tensor with these sizes, the first of which is no number."""
+    def find(self, elements: tuple[Dim, ...]) -> tuple[str, int, int] | None:
+        """A tensor, and where its axes with these sizes begin and end; the first size is no number."""
         for name, axis, shape in self._places.get(elements[0], ()) if elements else ():
             if shape[axis : axis + len(elements)] == elements:
-                return Axes(name, axis, axis + len(elements))
+                return name, axis, axis + len(elements)
         return None
-
-
-def read_axes(node: NodeProto, axes: Axes) -> None:
-    """Change a node into a Shape that reads these axes."""
-    node.op_type = "Shape"
-    del node.input[:], node.attribute[:]
-    node.input.append(axes.tensor)
-    node.attribute.extend([helper.make_attribute("start", axes.start), helper.make_attribute("end", axes.end)])

@@ -1,20 +1,14 @@
 """Sums with maxima, minima and divisions by even numbers, in their shortest form.
 
-Two atoms are complements if their sum has none of them:
+An *identity* is a sum that is 0 for all sizes. An atom has these, in which its coefficient is -1:
 
-    extrema       max(a, b) + min(a, b) = a + b
-    halves        n//d + (n + d/2)//d = n//(d/2)             d > 0 an even number (Hermite's identity for two terms)
+    complement    -max(a, b) - min(a, b) + a + b
+    halves        -(n//d) - (n + d/2)//d + n//(d/2)               d > 0 an even number (Hermite's identity for two terms)
+    clamp         -min(max(t, a), b) + max(t, a) - max(t, b) + b  a <= b by bounds; max(t, x) = t + x - min(t, x)
 
-A sum that has both, with coefficients of one sign, loses one of them: `x//2 + (x + 1)//2` is `x`. After that, an atom
-or a pair of atoms is replaced as long as the sum gets shorter:
-
-    complement    max(a, b) = a + b - min(a, b), and so for halves
-    clamp         min(max(t, a), b) = max(t, a) + min(t, b) - t          a <= b by bounds
-
-The clamp law is used in both directions, and with the complements of its maximum and minimum.
-
-This ends. The first step takes atoms away, and those that come in are nested less. A later step counts only if it and
-the first steps after it make the length of the sum (`_length`) smaller.
+A multiple of an identity, which takes the atom out of the sum, is added as long as that makes the sum shorter by
+`_length`, the best one first. So `x//2 + (x + 1)//2` is `x`. Two terms that are a clamp, up to a shorter sum, are taken
+out together. This ends, because the length falls.
 """
 
 from __future__ import annotations
@@ -29,76 +23,62 @@ from symdim.algebra.polynomials import EXTREMUM, accumulate, exact_quotient, has
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from typing import TypeAlias
 
     from symdim.algebra.expr import Dim, Sum, Terms
 
-    Length: TypeAlias = tuple[int, int, int, int, int]
-    Multiples: TypeAlias = list[tuple[int, Dim | Sum]]
+    Multiples: TypeAlias = list[tuple[int, Dim]]
     Place: TypeAlias = tuple[Expr, Expr, Expr | None]  # a unit, an atom of it with exponent 1, its other factors
 
-_PLACES = 6  # the most atoms that are replaced
+_PLACES = 6  # the most maxima and minima of a sum of which pairs are made clamps
 _BITS = 32  # the most bits of an even divisor: halves of halves are looked for
+_DIGIT = 1 << 12  # the base of lengths
+_NEGATIVE, _TERM = _DIGIT, _DIGIT**4
 
 
 def shortest(terms: Terms, const: int) -> Sum | None:
     """The sum in its shortest form; None if it has it. The dict is not changed."""
-    if not any(_is_near(place, terms, const) for place in _places_in(terms)):
-        return None
-    start = _without_complements(terms, const)
-    basis = _in_basis(*start)
-    found = _descended(start)
-    if basis != start:
-        found = min(_descended(basis), found, key=lambda some: _length(*some))
-    return None if found == (terms, const) else found
-
-
-def _descended(found: Sum) -> Sum:
-    """A sum after the replacements that make it shorter, the best one first."""
-    best: Sum | None = found
-    length = _length(*found)
-    while best is not None:
-        found, best = best, None
-        for candidate in _replacements(*found):
-            candidate = _without_complements(*candidate)
-            size = _length(*candidate)
-            if size < length:
-                length, best = size, candidate
+    found: Sum | None = None
+    while (step := _best_step(terms, const)) is not None:
+        found = terms, const = floordiv.plus((terms, const), *step)
     return found
 
 
-def _in_basis(terms: Terms, const: int) -> Sum:
-    """The sum without clamps, and without minima of two. Equal sums are one here, up to halves."""
-    while True:
-        for unit, atom, factor in _places(terms):
-            parts = _over_maxima(atom) if isinstance(atom, Min) else None
-            if parts is not None:
-                k = terms[unit]
-                terms, const = _replaced(terms, const, {unit: k}, [(k * c, part) for c, part in parts], factor)
-                break
-        else:
-            return _without_complements(terms, const)
+def _best_step(terms: Terms, const: int) -> tuple[Sum, int] | None:
+    """The identity, and its multiple, that makes a sum shortest; None if none makes it shorter."""
+    best, least = None, 0
+    for identity, k in _steps(terms, const):
+        change = _change(terms, const, identity, k)
+        if change < least:
+            best, least = (identity, k), change
+    return best
 
 
-def _over_maxima(atom: Min) -> Multiples | None:
-    """A clamp, or a minimum of two, by maxima."""
-    known = complement_of(atom)
-    return next(_without_clamp(atom), None) if known is None else [(1, known[1]), (-1, known[0])]
-
-
-def _places(terms: Terms) -> list[Place]:
-    """The atoms of a sum that these laws concern, in structural order."""
-    return _places_in(sorted([unit for unit in terms if unit._flags], key=order))
-
-
-def _places_in(units: Iterable[Expr]) -> list[Place]:
-    """The same, in the order of the units."""
-    return [place for unit in units if unit._flags for place in _places_of(unit)]
+def _steps(terms: Terms, const: int) -> Iterator[tuple[Sum, int]]:
+    """Multiples of identities that take a term out, or a pair of terms."""
+    places = [place for unit in terms if unit._flags for place in _places_of(unit)]
+    near = [place for place in places if _is_near(place, terms, const)]
+    if not near:
+        return
+    for unit, atom, _ in near if len(near) == 1 else sorted(near, key=lambda place: order(place[0])):
+        for identity in _identities(unit, atom):
+            yield identity, terms[unit]
+    pairs = [place for place in places if isinstance(place[1], Extremum) and len(place[1]._parts) == 2]
+    if len(pairs) > _PLACES:
+        return
+    pairs.sort(key=lambda place: order(place[0]))
+    for (unit, atom, factor), (unit2, atom2, factor2) in combinations(pairs, 2):
+        sign = 1 if type(atom) is not type(atom2) else -1
+        if factor is factor2 and terms[unit2] == sign * terms[unit]:
+            identity = _as_clamp(unit, unit2, atom, atom2, factor)
+            if identity is not None:
+                yield identity, terms[unit]
 
 
 @remembered(4096)
 def _places_of(unit: Expr) -> list[Place]:
+    """The atoms of a unit that these laws concern."""
     return [
         (unit, atom, exact_quotient(unit, atom))
         for atom, exponent in powers_of(unit).items()
@@ -107,17 +87,30 @@ def _places_of(unit: Expr) -> list[Place]:
 
 
 def _is_near(place: Place, terms: Terms, const: int) -> bool:
-    """Whether another term of the sum may cancel what a replacement of the atom brings in."""
+    """Whether another term of the sum may cancel what an identity of the atom brings in."""
     unit, atom, factor = place
     if isinstance(atom, FloorDiv) and not _has_half(atom, terms):
         return False
-    for total in _totals(atom):
-        inner, number = terms_of(total)
-        if number and isinstance(atom, Extremum) and (const if factor is None else factor in terms):
-            return True
-        if any(u is not unit and u in terms for u in [times(u, factor) for u in inner]):
-            return True
-    return isinstance(atom, Extremum) and any(u is not unit and u._flags & EXTREMUM for u in terms)
+    if isinstance(atom, Extremum) and any(u is not unit and u._flags & EXTREMUM for u in terms):
+        return True
+    inner = _inner_units(unit, atom)
+    return not inner.isdisjoint(terms) or (const != 0 and None in inner)
+
+
+@remembered(4096)
+def _inner_units(unit: Expr, atom: Expr) -> set[Expr | None]:
+    """The units other than `unit` that an identity of an atom in it brings in; None for 1. Callers must not change it."""
+    factor = exact_quotient(unit, atom)
+    dims: list[Dim]
+    if isinstance(atom, Extremum):
+        dims = [*atom._parts]
+    else:
+        known = complement_of(atom)
+        dims = [] if known is None else [*known]
+    found = {times(u, factor) for dim in dims for u in terms_of(dim)[0]}
+    if any(terms_of(dim)[1] for dim in dims):
+        found.add(factor)
+    return found - {unit}
 
 
 def _has_half(atom: FloorDiv, terms: Terms) -> bool:
@@ -135,12 +128,28 @@ def _divisors_in(unit: Expr) -> list[tuple[Expr, int]]:
     return [(atom, d) for atom, d in divisions if isinstance(d, int)]
 
 
-def _totals(atom: Expr) -> list[Dim]:
-    """The sums that replacements of an atom bring in beside other atoms."""
-    if isinstance(atom, Extremum):
-        return [*atom._parts]
+@remembered(4096)
+def _identities(unit: Expr, atom: Expr) -> list[Sum]:
+    """The identities of an atom, times the other factors of a unit, in which the unit has the coefficient -1."""
     known = complement_of(atom)
-    return [] if known is None else [known[1], known[0]]
+    if known is not None:
+        forms = [[(1, known[1]), (-1, known[0])]]
+    else:
+        forms = list(_without_clamp(atom)) if isinstance(atom, Min) else []
+    return [_identity({unit: -1}, form, exact_quotient(unit, atom)) for form in forms]
+
+
+def _identity(gone: Terms, parts: Multiples, factor: Expr | None) -> Sum:
+    """The sum of some terms, and of multiples of some dimensions, times a factor."""
+    total, const = dict(gone), 0
+    for k, part in parts:
+        terms, number = terms_of(part)
+        accumulate(total, terms, k, factor)
+        if number and factor is not None:
+            accumulate(total, {factor: k * number})
+        else:
+            const += k * number
+    return total, const
 
 
 @remembered(4096)
@@ -168,69 +177,12 @@ def _is_nest(atom: Extremum) -> bool:
     return any(extrema.arguments(part) is not None for part in atom._parts)
 
 
-@remembered(4096)
 def _is_second(atom: Expr) -> bool:
     """Whether the complement is taken if both give sums of one length: of a minimum, no nest, or an upper half."""
     if isinstance(atom, FloorDiv):
         n, d = atom._parts
         return isinstance(d, int) and 2 * terms_of(n)[1] >= d
     return isinstance(atom, Min) and not _is_nest(atom)
-
-
-def _without_complements(terms: Terms, const: int) -> Sum:
-    """The sum without atoms beside their complements. The dict is not changed."""
-    found = True
-    while found:
-        found = False
-        for unit, atom, factor in _places(terms):
-            k = terms[unit]
-            known = complement_of(atom) if not isinstance(atom, FloorDiv) or _has_half(atom, terms) else None
-            other = None if known is None else times(known[0], factor)
-            if known is not None and other is not None and k * terms.get(other, 0) > 0:
-                k = min(k, terms[other], key=abs)
-                terms, const = _replaced(terms, const, {unit: k, other: k}, [(k, known[1])], factor)
-                found = True
-                break
-    return terms, const
-
-
-def _replaced(terms: Terms, const: int, gone: Terms, parts: Multiples, factor: Expr | None) -> Sum:
-    """The sum without some terms, and with multiples of some dimensions, times a factor, added."""
-    total = dict(terms)
-    accumulate(total, gone, -1)
-    for k, part in parts:
-        inner, number = part if isinstance(part, tuple) else terms_of(part)
-        accumulate(total, inner, k, factor)
-        if number and factor is not None:
-            accumulate(total, {factor: k * number})
-        elif number:
-            const += k * number
-    return total, const
-
-
-def _replacements(terms: Terms, const: int) -> Iterator[Sum]:
-    """The sum with an atom, or a pair of atoms, replaced."""
-    places = _places(terms)
-    if len(places) > _PLACES:
-        return
-    for place in places:
-        unit, atom, factor = place
-        k = terms[unit]
-        if _is_near(place, terms, const):
-            known = None if isinstance(atom, FloorDiv) and not _has_half(atom, terms) else complement_of(atom)
-            if known is not None:
-                yield _replaced(terms, const, {unit: k}, [(k, known[1]), (-k, known[0])], factor)
-            elif isinstance(atom, Min):
-                for parts in _without_clamp(atom):
-                    yield _replaced(terms, const, {unit: k}, [(k * c, part) for c, part in parts], factor)
-    for (unit, atom, factor), (unit2, atom2, factor2) in combinations(places, 2):
-        k = terms[unit]
-        if factor is factor2 and isinstance(atom, Extremum) and isinstance(atom2, Extremum):
-            sign = 1 if type(atom) is not type(atom2) else -1
-            if terms[unit2] == sign * k:
-                merged = _as_clamp(atom, atom2)
-                if merged is not None:
-                    yield _replaced(terms, const, {unit: k, unit2: sign * k}, [(k * c, p) for c, p in merged], factor)
 
 
 def _without_clamp(atom: Extremum) -> Iterator[Multiples]:
@@ -242,25 +194,28 @@ def _without_clamp(atom: Extremum) -> Iterator[Multiples]:
         if found is not None and found[0] is Max and len(found[1]) == 2:
             for t, a in (found[1], found[1][::-1]):
                 if extrema.exceeds(Max, b, a):
-                    yield [(1, inner), (1, b), (-1, extrema.as_sum(Max, [t, b]))]
-                    yield [(1, extrema.as_sum(Min, [t, b])), (1, a), (-1, extrema.as_sum(Min, [t, a]))]
+                    yield [(1, inner), (1, b), (-1, extrema.maximum(t, b))]
+                    yield [(1, extrema.minimum(t, b)), (1, a), (-1, extrema.minimum(t, a))]
 
 
-def _as_clamp(x: Extremum, y: Extremum) -> Multiples | None:
+@remembered(4096)
+def _as_clamp(unit: Expr, unit2: Expr, x: Extremum, y: Extremum, factor: Expr | None) -> Sum | None:
     """x + y for a maximum and a minimum, x - y for two of one kind, with one clamp; None without one."""
-    if len(x._parts) != 2 or len(y._parts) != 2:
-        return None
     shared = [part for part in x._parts if part in y._parts]
+    shift = 0
     if len(shared) == 1:
-        a, b = [next(part for part in atom._parts if part != shared[0]) for atom in (x, y)]
-        return _clamp_of(shared[0], a, b, type(x), type(y))
-    numbers = [part for atom in (x, y) for part in atom._parts if isinstance(part, int)]
-    if len(numbers) != 2 or type(x) is type(y):
-        return None
-    shift = numbers[0] - numbers[1]  # y is the extremum of the first number and b, less the shift
-    a, b = [next(part for part in atom._parts if isinstance(part, Expr)) for atom in (x, y)]
-    found = _clamp_of(numbers[0], a, arithmetic.add(b, shift), type(x), type(y))
-    return None if found is None else [*found, (1, -shift)]
+        (t,) = shared
+        a, b = [next(part for part in atom._parts if part != t) for atom in (x, y)]
+    else:
+        numbers = [part for atom in (x, y) for part in atom._parts if isinstance(part, int)]
+        if len(numbers) != 2 or type(x) is type(y):
+            return None
+        t, shift = numbers[0], numbers[0] - numbers[1]  # y is the extremum of t and b, less the shift
+        a, b = [next(part for part in atom._parts if isinstance(part, Expr)) for atom in (x, y)]
+        b = arithmetic.add(b, shift)
+    parts = _clamp_of(t, a, b, type(x), type(y))
+    sign = 1 if type(x) is not type(y) else -1
+    return None if parts is None else _identity({unit: -1, unit2: -sign}, [*parts, (1, -shift)], factor)
 
 
 def _clamp_of(t: Dim, a: Dim, b: Dim, first: type[Expr], second: type[Expr]) -> Multiples | None:
@@ -272,20 +227,36 @@ def _clamp_of(t: Dim, a: Dim, b: Dim, first: type[Expr], second: type[Expr]) -> 
         a, b, first, second = b, a, second, first
         if not extrema.exceeds(Max, b, a):
             return None
-    clamp = extrema.as_sum(Min, [extrema.maximum(t, a), b])
+    clamp = extrema.minimum(extrema.maximum(t, a), b)
     if first is not second:
         return [(1, t), (1, clamp)] if first is Max else [(1, a), (1, b), (1, t), (-1, clamp)]
     sign = -1 if is_turned else 1
     return [(sign, clamp), (-sign, b)] if first is Max else [(sign, a), (-sign, clamp)]
 
 
-def _length(terms: Terms, const: int) -> Length:
-    """The terms of a sum with the depths of their nesting, its atoms, negative terms, and atoms of the second form."""
-    places = _places_in(terms)
-    return (
-        len(terms) + (const != 0) + sum([unit._height for unit in terms]) + len(places),
-        len(places),
-        sum([isinstance(atom, FloorDiv) and _is_second(atom) for _, atom, _ in places]),
-        sum([k < 0 for k in terms.values()]) + (const < 0),
-        sum([_is_second(atom) for _, atom, _ in places]),
-    )
+def _change(terms: Terms, const: int, identity: Sum, k: int) -> int:
+    """By how much a multiple of an identity makes a sum longer."""
+    change = _length_of_number(const + k * identity[1]) - _length_of_number(const)
+    for unit, c in identity[0].items():
+        before = terms.get(unit, 0)
+        after = before + k * c
+        length = _length(unit)
+        if before:
+            change -= length + (_NEGATIVE if before < 0 else 0)
+        if after:
+            change += length + (_NEGATIVE if after < 0 else 0)
+    return change
+
+
+def _length_of_number(const: int) -> int:
+    return 0 if not const else _TERM + (_NEGATIVE if const < 0 else 0)
+
+
+@remembered(1 << 14)
+def _length(unit: Expr) -> int:
+    """The length of a positive term: its depth of nesting, its atoms, upper halves and atoms of the second form."""
+    places = _places_of(unit) if unit._flags else []
+    upper = sum([isinstance(atom, FloorDiv) and _is_second(atom) for _, atom, _ in places])
+    second = sum([_is_second(atom) for _, atom, _ in places])
+    whole = 1 + unit._height + len(places)
+    return ((whole * _DIGIT + len(places)) * _DIGIT + upper) * _DIGIT**2 + second

@@ -17,17 +17,16 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 import onnx
-from onnx import GraphProto
+from onnx import FunctionProto, GraphProto, ModelProto, ValueInfoProto
 
 from onnx_infer.api import infer
-from onnx_infer.errors import ArgumentError
-from onnx_infer.options import no_model
+from onnx_infer.errors import ArgumentError, no_model
 from onnx_infer.protobuf.declarations import innermost_dims
 from onnx_infer.protobuf.nodes import graphs_of
 from onnx_infer.protobuf.specialize import drop_inferred
 from onnx_infer.protobuf.wire import dim_param
-from onnx_infer.tools.transforms.dynamic.pinned import Change, Pin, Tracer
-from onnx_infer.tools.transforms.dynamic.remaining import Doubt, remaining
+from onnx_infer.tools.transforms.dynamic.pinned import Change, Pin, Tracer, Wanted
+from onnx_infer.tools.transforms.dynamic.remaining import Doubt, Remaining
 from onnx_infer.tools.transforms.dynamic.walking import FreedWalk
 from onnx_infer.tools.transforms.dynamic.writing import Writer
 from onnx_infer.values.text import text
@@ -35,13 +34,10 @@ from symdim import Var
 from symdim.algebra.dims import variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-
-    from onnx import FunctionProto, ModelProto, ValueInfoProto
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from onnx_infer.result import InferenceResult
-    from onnx_infer.tools.transforms.dynamic.pinned import Wanted
-    from onnx_infer.values.tensor import Dim, Shape
+    from onnx_infer.values.tensor import Dim
 
     Axes = Mapping[str, Mapping[int, str]]
 
@@ -61,20 +57,12 @@ class Axis(NamedTuple):
         return f"{self.name}:{self.at}={self.symbol}"
 
 
-class Left(NamedTuple):
-    """What still pins a size if one more axis is free: axes of inputs, and the number of all pins."""
-
-    wanted: Wanted
-    number: int
-
-
 class Proposals:
-    """The pins of inputs. `shape` gives their traced shapes, `walked` tells what is left if one more axis is free."""
+    """The pins of inputs after the walks over a model with free `axes`."""
 
-    def __init__(
-        self, traced: Mapping[str, int], shape: Callable[[str], Shape], walked: Callable[[Axis], Left]
-    ) -> None:
-        self._traced, self._shape, self._walked = traced, shape, walked
+    def __init__(self, model: ModelProto, static: InferenceResult, axes: Axes, walk: FreedWalk) -> None:
+        self._model, self._static, self._axes = model, static, axes
+        self._traced, self._shape = walk.traced_names, walk.tracer.shape
         self._trials = 0
 
     def pins(self, wanted: Wanted) -> Iterator[Pin]:
@@ -98,7 +86,7 @@ class Proposals:
         )
         open_axes = dict.fromkeys(wanted)
         for axis, left in self._tried(named, meant):
-            still = [at for at in open_axes if (name, at) in left.wanted]
+            still = [at for at in open_axes if (name, at) in left]
             if len(still) < len(open_axes):
                 open_axes = dict.fromkeys(still)
                 yield self._pin(axis)
@@ -120,17 +108,19 @@ class Proposals:
         shape = self._shape(name)
         return shape[at] if at < len(shape) else None
 
-    def _tried(self, named: Collection[Axis], meant: Iterable[Axis]) -> list[tuple[Axis, Left]]:
-        """The axes that can be freed, those that leave the fewest pins first."""
-        found = []
+    def _tried(self, named: Collection[Axis], meant: Iterable[Axis]) -> list[tuple[Axis, Wanted]]:
+        """The axes that can be freed, those that leave the fewest pins first, each with what nodes want then."""
+        found: list[tuple[int, Axis, Wanted]] = []
         for axis in dict.fromkeys([*named, *meant]):
             if self._trials < MOST_TRIALS:
                 self._trials += 1
-                found.append((axis, self._walked(axis)))
+                more = {**self._axes, axis.name: {**self._axes.get(axis.name, {}), axis.at: axis.symbol}}
+                walk = _walked(self._model, self._static, more)
+                wanted, errors = walk.tracer.wanted, [d for d in walk.engine.diagnostics if d.severity == "error"]
+                found.append((len(walk.pins) + sum(map(len, wanted.values())) + len(errors), axis, wanted))
             elif axis in named:  # this much is sure
-                rest: Wanted = {(each.name, each.at): {} for each in named if each.at != axis.at}
-                found.append((axis, Left(rest, sys.maxsize)))
-        return sorted(found, key=lambda trial: trial[1].number)
+                found.append((sys.maxsize, axis, {(each.name, each.at): {} for each in named if each.at != axis.at}))
+        return [(axis, wanted) for _, axis, wanted in sorted(found, key=lambda trial: trial[0])]
 
 
 _MOST_WALKS = 16
@@ -186,13 +176,8 @@ def make_dynamic(
     static = infer(model)
     walk = _walked(model, static, axes)
     freed, tracer, traced = walk.model, walk.tracer, walk.traced_names
-
-    def left(axis: Axis) -> Left:
-        more = {**axes, axis.name: {**axes.get(axis.name, {}), axis.at: axis.symbol}}
-        return _left(_walked(model, static, more))
-
     changes = list(walk.changes.values())
-    pins = [*walk.pins.values(), *Proposals(traced, tracer.shape, left).pins(tracer.wanted)]
+    pins = [*walk.pins.values(), *Proposals(model, static, axes, walk).pins(tracer.wanted)]
     changed = onnx.ModelProto()
     changed.CopyFrom(freed)
     failed = Writer(changed, infer(freed), tracer).write(changes)
@@ -202,7 +187,7 @@ def make_dynamic(
     result = infer(changed)
     before = len(changed.graph.node) - len(freed.graph.node)
     made_by_changes = {text(name) for node in changed.graph.node[:before] for name in node.output}
-    left_over, doubts = remaining(result, traced, made_by_changes)
+    left_over, doubts = Remaining(result, traced).found(made_by_changes)
     known = {(pin.operator, pin.node) for pin in pins}
     pins += _pinning_guards(result, traced, known) if apply or not pins else ()
     known.update((pin.operator, pin.node) for pin in pins)
@@ -215,7 +200,7 @@ def make_dynamic(
     return Dynamic(made, traced, changes, pins, doubts, result, applied)
 
 
-def _walked(model: onnx.ModelProto, static: InferenceResult, axes: Mapping[str, Mapping[int, str]]) -> FreedWalk:
+def _walked(model: onnx.ModelProto, static: InferenceResult, axes: Axes) -> FreedWalk:
     """The walks over a copy of the model with free axes, which have found all changes and pins."""
     freed = onnx.ModelProto()
     freed.CopyFrom(model)
@@ -225,12 +210,6 @@ def _walked(model: onnx.ModelProto, static: InferenceResult, axes: Mapping[str, 
         if not walk.run():
             break
     return walk
-
-
-def _left(walk: FreedWalk) -> Left:
-    """What still pins a size after these walks, and the nodes that do not run."""
-    wanted, errors = walk.tracer.wanted, [d for d in walk.engine.diagnostics if d.severity == "error"]
-    return Left(wanted, len(walk.pins) + sum(map(len, wanted.values())) + len(errors))
 
 
 def _pinning_guards(result: InferenceResult, traced: Mapping[str, int], known: set[tuple[str, str]]) -> Iterator[Pin]:
@@ -273,16 +252,11 @@ def free(model: ModelProto, axes: Axes) -> dict[str, int]:
             if traced.setdefault(symbol, size) != size:
                 raise ArgumentError(f"dynamic: {symbol!r} would be both {traced[symbol]} and {size}")
             dims[axis].MergeFromString(dim_param(symbol))
-    _drop_types(model)
-    return traced
-
-
-def _drop_types(model: ModelProto) -> None:
-    """Remove declared sizes of computed values, in inner graphs and functions too."""
     for graph in _graphs(model):
         del graph.value_info[:]
         if isinstance(graph, GraphProto):
             _drop_sizes((*graph.output, *(() if graph is model.graph else graph.input)))
+    return traced
 
 
 def declare_again(freed: ModelProto, model: ModelProto) -> None:

@@ -12,11 +12,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
-from onnx import TensorProto, numpy_helper
+from onnx import TensorProto
 
 from onnx_infer.model.graph import Node, first_output, label_of, title_of
+from onnx_infer.tools.materialization import array_of
 from onnx_infer.tools.transforms.dynamic.meant_targets import Kind, Merged, blocks, meant_target, pattern
-from onnx_infer.tools.transforms.dynamic.trials import deciding, trial
+from onnx_infer.tools.transforms.dynamic.trials import deciding, dims_of, elements_of, trial
 from onnx_infer.values.tensor import Dim, Shape, SymTensor
 from onnx_infer.values.text import text
 from symdim import Expr, Var
@@ -143,13 +144,7 @@ class Tracer:
 
     def shape(self, name: str) -> Shape:
         """The traced shape of a value; empty if it is not known."""
-        value = self.static.types.get(name)
-        return value.shape or () if isinstance(value, SymTensor) else ()
-
-    def is_scalar(self, name: str) -> bool:
-        """Whether a value has no axes."""
-        value = self.static.types.get(name)
-        return isinstance(value, SymTensor) and value.shape == ()
+        return dims_of(self.static.types.get(name))
 
     def size(self, name: str, axis: int) -> Dim | None:
         """The traced size of a value at an axis."""
@@ -158,12 +153,7 @@ class Tracer:
 
     def elements(self, name: str) -> tuple[int, ...] | None:
         """The traced elements of a small integer tensor, or None."""
-        if not name:
-            return None
-        scope = self.static._record.scope
-        holder = scope.holder(name)
-        value = scope[name] if holder is None else holder.load(name)
-        data = value.data if isinstance(value, SymTensor) else None
+        data = elements_of(self.static._record.scope, name) if name else None
         return data if data is not None and all(type(x) is int for x in data) else None
 
     def _constant(self, place: Place, name: str, axis: int, wanted: Dim) -> Change | Pin:
@@ -188,13 +178,7 @@ class Tracer:
         if name not in self._arrays:
             handle = self.constants[name]
             tensor = self._literals[name] if isinstance(handle, SymTensor) else getattr(handle, "t", handle)
-            array: NDArray[np.generic] | None = None
-            if isinstance(tensor, TensorProto) and tensor.data_location != TensorProto.EXTERNAL:
-                try:
-                    array = numpy_helper.to_array(tensor)
-                except (ValueError, TypeError):  # the data do not fit the declared shape
-                    array = None
-            self._arrays[name] = array
+            self._arrays[name] = array_of(tensor) if isinstance(tensor, TensorProto) else None
         return self._arrays[name]
 
     @cached_property

@@ -11,12 +11,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from onnx_infer.model.graph import Node, first_output, label_of, title_of
+from onnx_infer.model.graph import Attributes, Node, first_output, label_of, title_of
 from onnx_infer.tools.transforms.dynamic.meant_targets import pattern
 from onnx_infer.tools.transforms.dynamic.pinned import Pin, Tracer
-from onnx_infer.tools.transforms.dynamic.trials import EQUATING, Effect, Trial, aligned, is_size, trial
+from onnx_infer.tools.transforms.dynamic.trials import (
+    EQUATING,
+    Effect,
+    Trial,
+    aligned,
+    dims_of,
+    elements_of,
+    is_size,
+    trial,
+    value_at,
+)
 from onnx_infer.values.dtype import INTEGER_RANGE
-from onnx_infer.values.tensor import Dim, SymTensor, Value
+from onnx_infer.values.tensor import Dim, SymTensor
 from symdim import Expr
 from symdim.relations.relation import Relation
 
@@ -26,7 +36,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from onnx_infer.engine.scope import Scope
-    from onnx_infer.model.graph import Attributes
     from onnx_infer.result import InferenceResult
     from onnx_infer.tools.transforms.dynamic.trials import Number
 
@@ -62,17 +71,9 @@ class Doubt(NamedTuple):
         return f"{self.operator} '{self.node}': {self.what}"
 
 
-def remaining(
-    result: InferenceResult, traced: Mapping[str, int], made: Container[str]
-) -> tuple[list[Pin], list[Doubt]]:
-    """The pins in bodies and the doubts of a model whose free sizes had the traced ones.
+class Remaining:
+    """The pins in bodies and the doubts of a model whose free sizes had the traced ones."""
 
-    Nodes that give the values `made` are those that the changes have added.
-    """
-    return _Remaining(result, traced).found(made)
-
-
-class _Remaining:
     def __init__(self, result: InferenceResult, traced: Mapping[str, int]) -> None:
         self._result = result
         self._main = result._record.scope
@@ -89,7 +90,7 @@ class _Remaining:
         self._node: Node
 
     def found(self, made: Container[str]) -> tuple[list[Pin], list[Doubt]]:
-        """Ask all nodes."""
+        """Ask all nodes, but those that give the values `made`, which the changes have added."""
         for node, scope, attributes in _nodes(self._result):
             if first_output(node) in made:
                 continue
@@ -127,10 +128,7 @@ class _Remaining:
 
     def _value(self, size: Dim, sizes: Mapping[str, int] | None = None) -> int | None:
         """A size at the traced ones, or at others; None if it has symbols that were not freed."""
-        sizes = sizes or self._traced
-        if isinstance(size, int):
-            return size
-        return size.to_int(sizes) if all(v.name in sizes for v in size.variables()) else None
+        return value_at(size, dict((sizes or self._traced).items()))
 
     # -- one node -----------------------------------------------------------------------------------------------------
 
@@ -165,7 +163,8 @@ class _Remaining:
     def _beside(self, given: Trial, number: Number, effect: Effect, size: Dim) -> None:
         """A number on which a size of a result depends, where an operand has a free one."""
         traced, what = self._value(size), f"{number.name} {number.value} on axis {effect.axis} of size {size}"
-        alone, by = is_size(number, effect), self._reach(effect)
+        before, after = (self._value(size, self._large) for size in (effect.before, effect.after))
+        alone, by = is_size(number, effect), None if before is None or after is None else after - before
         if not is_data(given, number):  # the author gives it, or the traced size has become a kernel or a whole size
             is_multiple = traced is not None and traced > 1 and number.value % traced == 0
             if is_multiple and (alone or (number.value == traced and by in (-1, 0, None))):
@@ -177,11 +176,6 @@ class _Remaining:
             if alone or is_end or number.value == traced or (by == 1 and self._is_free(effect.before)):
                 self._doubt(what)
 
-    def _reach(self, effect: Effect) -> int | None:
-        """By how much a size changes where the free sizes are large; None if it is not known."""
-        before, after = self._value(effect.before, self._large), self._value(effect.after, self._large)
-        return None if before is None or after is None else after - before
-
     def _apart(self, given: Trial, number: Number, effect: Effect, size: Dim | None) -> None:
         """A number that equals a traced size, on an axis that is not free, or that is new."""
         is_drawn = is_size(number, effect) and given.operator.rule.facets.random
@@ -191,27 +185,24 @@ class _Remaining:
 
     def _taken(self, given: Trial) -> None:
         """Sizes of other operands that a result has in place of a free size, as that of the grid of a GridSample."""
-        data, result, facets = (
-            _dims(given.values[0] if given.values else None),
-            given.shape(0) or (),
-            given.operator.rule.facets,
-        )
+        data = dims_of(given.values[0] if given.values else None)
+        result, facets = given.shape(0) or (), given.operator.rule.facets
         if facets.indices or facets.cost is not None or len(data) != len(result):
             return  # a product adds along the axis that it loses
-        axes = [
-            a for a, size in enumerate(data) if self._is_free(size) and isinstance(result[a], int) and result[a] > 1
-        ]
-        for i, value in enumerate(given.values[1:] if axes else (), 1):
-            for at, size in enumerate(_dims(value)):
-                if any(size == result[a] for a in axes):
-                    for effect in given.effects_of_size(i, at):
-                        if effect.axis in axes:
-                            what = f"size {size} of '{self._node[2][i]}' on axis {effect.axis} of size"
-                            self._doubt(f"{what} {data[effect.axis]}")
+        pairs = enumerate(zip(data, result, strict=True))
+        taken = {
+            axis: size for axis, (free, size) in pairs if self._is_free(free) and isinstance(size, int) and size > 1
+        }
+        for i, value in enumerate(given.values[1:] if taken else (), 1):
+            for at, size in enumerate(dims_of(value)):
+                for effect in given.effects_of_size(i, at) if size in taken.values() else ():
+                    if effect.axis in taken:
+                        what = f"size {size} of '{self._node[2][i]}' on axis {effect.axis} of size"
+                        self._doubt(f"{what} {data[effect.axis]}")
 
     def _indices(self, given: Trial, scope: Scope) -> None:
         """Indices that are constants, on free axes and equal to a traced size on others."""
-        names, data = self._node[2], _dims(given.values[0]) if given.values else ()
+        names, data = self._node[2], dims_of(given.values[0]) if given.values else ()
         for i in given.operator.rule.facets.indices:
             found = _elements(given, i, names[i], scope, self._tracer) if i < len(names) and names[i] else None
             if found is None or not data or not found.size:
@@ -249,10 +240,7 @@ class _Remaining:
         operator = scope.operators[node[1], node[0]]
         for p in operator.parameters if operator is not None else ():
             if p.source == "input" and p.want in ("Dim", "int") and p.at < len(node[2]) and node[2][p.at]:
-                name = node[2][p.at]
-                holder = scope.holder(name)
-                value = scope[name] if holder is None else holder.load(name)
-                data = value.data if isinstance(value, SymTensor) else None
+                data = elements_of(scope, node[2][p.at])
                 if data is not None and len(data) == 1 and data[0] in self._symbols:
                     self._of_symbol(p.name, data[0])
 
@@ -281,7 +269,7 @@ def _nodes(result: InferenceResult) -> Iterator[tuple[Node, Scope, Attributes]]:
 
 def is_data(given: Trial, number: Number) -> bool:
     """Whether programs compute a number: it is an element of an operand, in this version or in a later one."""
-    from onnx_infer.operators.lookup import bind
+    from onnx_infer.operators.operator import bind
     from onnx_infer.operators.schema import NEWEST
 
     if number.operand is not None:
@@ -294,18 +282,18 @@ def is_data(given: Trial, number: Number) -> bool:
 def _lost(given: Trial, effect: Effect) -> list[Dim]:
     """The sizes of operands with symbols that no size of the result has."""
     kept = {v for size in given.shape(effect.result) or () if isinstance(size, Expr) for v in size.variables()}
-    sizes: Iterable[Dim] = dict.fromkeys(size for value in given.values for size in _dims(value))
+    sizes: Iterable[Dim] = dict.fromkeys(size for value in given.values for size in dims_of(value))
     return [size for size in sizes if isinstance(size, Expr) and kept.isdisjoint(size.variables())]
 
 
 def _indexed(given: Trial, i: int) -> Sequence[int]:
     """The axes of the first operand to which the indices in another one belong."""
-    data, result = _dims(given.values[0]), given.shape(0) or ()
+    data, result = dims_of(given.values[0]), given.shape(0) or ()
     axis = given.attributes.values.get("axis", given.operator.schema.defaults.get("axis"))
     if isinstance(axis, int):
         return [axis % len(data)]
     if result == data:  # the last axis of the indices goes over the first axes
-        count = (_dims(given.values[i]) or (len(data),))[-1]
+        count = (dims_of(given.values[i]) or (len(data),))[-1]
         return range(min(count, len(data)) if isinstance(count, int) else len(data))
     lost = _lost(given, Effect(0, 0, 0, 0))
     return [at for at, size in enumerate(data) if isinstance(size, int) or size in lost]
@@ -321,9 +309,5 @@ def _elements(given: Trial, i: int, name: str, scope: Scope, tracer: Tracer) -> 
     return tracer.array(name) if holder is tracer.static._record.scope else None
 
 
-def _dims(value: Value | None) -> tuple[Dim, ...]:
-    return tuple(value.shape or ()) if isinstance(value, SymTensor) else ()
-
-
 def _shape(scope: Scope, name: str) -> tuple[Dim, ...]:
-    return _dims(scope[name]) if name and scope.knows(name) else ()
+    return dims_of(scope[name]) if name and scope.knows(name) else ()

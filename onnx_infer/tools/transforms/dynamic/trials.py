@@ -10,19 +10,18 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import chain, combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.engine.apply import Outcome, apply
-from onnx_infer.model.graph import Attributes
+from onnx_infer.model.graph import Attributes, Node
 from onnx_infer.operators.schema import COLLECTIONS
 from onnx_infer.values.tensor import Dim, Shape, SymTensor, Value
-from symdim import Expr
+from symdim import Expr, Var
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from onnx_infer.engine.scope import Scope
-    from onnx_infer.model.graph import Node
     from onnx_infer.operators.operator import Operator
 
 EQUATING = ("equal", "broadcast", "broadcast_to")
@@ -64,7 +63,7 @@ class Trial:
     def places(self, size: Dim) -> Iterator[tuple[int, int]]:
         """The operands and axes that have this size."""
         for operand, value in enumerate(self.values):
-            for axis, own in enumerate(_shape(value)):
+            for axis, own in enumerate(dims_of(value)):
                 if own == size:
                     yield operand, axis
 
@@ -119,7 +118,7 @@ class Trial:
 
     def effects_of_size(self, operand: int, axis: int) -> list[Effect]:
         """The sizes of results that depend on the size of an operand, which is a number."""
-        size = _shape(self.values[operand])[axis]
+        size = dims_of(self.values[operand])[axis]
         return self._changed(self.with_sizes([(operand, axis)], size + 1))
 
     def _changed(self, other: Trial) -> list[Effect]:
@@ -151,7 +150,7 @@ class Trial:
 
     def is_mixed(self, number: Callable[[Dim], int | None]) -> bool:
         """Whether an operand has a free size, and one has its traced number."""
-        sizes = {size for value in self.values for size in _shape(value)}
+        sizes = {size for value in self.values for size in dims_of(value)}
         return any(number(size) in sizes for size in sizes if isinstance(size, Expr))
 
     def equated(self, number: Callable[[Dim], int | None]) -> list[tuple[Dim, int]] | None:
@@ -171,13 +170,28 @@ def is_size(number: Number, effect: Effect) -> bool:
 
 def aligned(given: Trial, effect: Effect) -> Dim | None:
     """The size of the first operand at the axis of a result; None if the ranks differ."""
-    before = _shape(given.values[0]) if given.values else ()
+    before = dims_of(given.values[0]) if given.values else ()
     after = given.shape(effect.result) or ()
     return before[effect.axis] if len(before) == len(after) else None
 
 
-def _shape(value: Value | None) -> Shape:
+def dims_of(value: Value | None) -> Shape:
+    """The sizes of a tensor; empty if they are not known."""
     return value.shape or () if isinstance(value, SymTensor) else ()
+
+
+def elements_of(scope: Scope, name: str) -> tuple[Any, ...] | None:
+    """The elements of a tensor, which may be a small constant; None if they are not known."""
+    holder = scope.holder(name)
+    value = scope[name] if holder is None else holder.load(name)
+    return value.data if isinstance(value, SymTensor) else None
+
+
+def value_at(size: Dim, sizes: Mapping[str | Var, int]) -> int | None:
+    """A size at sizes of symbols; None if it has others."""
+    if isinstance(size, int):
+        return size
+    return size.to_int(sizes) if all(v in sizes or v.name in sizes for v in size.variables()) else None
 
 
 def trial(node: Node, scope: Scope, attributes: Attributes | None = None) -> Trial | None:

@@ -20,7 +20,7 @@ from onnx_infer.ops.reshaping import reshaped
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.tools.transforms.dynamic.meant_targets import Merged, meant_target, remember
 from onnx_infer.tools.transforms.dynamic.pinned import Change, Pin, Place, Tracer
-from onnx_infer.tools.transforms.dynamic.trials import aligned, demanded, trial
+from onnx_infer.tools.transforms.dynamic.trials import aligned, demanded, elements_of, trial, value_at
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, Shape, SymTensor
 from symdim import Expr, Var, product
@@ -112,12 +112,11 @@ class FreedWalk:
         self.pins.setdefault((pin.operator, pin.node, pin.why), pin)
 
     def _with_element(self, node: Node, operand: int, at: int, new: Dim) -> Node:
-        value = self._vector(node[2][operand])
-        if value is None:
+        value, data = self.engine.scope[node[2][operand]], self._vector(node[2][operand])
+        if data is None:
             return node
-        data = list(value.data or ())
-        data[at] = new
-        return self._with_value(node, operand, SymTensor(value.dtype, value.shape, data))
+        changed = [*data[:at], new, *data[at + 1 :]]
+        return self._with_value(node, operand, SymTensor(value.dtype, value.shape, changed))
 
     def _with_size(self, node: Node, operand: int, axis: int, wanted: Dim) -> Node:
         value = self.engine.scope[node[2][operand]]
@@ -139,21 +138,14 @@ class FreedWalk:
         value = self.engine.scope[name] if name else None
         return value.shape if isinstance(value, SymTensor) else None
 
-    def _vector(self, name: str) -> SymTensor | None:
-        """The value of an operand with known elements."""
-        scope = self.engine.scope
-        if not name:
-            return None
-        holder = scope.holder(name)
-        value: Any = scope[name] if holder is None else holder.load(name)
-        known = isinstance(value, SymTensor) and value.data is not None and None not in value.data
-        return value if known else None
+    def _vector(self, name: str) -> tuple[Any, ...] | None:
+        """The elements of an operand, if all are known."""
+        data = elements_of(self.engine.scope, name) if name else None
+        return None if data is None or None in data else data
 
     def _value(self, size: Dim) -> int | None:
         """The traced value of a size; None if it has symbols that were not freed."""
-        if isinstance(size, int):
-            return size
-        return size.to_int(self.traced) if all(v in self.traced for v in size.variables()) else None
+        return value_at(size, self.traced)
 
     # -- constants that equal traced sizes ----------------------------------------------------------------------------
 
@@ -164,15 +156,15 @@ class FreedWalk:
         if domain not in ("", "ai.onnx") or len(node[2]) < 2:
             return
         shape, target = self._shape(operands[0]), self._vector(node[2][1])
-        if shape is None or target is None or target.data is None or any(self._value(d) is None for d in shape):
+        if shape is None or target is None or any(self._value(d) is None for d in shape):
             return
         if not any(isinstance(size, Expr) for size in shape):
             return
         if op_type == "Reshape":
-            self._reshape(node, shape, target.data)
+            self._reshape(node, shape, target)
         elif op_type == "Expand":
-            for at, size in enumerate(target.data):
-                axis = at + len(shape) - len(target.data)
+            for at, size in enumerate(target):
+                axis = at + len(shape) - len(target)
                 if size != 1 and axis >= 0 and isinstance(shape[axis], Expr) and self._value(shape[axis]) == size:
                     self._note([self.tracer.change(node, 1, at, size, 1)])  # broadcasting gives it the operand's size
         elif op_type == "Slice" and len(node[2]) > 2:
@@ -209,7 +201,10 @@ class FreedWalk:
             if is_broken or not all(
                 isinstance(size, Expr) for size, n in zip(natural, numbers, strict=True) if size != n
             ):
-                self._pin_target(node, target)
+                shown = ", ".join(map(str, target))
+                why = f"the target [{shown}] has traced sizes, and several places could take the free ones"
+                cure = "trace with sizes that differ from each other and from 1"
+                self._note_pin(Pin(title_of(node), label_of(node), why, cure))
             return
         remember(self._merged, shape, meant, self.traced)
         if meant == natural:
@@ -222,22 +217,19 @@ class FreedWalk:
         ]
         self._note(changes)
 
-    def _pin_target(self, node: Node, target: tuple[Any, ...]) -> None:
-        shown = ", ".join(map(str, target))
-        why = f"the target [{shown}] has traced sizes, and several places could take the free ones"
-        cure = "trace with sizes that differ from each other and from 1"
-        self._note_pin(Pin(title_of(node), label_of(node), why, cure))
-
     def _slice(self, node: Node, shape: Shape) -> None:
         ends = self._vector(node[2][2])
-        axes = self._vector(node[2][3]) if len(node[2]) > 3 and node[2][3] else None
-        if ends is None or ends.data is None or (axes is None and len(node[2]) > 3 and node[2][3]):
+        has_axes = len(node[2]) > 3 and bool(node[2][3])
+        axes = self._vector(node[2][3]) if has_axes else None
+        if ends is None or (axes is None and has_axes):
             return
-        chosen = range(len(ends.data)) if axes is None else axes.data or ()
-        for at, (end, axis) in enumerate(zip(ends.data, chosen, strict=False)):
+        chosen = range(len(ends)) if axes is None else axes
+        for at, (end, axis) in enumerate(zip(ends, chosen, strict=False)):
             size = shape[axis] if -len(shape) <= axis < len(shape) else 0
             if isinstance(size, Expr) and isinstance(end, int) and end == self._value(size):
-                self._note([self.tracer.change(node, 2, at, end, slice_end(ends.dtype or dt.INT64))])
+                self._note(
+                    [self.tracer.change(node, 2, at, end, slice_end(self.engine.scope[node[2][2]].dtype or dt.INT64))]
+                )
 
 
 def as_target(meant: Shape, operand: Shape, no_zeros: bool) -> tuple[Dim, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx import NodeProto, TensorProto, helper
+from onnx import ModelProto, NodeProto, TensorProto, helper
 
 from onnx_infer.tools.materialization import INITIALIZERS_ALONE_SINCE
 from onnx_infer.tools.nodes_of_sizes import Names, SizeNodes, require_held
@@ -16,8 +16,6 @@ from symdim import Expr, SymdimError, product
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from onnx import ModelProto
 
     from onnx_infer.result import InferenceResult
     from onnx_infer.tools.transforms.dynamic.pinned import Change, Place, Tracer
@@ -71,7 +69,7 @@ class Writer:
         for change in changes:
             elements[change.at] = change.new
         vector = self._vector(elements, self._dtype(first.operand))
-        is_scalar = self._tracer.is_scalar(first.operand)
+        is_scalar = self._tracer.static.types[first.operand].shape == ()
         return self._node("Reshape", vector, self._vector([])) if is_scalar else vector
 
     def _elements(self, name: str) -> list[Dim]:

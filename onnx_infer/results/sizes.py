@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.model.input_values import told_inputs
 from onnx_infer.model.size_texts import is_name
-from onnx_infer.results.sources import linear_in
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 from symdim import DivisionByZero, Expr, SymdimError, Var
 from symdim.algebra.bounds import bounds_of
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.evaluate import has_open_function, interval_text
+from symdim.algebra.polynomials import powers_of
 from symdim.errors import printable
 from symdim.parsing import read_dim_param
 
@@ -131,7 +131,7 @@ class Sizes:
     def _left(self, pending: list[Axis]) -> Iterator[Axis]:
         """The axes that cannot be solved for a symbol, and not be compared."""
         for axis in pending:
-            unknown = [v for v in axis.dim.variables() if v.name not in self.of]
+            unknown = self._unknown(axis.dim)
             is_open = has_open_function((axis.dim,)) or len(unknown) > 1
             if is_open or (unknown and linear_in(axis.dim, unknown[0]) is None):
                 yield axis
@@ -149,7 +149,11 @@ class Sizes:
                 self._break(axis, f"so {same.size} as in {same.input}, and not {axis.size}")
                 continue
             unknown = [(v, *bounds.get(v.name, (1, None))) for v in self._unknown(axis.dim)]
-            low, high = _interval(axis.dim, {**{v: Var.fresh(v.name, lo, hi) for v, lo, hi in unknown}, **self.of})
+            sizes: dict[Any, Dim] = {**{v: Var.fresh(v.name, lo, hi) for v, lo, hi in unknown}, **self.of}
+            try:
+                low, high = bounds_of(substituted(axis.dim, sizes))
+            except SymdimError:  # a divisor is 0
+                low = high = None
             if (low is not None and axis.size < low) or (high is not None and axis.size > high):
                 self._break(axis, f"which is {interval_text(low, high)}, and not {axis.size}")
             else:
@@ -210,12 +214,34 @@ class Sizes:
                 self.broken.append(Broken(f"the input {name!r} is missing", inputs=(name,)))
 
 
-def _interval(dim: Expr, sizes: Mapping[Any, Dim]) -> tuple[int | None, int | None]:
-    """An interval of a size with these in place of symbols; both ends are None if it has no value."""
-    try:
-        return bounds_of(substituted(dim, sizes))
-    except SymdimError:  # a divisor is 0
-        return None, None
+def linear_in(dim: Expr, unknown: Var) -> tuple[Dim, Dim] | None:
+    """(factor, rest) with `dim == factor*unknown + rest`, both without the unknown; None if there are none.
+
+    Neither are there where no value of a function is known.
+
+    >>> N, H = Var("N"), Var("H")
+    >>> linear_in(2 * N * H + N - 1, H), linear_in(H + H // 2, H)
+    ((2*N, N - 1), None)
+    """
+    if has_open_function((dim,)):
+        return None
+    factor: Dim = 0
+    rest: Dim = dim._const if dim._terms is not None else 0
+    for unit, k in (dim._terms if dim._terms is not None else {dim: 1}).items():
+        powers = powers_of(unit)
+        others: Dim = k
+        for atom, exponent in powers.items():
+            if atom is not unknown:
+                if unknown in atom.variables():
+                    return None
+                others = others * atom**exponent
+        if unknown not in powers:
+            rest = rest + others
+        elif powers[unknown] == 1:
+            factor = factor + others
+        else:
+            return None
+    return factor, rest
 
 
 _NUMPY_WORDS = {

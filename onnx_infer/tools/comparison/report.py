@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from onnx_infer.diagnostics import Diagnostic
+from onnx_infer.results.guards import Guard
+from onnx_infer.tools.comparison.types import TypeDifference
 from onnx_infer.tools.report.layout import limited, text_of
-from onnx_infer.tools.report.plain_data import diagnostic_json, guard_json, head_json, type_json
+from onnx_infer.tools.report.plain_data import diagnostic_json, guard_json, head_json, plain, type_json
 from onnx_infer.tools.report.table import guard_parts
 from onnx_infer.values.text import bounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from onnx_infer.diagnostics import Diagnostic
-    from onnx_infer.results.guards import Guard
     from onnx_infer.tools.comparison.comparison import Comparison
     from onnx_infer.tools.comparison.differences import ConstantDifference, NodeDifference
-    from onnx_infer.tools.comparison.types import TypeDifference
 
 _MOST_OF_A_KIND = 8
 """The most lines of a section, unless all are asked for. What differs is read from its beginning."""
@@ -38,11 +38,7 @@ def differences_text(found: Comparison, limit: int | None, width: int | None) ->
         verdict = f"the two models are equal{renamed}"
     causes = [d for d in found.values if not d.follows]
     follow = len(found.values) - len(causes)
-    inner = (
-        f"intermediate values ({follow} more follow from what differs before them):"
-        if follow
-        else "intermediate values:"
-    )
+    others = f" ({follow} more follow from what differs before them)" if follow else ""
     ends = [f"  {theirs} is {ours}" for theirs, ours in found.renamed.items()]
     sections = [
         ("not compared:", [f"  {line}" for line in found.not_read]),
@@ -53,7 +49,7 @@ def differences_text(found: Comparison, limit: int | None, width: int | None) ->
         ("constants:", _constants(found.initializers)),
         ("inputs:", _types(found.inputs)),
         ("outputs:", _types(found.outputs)),
-        (inner, _types(causes)),
+        (f"intermediate values{others}:", _types(causes)),
         ("operators:", [f"  {op}: {first} -> {second}" for op, first, second in found.operators]),
         (f"{len(found.only_first)} values of the first model alone:", [f"- {name}" for name in found.only_first]),
         (f"{len(found.only_second)} values of the second model alone:", [f"+ {name}" for name in found.only_second]),
@@ -103,36 +99,20 @@ def _types(differences: list[TypeDifference]) -> list[str]:
 
 def differences_json(found: Comparison) -> dict[str, Any]:
     """A comparison as plain data. "equal" is None if that is not known."""
-    return {
-        **head_json(),
-        "equal": None if found.not_read and not found.differs else found.is_equal,
-        "not_compared": found.not_read,
-        "symbols": found.symbols,
-        "renamed": found.renamed,
-        "renamed_values": found.renamed_values,
-        "model": found.model,
-        "inputs": _types_json(found.inputs),
-        "outputs": _types_json(found.outputs),
-        "values": _types_json(found.values),
-        "nodes": [node._asdict() for node in found.nodes],
-        "initializers": [constant._asdict() for constant in found.initializers],
-        "only_first": found.only_first,
-        "only_second": found.only_second,
-        "operators": [count._asdict() for count in found.operators],
-        "guards_first": [guard_json(guard) for guard in found.guards_first],
-        "guards_second": [guard_json(guard) for guard in found.guards_second],
-        "diagnostics_first": [diagnostic_json(told) for told in found.diagnostics_first],
-        "diagnostics_second": [diagnostic_json(told) for told in found.diagnostics_second],
-    }
+    fields = found._asdict()
+    not_read = fields.pop("not_read")
+    equal = None if not_read and not found.differs else found.is_equal
+    head = {**head_json(), "equal": equal, "not_compared": not_read}
+    return {**head, **{name: _json(field) for name, field in fields.items()}}
 
 
-def _types_json(differences: list[TypeDifference]) -> list[dict[str, Any]]:
-    return [
-        {
-            "first": first,
-            "second": second,
-            "first_type": None if first is None else type_json(ours),
-            "second_type": None if second is None else type_json(theirs),
-        }
-        for first, second, ours, theirs, _ in differences
-    ]
+def _json(found: object) -> Any:
+    if isinstance(found, list):
+        return list(map(_json, found))
+    if isinstance(found, TypeDifference):
+        first, second, ours, theirs, _ = found
+        types = None if first is None else type_json(ours), None if second is None else type_json(theirs)
+        return {"first": first, "second": second, "first_type": types[0], "second_type": types[1]}
+    if isinstance(found, Guard):
+        return guard_json(found)
+    return diagnostic_json(found) if isinstance(found, Diagnostic) else plain(found)
