@@ -19,7 +19,7 @@ from onnx import TensorProto, helper
 from onnx_infer import SymTensor, infer
 from tests.fuzz.cases import Case, at, cases
 
-from .mutation import CASES, attribute_proto, tensor_proto
+from .node_cases import CASES, attribute_proto, tensor_proto
 from .sessions import REFUSED, VERSION
 from .test_contrib import schemas
 

@@ -1,6 +1,6 @@
 """Real models: what inference and `fold` say of each is what `tests/data/golden_results.tar.xz` says.
 
-After a change that is meant, `python -m tests.onnx_infer.golden --write` prints the differences and stores the new texts.
+After a change that is meant, `python -m tests.onnx_infer.golden --write` prints what is new and stores it.
 """
 
 from __future__ import annotations
