@@ -64,6 +64,6 @@ def _multiplied_out(unit: Expr, interval: Callable[[Expr], Interval]) -> list[tu
         lo, _ = interval(atom)
         if lo is None or lo.bit_length() > _BITS:
             return None
-        for _ in range(exponent):
-            result = [more for rests, k in result for more in ((rests, k * lo), ((*rests, atom), k)) if more[1]]
+        for factor in [atom] * exponent:
+            result = [more for rests, k in result for more in ((rests, k * lo), ((*rests, factor), k)) if more[1]]
     return result
