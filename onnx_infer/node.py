@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import count, repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import onnx
 
@@ -28,7 +28,7 @@ from onnx_infer.values.text import text, texts
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from onnx_infer.model.graph import Node
+    from onnx_infer.model.graph import Function, Node
     from onnx_infer.model.size_texts import Size
     from onnx_infer.values.tensor import Dim, Value
 
@@ -113,15 +113,36 @@ def _walk(
     reader = GraphReader(symbols, ir_version < OVERRIDABLE)
     given = [n for n in dict.fromkeys((*texts(node.input), *input_types)) if n and n not in constants]
     inputs = [(n, value_type(input_types[n], symbols.reader(n)) if n in input_types else None) for n in given]
+    functions = {} if function is None else {_CALLED: reader.function(function)}
+    model = model_of_node(node, inputs, constants, opsets, reader, functions)
+    engine = walk(Record(model, symbols))
+    if errors := [told for told in engine.diagnostics if told.severity != "warning"]:
+        raise StrictModeError(str(errors[0]))
+    engine.scope.touch(model.graph.literals)
+    return engine
+
+
+def model_of_node(
+    node: onnx.NodeProto,
+    inputs: list[tuple[str, Value | None]],
+    constants: dict[str, Any],
+    opsets: Mapping[str, int],
+    reader: GraphReader,
+    functions: Mapping[tuple[str, str, str], Function],
+) -> Model:
+    """The view of a model of one node, which may call the functions."""
     literals: list[str] = []
     nodes = ProtoNodes([node], constants, literals)
     graph = Graph("", inputs, constants, nodes, literals, texts(node.output), {})
-    functions = {} if function is None else {_CALLED: reader.function(function)}
-    engine = walk(Record(Model(graph, functions, opsets, header, load, reader.graph, schema_bodies, list), symbols))
-    if errors := [told for told in engine.diagnostics if told.severity != "warning"]:
-        raise StrictModeError(str(errors[0]))
-    engine.scope.touch(literals)
-    return engine
+    return Model(graph, functions, opsets, header, load, reader.graph, schema_bodies, list)
+
+
+class Known(NamedTuple):
+    """What is known of a value, under a name that no other value has, and what of its object agrees with it."""
+
+    name: str
+    value: Value
+    seen: Any
 
 
 class NodeByNode:
@@ -166,9 +187,9 @@ class NodeByNode:
             return written if isinstance(written, int) else None
         return self.symbols.expression(written)
 
-    def entered(self, name: str, value: Value | None) -> Value:
+    def known(self, name: str, value: Value | None, seen: Any) -> Known:
         """A value as it is read; an integer that only a run knows gets a variable of this name."""
-        return NOTHING if value is None else self._elements.named(name, value)
+        return Known(name, NOTHING if value is None else self._elements.named(name, value), seen)
 
     def remembered(
         self, node: Node, opsets: Mapping[str, int], values: tuple[Value | None, ...]

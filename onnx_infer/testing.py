@@ -82,7 +82,11 @@ def read_value(text: str) -> Value | None:
     """
     text = text.strip()
     if text.startswith("seq("):
-        return _sequence(text[4:-1])
+        elem, *length = split(text[4:-1], ";")
+        parts = split(text[4:-1])
+        if len(parts) > 1 and not length:
+            return sequence_of([item for part in parts if (item := read_value(part)) is not None])
+        return Sequence(None if elem == "?" else read_value(elem), parse(length[0]) if length else None)
     if text.startswith("optional("):
         elem, *state = split(text[9:-1], ";")
         return Optional(None if elem == "?" else read_value(elem), state[0] == "full" if state else None)
@@ -104,14 +108,6 @@ def read_value(text: str) -> Value | None:
     )
     data = None if found["data"] is None else tuple(_element(x, dtype) for x in split(found["data"]))
     return SymTensor(dtype, shape, data)
-
-
-def _sequence(text: str) -> Sequence:
-    elem, *length = split(text, ";")
-    parts = split(text)
-    if len(parts) > 1 and not length:
-        return sequence_of([item for part in parts if (item := read_value(part)) is not None])
-    return Sequence(None if elem == "?" else read_value(elem), parse(length[0]) if length else None)
 
 
 _READING = Lock()

@@ -116,7 +116,7 @@ class StraightLine(StraightCode):
             raise UnboundFunction(repr(node), str(function))
         name = f"f{len(self.functions)}"
         self.functions[name] = partial(_value_of, function, given)
-        return self.assign(f"{name}({', '.join(self._texts(node._parts))})")
+        return self.assign(f"{name}({', '.join(map(self.operand, node._parts))})")
 
     def _too_large(self, dim: Expr) -> str:
         raise SizeOverflow(f"{dim!r} may have numbers of more than {MAX_BITS} bits")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,8 +48,14 @@ def docstrings() -> Iterator[tuple[str, str]]:
                 yield f"{name}: {each}", text
 
 
-def texts() -> Iterator[tuple[str, str]]:
+@cache
+def texts() -> list[tuple[str, str]]:
     """All that a user reads, with the place."""
+    return [(place, " ".join(text.split())) for place, text in places_and_texts()]
+
+
+def places_and_texts() -> Iterator[tuple[str, str]]:
+    """The texts as they are written."""
     for page in (*PAGES, "mkdocs.yml"):
         yield page, text_of(page)
     for top in ("symdim", "onnx_infer"):
@@ -61,18 +68,15 @@ def texts() -> Iterator[tuple[str, str]]:
     yield from docstrings()
 
 
-TEXTS = [(place, " ".join(text.split())) for place, text in texts()]
-
-
 def test_there_is_something_to_read() -> None:
-    places = {place for place, _ in TEXTS}
+    places = {place for place, _ in texts()}
     assert {"README.md", "docs/planning.md", "onnx_infer/tools/cli/arguments.py"} <= places
     assert "onnx_infer.infer: onnx_infer.infer" in places
 
 
 @pytest.mark.parametrize("wording", WORDINGS)
 def test_no_text_has_a_wording_that_puzzles(wording: str) -> None:
-    found = [f"{place}: {match[0]}" for place, text in TEXTS for match in re.finditer(wording, text)]
+    found = [f"{place}: {match[0]}" for place, text in texts() for match in re.finditer(wording, text)]
     assert found == [], f"write: {WORDINGS[wording]}"
 
 

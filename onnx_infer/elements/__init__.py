@@ -2,8 +2,8 @@
 
     arithmetic.py    the integer operators of ONNX     conditions.py    comparison, logic, Where
     reductions.py    sums, products, extrema           ratio.py         exact quotients: floats that came from sizes
-    ranges.py        the ranges of element types       lifting.py       a function of elements as one of tensors
-    samples.py       some known elements of a tensor   scaling.py       sizes times floats
+    lifting.py       a function of elements as one     samples.py       some known elements of a tensor
+                     of tensors; exact ranges          scaling.py       sizes times floats
     powers.py        roots, powers, remainders         indices.py       elements as indices into an axis
     progressions.py  elements of ranges, of any number
 

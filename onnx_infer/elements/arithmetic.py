@@ -23,19 +23,8 @@ from onnx_infer.elements.conditions import (
     logical_xor,
     select,
 )
-from onnx_infer.elements.lifting import lift, lift_lenient
-from onnx_infer.elements.ranges import stays_exact, stays_inside
-from onnx_infer.elements.ratio import (
-    Element,
-    Product,
-    Ratio,
-    Rounded,
-    Rounding,
-    fraction,
-    is_near,
-    is_rounded,
-    ratio,
-)
+from onnx_infer.elements.lifting import lift, lift_lenient, stays_exact, stays_inside
+from onnx_infer.elements.ratio import Element, Product, Ratio, Rounded, Rounding, fraction, is_near, is_rounded, ratio
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import call_mode, state, warn
 from onnx_infer.values import dtype as dt
@@ -241,7 +230,7 @@ _SIZES = frozenset((dt.INT32, dt.INT64))
 def convert(x: Element, dtype: int | None) -> Element:
     """An element converted to the element type as by Cast: integers wrap around, floats are rounded.
 
-    A symbolic element is known if it stays in the range of its type, or is an exact float (`ranges.py`). In types of
+    A symbolic element is known if it stays in the range of its type, or is an exact float (`lifting.py`). In types of
     fewer than 32 bits a symbol itself may wrap around, so there its bounds must prove that it fits.
 
     >>> convert(300, dt.UINT8), convert(2.7, dt.INT64), convert(3, dt.FLOAT)

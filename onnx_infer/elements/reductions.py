@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from onnx_infer.elements import arithmetic
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.elements.conditions import compare
-from onnx_infer.elements.ranges import largest_magnitude
+from onnx_infer.elements.lifting import largest_magnitude
 from onnx_infer.elements.ratio import Element, Rounding, fraction
 from onnx_infer.values import dtype as dt
 

@@ -28,7 +28,6 @@ from onnx_infer.integrations.onnx_ir_names import ValueNames, given_values, subg
 from onnx_infer.integrations.onnx_ir_reader import (
     Reader,
     declared_sizes,
-    in_message,
     load,
     message,
     nodes,
@@ -37,7 +36,7 @@ from onnx_infer.integrations.onnx_ir_reader import (
 )
 from onnx_infer.model.graph import Graph, Model, normal_domain
 from onnx_infer.model.size_texts import generated
-from onnx_infer.node import NodeByNode
+from onnx_infer.node import Known, NodeByNode
 from onnx_infer.protobuf.reading import OVERRIDABLE, schema_body, schema_function
 from onnx_infer.values.tensor import SymTensor, Value
 from onnx_infer.values.text import text
@@ -94,14 +93,6 @@ def _without_made(found: Inferred) -> Inferred:
     return Inferred(kind, shape, elements)
 
 
-class _Known(NamedTuple):
-    """What is known of a value, under a name that no other value has, and what of the `ir.Value` agrees with it."""
-
-    name: str
-    value: Value
-    seen: tuple[Any, ...]
-
-
 class NodeInference:
     """Inference of the nodes of a graph one by one, for a builder or a folder: each as `infer_node_outputs` infers it.
 
@@ -129,7 +120,7 @@ class NodeInference:
         self._graph, self._functions, self._opsets = graph, {} if functions is None else functions, opset_imports
         self._overridable = overridable
         self._nodes = NodeByNode(assumes)
-        self._known: WeakKeyDictionary[ir.Value, _Known] = WeakKeyDictionary()
+        self._known: WeakKeyDictionary[ir.Value, Known] = WeakKeyDictionary()
         self._declared = 0  # how many inputs of the graph have declared their symbols
 
     @classmethod
@@ -164,7 +155,7 @@ class NodeInference:
         for output in node.outputs:
             name = names[output]
             value = found.get(name) if name else None
-            self._known[output] = _Known(name, self._nodes.entered(name, value), ())
+            self._known[output] = self._nodes.known(name, value, ())
             told.append(Inferred(ir_type(value), _shape(value), ir_elements(value)))
         return told
 
@@ -189,7 +180,7 @@ class NodeInference:
     def _results(
         self,
         node: ir.Node,
-        known: Mapping[ir.Value, _Known],
+        known: Mapping[ir.Value, Known],
         names: Mapping[ir.Value, str],
         functions: list[ir.Function],
     ) -> Mapping[str, Value]:
@@ -214,7 +205,7 @@ class NodeInference:
 
         return self._nodes.walk(model).scope
 
-    def _entered(self, value: ir.Value) -> _Known:
+    def _entered(self, value: ir.Value) -> Known:
         """What is known of an input."""
         tensor = value.const_value
         if tensor is not None and self._overridable and value.is_graph_input():
@@ -228,8 +219,8 @@ class NodeInference:
                 known = self._known[value] = known._replace(seen=seen)
                 return known
         name = self._nodes.name(value.name or "value")
-        found = self._read(value) if tensor is None else load(in_message(tensor), long=True)
-        known = self._known[value] = _Known(name, self._nodes.entered(name, found), seen)
+        found = self._read(value) if tensor is None else load(tensor, long=True)
+        known = self._known[value] = self._nodes.known(name, found, seen)
         return known
 
     def _read(self, value: ir.Value) -> Value | None:

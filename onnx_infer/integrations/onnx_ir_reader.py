@@ -122,25 +122,8 @@ def read_attributes(attributes: Any) -> Attributes:
 def attribute_value(attribute: ir.Attr) -> Any:
     """The plain value of an attribute, as `onnx_infer.model.attributes.attribute_value` for an AttributeProto."""
     kind, value = attribute.type, attribute.value
-    if value is None or kind in (_KIND.SPARSE_TENSOR, _KIND.SPARSE_TENSORS):
-        return None
-    if kind == _KIND.FLOAT:
-        return _single(value)
-    if kind == _KIND.FLOATS:
-        return tuple(map(_single, value))
-    if kind == _KIND.STRING:
-        return text(value)
-    if kind == _KIND.STRINGS:
-        return tuple(map(text, value))
-    if kind == _KIND.TENSOR:
-        return load(value)
-    if kind == _KIND.TENSORS:
-        return tuple(map(load, value))
-    if kind == _KIND.TYPE_PROTO:
-        return _type(value)
-    if kind == _KIND.TYPE_PROTOS:
-        return tuple(map(_type, value))
-    return value
+    read = None if value is None else _READERS.get(kind)
+    return value if read is None else read(value)
 
 
 def _single(value: float) -> float:
@@ -154,6 +137,21 @@ def _single(value: float) -> float:
 def _type(value: ir.TypeAndShape) -> Value | None:
     sizes = None if value.shape is None else tuple(said(d if type(d) is int else d.value) for d in value.shape)
     return typed(value.type, sizes, number)
+
+
+_READERS: dict[Any, Callable[[Any], Any]] = {
+    _KIND.FLOAT: _single,
+    _KIND.STRING: text,
+    _KIND.TENSOR: load,
+    _KIND.TYPE_PROTO: _type,
+    _KIND.SPARSE_TENSOR: lambda _: None,
+    _KIND.FLOATS: lambda values: tuple(map(_single, values)),
+    _KIND.STRINGS: lambda values: tuple(map(text, values)),
+    _KIND.TENSORS: lambda values: tuple(map(load, values)),
+    _KIND.TYPE_PROTOS: lambda values: tuple(map(_type, values)),
+    _KIND.SPARSE_TENSORS: lambda _: None,
+}
+"""What reads the value of an attribute by its kind; any other value is as plain as it is."""
 
 
 # -- graphs -----------------------------------------------------------------------------------------------------------

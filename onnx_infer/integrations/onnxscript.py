@@ -10,6 +10,7 @@ with onnxscript.installed():  # here a GraphBuilder, and the optimizer, infer ea
 from __future__ import annotations
 
 import warnings
+from functools import partialmethod
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -75,13 +76,13 @@ def _replace() -> Callable[[], None]:
             builders[root] = NodeInference(root.graph, root.functions) if is_graph else NodeInference()
         _update(builders[root], node)
 
-    def call(former: Callable[..., Any], builder: Any, function: Any, *args: Any, **attributes: Any) -> Any:
+    def call(builder: Any, former: Callable[..., Any], function: Any, *args: Any, **attributes: Any) -> Any:
         known = getattr(function, "function_ir", function)
         if isinstance(known, ir.Function):
             builder.functions.setdefault(known.identifier(), known)  # `former` enters it too late for its first call
         return former(builder, function, *args, **attributes)
 
-    def fold(former: Callable[..., Any], folding: Any, model: ir.Model) -> Any:
+    def fold(folding: Any, former: Callable[..., Any], model: ir.Model) -> Any:
         models[folding] = NodeInference.of(model, assumes=False)
         return former(folding, model)
 
@@ -90,8 +91,8 @@ def _replace() -> Callable[[], None]:
 
     members = {
         (BuilderBase, "_infer_shapes"): infer_shapes,
-        (GraphBuilder, "call"): _around(GraphBuilder.call, call),
-        (FoldConstantsPass, "call"): _around(FoldConstantsPass.call, fold),
+        (GraphBuilder, "call"): partialmethod(call, GraphBuilder.call),
+        (FoldConstantsPass, "call"): partialmethod(fold, FoldConstantsPass.call),
         (FoldConstantsPass, "_do_inference"): infer_node,
     }
     return replace_members(members)
@@ -104,15 +105,6 @@ install, uninstall, installed = _replacement.install, _replacement.uninstall, _r
 A value has its type as soon as a builder has made it, also in the body of a Loop, a Scan or an If, and so has each
 result of a function that is called. Guards are those of the finished model: `onnx_ir.infer(model).guards`.
 """
-
-
-def _around(former: Callable[..., Any], method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method that calls another one in place of the former."""
-
-    def call(*args: Any, **options: Any) -> Any:
-        return method(former, *args, **options)
-
-    return call
 
 
 def _update(inference: NodeInference, node: ir.Node) -> None:

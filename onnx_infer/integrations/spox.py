@@ -9,7 +9,7 @@ with spox.installed():  # here each Var has the type that this package infers
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
@@ -18,29 +18,21 @@ import onnx
 from onnx_infer.errors import OpUsageError
 from onnx_infer.integrations.replacing import Replacement, replace_members
 from onnx_infer.model.attributes import declared_size, value_type
-from onnx_infer.model.graph import Graph, Model, normal_domain
-from onnx_infer.node import NodeByNode
+from onnx_infer.model.graph import normal_domain
+from onnx_infer.node import NodeByNode, model_of_node
 from onnx_infer.protobuf.declarations import innermost_shape
-from onnx_infer.protobuf.nodes import ProtoNodes
-from onnx_infer.protobuf.reading import GraphReader, header, load, schema_bodies
+from onnx_infer.protobuf.reading import GraphReader
 from onnx_infer.protobuf.wire import type_bytes
-from onnx_infer.values.tensor import Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from onnx_infer.model.graph import Model
     from onnx_infer.model.symbols import Symbols
+    from onnx_infer.node import Known
 
 _MOST_ELEMENTS = 1 << 10
 """The most elements of a constant that spox knows and inference reads."""
-
-
-class _Known(NamedTuple):
-    """What is known of a Var, under a name that no other has, and its type in spox."""
-
-    name: str
-    value: Value
-    type: Any
 
 
 class _Inference:
@@ -48,7 +40,7 @@ class _Inference:
 
     def __init__(self) -> None:
         self._nodes = NodeByNode()
-        self._known: WeakKeyDictionary[Any, _Known] = WeakKeyDictionary()
+        self._known: WeakKeyDictionary[Any, Known] = WeakKeyDictionary()
         self._own: WeakValueDictionary[int, Any] = WeakValueDictionary()  # types that inference gave, by id
 
     def types(self, node: Any, elements: Mapping[str, Any]) -> dict[str, Any]:
@@ -73,17 +65,22 @@ class _Inference:
             proto.input[:] = [known[field].name if field else "" for field in proto.input]
             proto.output[:] = [names.get(field, "") for field in proto.output]
             inputs = {name: value for name, value, _ in known.values() if name not in constants}
-            found = self._nodes.walk(partial(_view, node.op_type, proto, inputs, constants)).scope
+            opsets = {normal_domain(node.op_type.domain): node.op_type.version}
+
+            def view(symbols: Symbols) -> Model:
+                return model_of_node(proto, list(inputs.items()), constants, opsets, GraphReader(symbols, False), {})
+
+            found = self._nodes.walk(view).scope
             for field, var in outputs.items():
-                value = self._nodes.entered(names[field], found.get(names[field]))
-                wire = type_bytes(value)
+                made = self._nodes.known(names[field], found.get(names[field]), None)
+                wire = type_bytes(made.value)
                 kind = Type._from_onnx(onnx.TypeProto.FromString(wire)) if wire else None
-                self._known[var] = _Known(names[field], value, kind)
+                self._known[var] = made._replace(seen=kind)
                 if kind is not None:
                     self._own[id(kind)] = kind
-        return {field: kind for field, var in outputs.items() if (kind := self._known[var].type) is not None}
+        return {field: kind for field, var in outputs.items() if (kind := self._known[var].seen) is not None}
 
-    def _entered(self, var: Any, field: str) -> _Known:
+    def _entered(self, var: Any, field: str) -> Known:
         """What is known of an input. A type that spox gave it in place of the inferred one counts.
 
         A size without a name may be 0, that of an argument too: the state of a Loop is one in its body. There spox
@@ -92,32 +89,16 @@ class _Inference:
         from spox._internal_op import Argument
 
         known = self._known.get(var)
-        if known is None or var.type != known.type:
+        if known is None or var.type != known.seen:
             proto = var.type._to_onnx()
             shape = innermost_shape(proto)
             if isinstance(var._op, Argument) and shape is not None:
                 self._nodes.declare(declared_size(d) for d in shape.dim)
             is_own = self._own.get(id(var.type)) is var.type
             read = partial(self._nodes.size, is_own=is_own)
-            name = self._nodes.name(field)
-            value = self._nodes.entered(name, value_type(proto, read))
-            known = self._known[var] = _Known(name, value, var.type)
+            known = self._nodes.known(self._nodes.name(field), value_type(proto, read), var.type)
+            self._known[var] = known
         return known
-
-
-def _view(
-    op_type: Any,
-    proto: onnx.NodeProto,
-    inputs: Mapping[str, Value],
-    constants: dict[str, Any],
-    symbols: Symbols,
-) -> Model:
-    """The model of one node."""
-    literals: list[str] = []
-    walk = ProtoNodes([proto], constants, literals)
-    graph = Graph("", list(inputs.items()), constants, walk, literals, [name for name in proto.output if name], {})
-    opsets = {normal_domain(op_type.domain): op_type.version}
-    return Model(graph, {}, opsets, header, load, GraphReader(symbols, False).graph, schema_bodies, list)
 
 
 def _tensor(value: Any) -> onnx.TensorProto | None:

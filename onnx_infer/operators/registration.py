@@ -83,8 +83,8 @@ class OpShapeInferenceRegistry:
 
         For an operator that onnx does not know, the parameters before `*` are the inputs. If the rule does not use all
         inputs, `inputs` names them: `X W B? rest*` (`?` optional, `*` any number, `?*` any number of which some may be
-        left out). Other keywords are `Facets`, such as `cost`. Raises `ArgumentError` for a parameter that the operator
-        does not have, or whose annotation cannot hold.
+        left out; `W=B` for an input W that the parameter B takes). Other keywords are `Facets`, such as `cost`. Raises
+        `ArgumentError` for a parameter that the operator does not have, or whose annotation cannot hold.
         """
 
         module = sys._getframe(1).f_globals.get("__name__", "")  # as the standard library does for named tuples

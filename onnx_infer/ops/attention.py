@@ -151,12 +151,7 @@ def attention(
 
 @op("FlexAttention", domain="ai.onnx.preview")
 def flex_attention(
-    Q: AnyRank,
-    K: AnyRank,
-    V: AnyRank,
-    score_mod: Graph | None,
-    prob_mod: Graph | None,
-    softmax_precision: int | None,
+    Q: AnyRank, K: AnyRank, V: AnyRank, score_mod: Graph | None, prob_mod: Graph | None, softmax_precision: int | None
 ) -> Shape:
     """Q (B, Hq, S, d), K (B, H, T, d), V (B, H, T, e) -> (B, Hq, S, e) (FlexAttention-1).
 

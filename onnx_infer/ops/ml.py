@@ -244,10 +244,7 @@ def string_split(X: SymTensor, maxsplit: int | None) -> list[Shape]:
     return [(*X.dims, fresh("the largest number of substrings", at_most=most)), X.dims]
 
 
-@op("RegexFullMatch")
-def regex_full_match(X: AnyRank) -> Shape | None:
-    """X -> a boolean for each element (RegexFullMatch-20)."""
-    return X.shape
+op("RegexFullMatch")(same_shape)  # RegexFullMatch-20: a boolean for each element
 
 
 @op("TfIdfVectorizer")

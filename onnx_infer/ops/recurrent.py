@@ -160,10 +160,7 @@ def linear_attention(
     )
     q, k, v = (of_rank(x.shape, 3, name) for x, name in ((query, "query"), (key, "key"), (value, "value")))
     batch, length = unify_shapes(unify_shapes(q[:2], k[:2], "query and key"), v[:2], "key and value")
-    for name, given, widths in (
-        ("decay", decay, (k[2], kv_num_heads)),
-        ("beta", beta, (kv_num_heads, 1)),
-    ):
+    for name, given, widths in (("decay", decay, (k[2], kv_num_heads)), ("beta", beta, (kv_num_heads, 1))):
         if given is not None:
             *outer, width = of_rank(given.shape, 3, name)
             batch, length = unify_shapes((batch, length), tuple(outer), f"query and {name}")

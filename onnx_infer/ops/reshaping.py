@@ -10,12 +10,7 @@ from typing import TYPE_CHECKING
 from onnx_infer.elements.lifting import SAME
 from onnx_infer.errors import require
 from onnx_infer.laws.limits import all_at_least, demand_at_least, known_elements, open_sizes
-from onnx_infer.laws.sizes import (
-    at_least,
-    exact_quotient,
-    is_fresh,
-    unknown_shape,
-)
+from onnx_infer.laws.sizes import at_least, exact_quotient, is_fresh, unknown_shape
 from onnx_infer.laws.statements import Kind, call_mode, conflicting, demand, fresh, state
 from onnx_infer.operators.registration import op
 from onnx_infer.operators.rule import Reread

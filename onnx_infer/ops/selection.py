@@ -157,12 +157,7 @@ def _topk(X: Array, axis: int, K: Array | None = None, k: int = 0, largest: int 
 
 @op("TopK", data=_topk, bounded=True)
 def topk(
-    X: SymTensor,
-    axis: int,
-    K: Sizes | Unknown | None = None,
-    k: int | None = None,
-    largest: int = 1,
-    sorted: int = 1,
+    X: SymTensor, axis: int, K: Sizes | Unknown | None = None, k: int | None = None, largest: int = 1, sorted: int = 1
 ) -> list[Shape | SymTensor]:
     """(before, size, after), k <= size -> values and indices (before, k, after) (TopK-1, 10, 11, 24)."""
     if not has_axis(X.rank, axis):

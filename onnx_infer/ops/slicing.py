@@ -24,14 +24,7 @@ from onnx_infer.laws.limits import (
     of_length,
     open_sizes,
 )
-from onnx_infer.laws.sizes import (
-    differ,
-    normalize_axes,
-    normalize_axis,
-    sizes_unless_broken,
-    unify,
-    unknown_shape,
-)
+from onnx_infer.laws.sizes import differ, normalize_axes, normalize_axis, sizes_unless_broken, unify, unknown_shape
 from onnx_infer.laws.slices import slice_bound, slice_length, slice_range, successive
 from onnx_infer.laws.statements import demand, fresh
 from onnx_infer.operators.registration import op

@@ -1,8 +1,7 @@
 """The types that a graph declares: read from its messages once, and parsed once for equal bytes.
 
-Types repeat: a model of a thousand values has a few dozen types. So a value info is taken as bytes, of which the part
-after the name is parsed once in a list. What a whole list of value infos declares is remembered for its bytes, because
-a model is often inferred again.
+Types repeat: a model of a thousand values has a few dozen types. So a type is parsed once in a list. What a whole list
+of value infos declares is remembered for its bytes, because a model is often inferred again.
 """
 
 from __future__ import annotations
@@ -15,22 +14,19 @@ from onnx_infer.model.attributes import declared_size, value_type
 from onnx_infer.model.size_texts import Size
 from onnx_infer.protobuf.wire import dim_param, field
 from onnx_infer.values.tensor import Dim, Value
-from onnx_infer.values.text import text
-from symdim.algebra.caches import Cache, shared_cache
+from onnx_infer.values.text import encoded, text
+from symdim.algebra.caches import shared_cache
 from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from onnx import GraphProto
 
 
-_bare = shared_cache(1 << 12)  # bytes of the field `type` of a ValueInfoProto that is bare
+_bare = shared_cache(1 << 12)  # bytes of a TypeProto that is bare
 _MAX_TYPE = 1 << 10
 """The most bytes of a type that is remembered."""
-
-_NAME, _TYPE, _LONG = 10, 18, 128
-"""The first bytes of the fields of a ValueInfoProto, and the first size of a field that needs more than one byte."""
 
 _lists = shared_cache(1 << 7)  # bytes of each ValueInfoProto of a list -> Types
 _MOST_INFOS = 1 << 12
@@ -42,9 +38,10 @@ _bytes_of = ValueInfoProto.SerializeToString
 class DeclaredType:
     """A type as it is written. `sizes` are those of a tensor, or of the tensor in a sequence or optional."""
 
-    __slots__ = ("_proto", "sizes")
+    __slots__ = ("_proto", "sizes", "wire")
 
     def __init__(self, wire: bytes) -> None:
+        self.wire = wire
         self._proto = TypeProto.FromString(wire)
         self.sizes: tuple[Size, ...] = tuple(map(declared_size, innermost_dims(self._proto)[:]))
 
@@ -59,41 +56,33 @@ class Types:
     `sizes` are the names with the sizes as they are written; `are_named` says whether each is a number or has a text.
     """
 
-    __slots__ = ("_bare", "_infos", "_kinds", "_values", "are_named", "of", "sizes", "texts")
+    __slots__ = ("_bare", "_kinds", "_wires", "are_named", "of", "sizes", "texts")
 
-    def __init__(self, infos: tuple[bytes, ...]) -> None:
-        self._infos = infos
+    def __init__(self, infos: Iterable[ValueInfoProto], wires: tuple[bytes, ...]) -> None:
+        self._wires = wires
         self._bare: list[str | None] | None = None
-        kinds: dict[bytes, DeclaredType] = {}  # by the bytes of the type, and by all that follows the name
+        kinds: dict[bytes, DeclaredType] = {}
         self.of: list[tuple[str, DeclaredType]] = []
         for info in infos:
-            name, rest = parted(info)
-            kind = kinds.get(rest)
-            if kind is None:
-                wire = _type_in(rest)
-                kind = kinds[rest] = kinds.get(wire) or kinds.setdefault(wire, DeclaredType(wire))
-            self.of.append((name, kind))
-        self._kinds = tuple(dict.fromkeys(kinds.values()))
+            wire = info.type.SerializeToString()
+            self.of.append((text(info.name), kinds.get(wire) or kinds.setdefault(wire, DeclaredType(wire))))
+        self._kinds = tuple(kinds.values())
         self.texts = tuple(dict.fromkeys([s for kind in self._kinds for s in kind.sizes if isinstance(s, str)]))
         self.sizes = tuple([(name, kind.sizes) for name, kind in self.of])
         self.are_named = not any(None in kind.sizes for kind in self._kinds)
-        self._values = Cache(1 << 4)  # sizes in place of the texts -> names with values
 
     def values(self, dim: Callable[[Size], Dim]) -> list[tuple[str, Value | None]]:
         """The names with the values that the types describe. `dim` gives a size for each text and for None."""
-        key = tuple(map(dim, self.texts))
-        found: list[tuple[str, Value | None]] | None = self._values.get(key)
-        if found is None:
-            read = {kind: kind.value(dim) for kind in self._kinds}
-            found = self._values[key] = [(name, read[kind]) for name, kind in self.of]
-        return found
+        read = {kind: kind.value(dim) for kind in self._kinds}
+        return [(name, read[kind]) for name, kind in self.of]
 
     def bare_names(self) -> list[str | None]:
         """The names of the value infos that have a name and a bare type; None for each other one."""
         if self._bare is None:
-            parts = list(map(parted, self._infos))
-            bare = {rest: is_bare(rest) for rest in {rest for _, rest in parts}}
-            self._bare = [name if name and bare[rest] else None for name, rest in parts]
+            self._bare = [
+                name if name and is_bare(kind.wire) and info == field(1, encoded(name)) + field(2, kind.wire) else None
+                for (name, kind), info in zip(self.of, self._wires, strict=True)
+            ]
         return self._bare
 
 
@@ -122,33 +111,10 @@ def types_of(infos: Any) -> Types:
     key = tuple(map(_bytes_of, infos))
     found: Types | None = _lists.get(key)
     if found is None:
-        found = Types(key)
+        found = Types(infos, key)
         if len(key) <= _MOST_INFOS:
             _lists[key] = found
     return found
-
-
-def parted(info: bytes) -> tuple[str, bytes]:
-    """The name in the bytes of a ValueInfoProto, and the bytes of all that follows it.
-
-    >>> parted(ValueInfoProto(name="x", doc_string="d").SerializeToString())
-    ('x', b'\\x1a\\x01d')
-    """
-    if len(info) > 1 and info[0] == _NAME and info[1] < _LONG:
-        cut = info[1] + 2
-        return info[2:cut].decode("utf-8", "surrogateescape"), info[cut:]
-    proto = ValueInfoProto.FromString(info)
-    name = text(proto.name)
-    proto.ClearField("name")
-    return name, proto.SerializeToString()
-
-
-def _type_in(rest: bytes) -> bytes:
-    """The bytes of the TypeProto in what follows the name."""
-    if len(rest) > 1 and rest[0] == _TYPE and rest[1] < _LONG and len(rest) == rest[1] + 2:
-        return rest[2:]
-    wire: bytes = ValueInfoProto.FromString(rest).type.SerializeToString()
-    return wire
 
 
 def innermost_dims(kind: Any) -> Any:
@@ -197,18 +163,18 @@ def write_sizes(shape: Any, sizes: Sequence[Size]) -> None:
 
 
 def is_bare(wire: bytes) -> bool:
-    """Whether the bytes after the name of a ValueInfoProto are a short type without denotations or unknown fields."""
+    """Whether the bytes of a TypeProto are few, and have no denotations or unknown fields."""
     if wire in _bare:
         return True
-    if not 1 < len(wire) <= _MAX_TYPE or (wire[1] < _LONG and len(wire) != wire[1] + 2):  # there is more than a type
+    if len(wire) > _MAX_TYPE:
         return False
-    kind = ValueInfoProto.FromString(wire).type
+    kind = TypeProto.FromString(wire)
     kind.DiscardUnknownFields()
     for part in nested(kind):
         part.ClearField("denotation")
     for dim in innermost_dims(kind):
         dim.ClearField("denotation")
-    if field(2, kind.SerializeToString()) != wire:
+    if kind.SerializeToString() != wire:
         return False
     _bare[wire] = True
     return True

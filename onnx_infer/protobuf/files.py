@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -19,6 +20,7 @@ from onnx import AttributeProto, TensorProto
 from onnx_infer.errors import ExternalDataError, NoModelError, no_model
 from onnx_infer.model.attributes import kind_of
 from onnx_infer.protobuf.nodes import graphs_of
+from onnx_infer.protobuf.wire import field
 from onnx_infer.values.text import encoded, text
 from symdim.algebra.named_tuple import NamedTuple
 from symdim.outputs import write_whole
@@ -110,16 +112,10 @@ class DataFile(NamedTuple):
     entries: list[StringStringEntryProto]
 
     def link(self, location: str) -> None:
-        """Set this location in the tensors, relative to the folder of their model."""
+        """Set this location in the tensors, relative to the folder of their model. Names of files need not be UTF-8."""
+        value = field(2, encoded(location.replace(os.sep, "/")))
         for entry in self.entries:
-            entry.MergeFromString(_value(location))
-
-
-def _value(location: str) -> bytes:
-    """The wire bytes of the field `value` of an entry. Names of files need not be UTF-8."""
-    from onnx_infer.protobuf.wire import field
-
-    return field(2, encoded(location.replace(os.sep, "/")))
+            entry.MergeFromString(value)
 
 
 def data_files(model: ModelProto, folder: Path) -> list[DataFile]:
@@ -202,13 +198,9 @@ def copy(files: Sequence[DataFile], source: Path, target: Path) -> None:
             raise FileExistsError(None, "the external data would have the same name as the model", place)
         else:
             os.makedirs(os.path.dirname(place), exist_ok=True)
-            _copy_file(file.path, place)
+            with open(file.path, "rb") as content:
+                write_whole(Path(place), partial(shutil.copyfileobj, content))
         file.link(location)
-
-
-def _copy_file(path: str, place: str) -> None:
-    with open(path, "rb") as content:
-        write_whole(Path(place), lambda file: shutil.copyfileobj(content, file))
 
 
 def _are_equal(path: str, other: str) -> bool:

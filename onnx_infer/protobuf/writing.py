@@ -12,7 +12,7 @@ from onnx_infer.model.given import KEY
 from onnx_infer.protobuf.declarations import Declared, innermost_shape, innermost_tensor, is_bare, types_of, write_sizes
 from onnx_infer.protobuf.nodes import graph_at, placed
 from onnx_infer.protobuf.reading import function_key
-from onnx_infer.protobuf.wire import field, type_field, value_infos
+from onnx_infer.protobuf.wire import type_field, value_infos
 from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def write_type(info: ValueInfoProto, value: Value) -> None:
     wire = type_field(value)
     if not wire:
         return
-    if is_bare(field(2, info.type.SerializeToString())):
+    if is_bare(info.type.SerializeToString()):
         info.ClearField("type")
         info.MergeFromString(wire)
         return

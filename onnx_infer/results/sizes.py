@@ -131,7 +131,7 @@ class Sizes:
     def _left(self, pending: list[Axis]) -> Iterator[Axis]:
         """The axes that cannot be solved for a symbol, and not be compared."""
         for axis in pending:
-            unknown = [v for v in axis.dim.variables() if v.name not in self.of]
+            unknown = self._unknown(axis.dim)
             is_open = has_open_function((axis.dim,)) or len(unknown) > 1
             if is_open or (unknown and linear_in(axis.dim, unknown[0]) is None):
                 yield axis
@@ -149,7 +149,11 @@ class Sizes:
                 self._break(axis, f"so {same.size} as in {same.input}, and not {axis.size}")
                 continue
             unknown = [(v, *bounds.get(v.name, (1, None))) for v in self._unknown(axis.dim)]
-            low, high = _interval(axis.dim, {**{v: Var.fresh(v.name, lo, hi) for v, lo, hi in unknown}, **self.of})
+            sizes: dict[Any, Dim] = {**{v: Var.fresh(v.name, lo, hi) for v, lo, hi in unknown}, **self.of}
+            try:
+                low, high = bounds_of(substituted(axis.dim, sizes))
+            except SymdimError:  # a divisor is 0
+                low = high = None
             if (low is not None and axis.size < low) or (high is not None and axis.size > high):
                 self._break(axis, f"which is {interval_text(low, high)}, and not {axis.size}")
             else:
@@ -208,14 +212,6 @@ class Sizes:
         for name in self.kinds:
             if name not in given and name not in optional:
                 self.broken.append(Broken(f"the input {name!r} is missing", inputs=(name,)))
-
-
-def _interval(dim: Expr, sizes: Mapping[Any, Dim]) -> tuple[int | None, int | None]:
-    """An interval of a size with these in place of symbols; both ends are None if it has no value."""
-    try:
-        return bounds_of(substituted(dim, sizes))
-    except SymdimError:  # a divisor is 0
-        return None, None
 
 
 def linear_in(dim: Expr, unknown: Var) -> tuple[Dim, Dim] | None:

@@ -16,7 +16,7 @@ from math import inf, isfinite, isnan, ldexp
 from struct import pack, unpack
 
 from symdim.algebra.application import Application, Function
-from symdim.algebra.bounds import bounds_of
+from symdim.algebra.dims import at_least, bounds_of
 from symdim.algebra.expr import Expr
 from symdim.errors import DivisionByZero, SymdimError
 from symdim.parser.rational import Rational, Value
@@ -233,7 +233,7 @@ def _most_of_sizes(factors: Sequence[Dim], divisors: Sequence[Dim]) -> float:
     sizes: tuple[list[Expr], list[Expr]] = [], []
     for operands, of, exponent in ((factors, sizes[0], 1), (divisors, sizes[1], -1)):
         for n, d in zip(operands[::2], operands[1::2], strict=True):
-            if not _is_at_least(n, 1):
+            if not at_least(n, 1):
                 return inf
             if isinstance(n, Expr):
                 of.append(n)
@@ -244,7 +244,7 @@ def _most_of_sizes(factors: Sequence[Dim], divisors: Sequence[Dim]) -> float:
     if least < _LEAST_CONSTANT or len(sizes[1]) > 1:
         return inf
     for divisor in sizes[1]:
-        lesser = next((size for size in sizes[0] if _is_at_least(divisor - size, 0)), None)
+        lesser = next((size for size in sizes[0] if at_least(divisor - size, 0)), None)
         if lesser is None:
             number /= to_f64(bounds_of(divisor)[0] or 1)
         else:
@@ -252,11 +252,6 @@ def _most_of_sizes(factors: Sequence[Dim], divisors: Sequence[Dim]) -> float:
     for size in sizes[0]:
         number *= to_f64(bounds_of(size)[1] or 0) or inf
     return number * _SLACK
-
-
-def _is_at_least(x: Dim, low: int) -> bool:
-    least, _ = bounds_of(x)
-    return least is not None and least >= low
 
 
 def as_fraction(x: float, kind: str) -> Value:

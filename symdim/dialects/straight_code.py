@@ -103,8 +103,7 @@ class StraightCode:
         for index, symbol in enumerate(symbols):
             name = f"s_{symbol.name}"
             self.names.append(name if _PLAIN.fullmatch(symbol.name) and name not in self.names else f"s{index}")
-        self._held: dict[Part, str] = dict(zip(symbols, self.names, strict=True))
-        self._products: dict[tuple[Power, ...], str] = {}
+        self._held: dict[Part | tuple[Power, ...], str] = dict(zip(symbols, self.names, strict=True))
         self._doubtful = {self._held[symbol] for symbol in optional}
         self._count = 0
         self._bits: dict[Expr, int] = {}
@@ -179,14 +178,11 @@ class StraightCode:
             else name
         )
 
-    def _texts(self, dims: Sequence[Dim]) -> list[str]:
-        return [self.language.number(x) if isinstance(x, int) else self._held[x] for x in dims]
-
     def _operation(self, operation: Operation) -> str:
         if operation not in self._held:
             operator, operands = operation
             fails = self.language.has_gaps and operator in ("//", "%") and not excludes(operands[1], 0)
-            texts = [(text, 1) for text in self._texts(operands)]
+            texts = [(self.operand(part), 1) for part in operands]
             self._held[operation] = self._folded(texts, partial(self._call_text, operator), fails)
         return self._held[operation]
 
@@ -209,10 +205,10 @@ class StraightCode:
         """The name of a product; the empty one has the name ""."""
         if len(powers) == 1 and powers[0][1] == 1:
             return self._base(powers[0][0])
-        if powers and powers not in self._products:
+        if powers and powers not in self._held:
             factors = [(self._base(base), exponent) for base, exponent in powers]
-            self._products[powers] = self._folded(factors, self.language.product)
-        return self._products[powers] if powers else ""
+            self._held[powers] = self._folded(factors, self.language.product)
+        return self._held[powers] if powers else ""
 
     def _base(self, base: Expr | Operation) -> str:
         return self._operation(base) if isinstance(base, Operation) else self._held[base]

@@ -46,23 +46,17 @@ __all__ = [
     "plan_transpose", "state",
 ]  # fmt: skip
 
-_MODULES = {
-    "codegen": "Plan",
-    "constraints": "EinsumSpec Inference state",
-    "planning": "Padding padding_of plan plan_batch_slice plan_compose plan_pointwise plan_transpose",
-    "reader": "parse_spec parse_subscripts",
-    "spec": "Spec SpecError discardable",
-}
-"""Module -> the public names in it, which are loaded on first use: who states equations needs no plans."""
-_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
+_MODULES = ("spec", "reader", "constraints", "codegen", "planning")
+"""The modules of the public names, which are loaded on first use: who states equations needs no plans."""
 
 
 def __getattr__(name: str) -> object:
-    if name not in _MODULE_OF:
+    if name not in __all__:
         raise AttributeError(f"module 'symdim.einsum' has no attribute {name!r}")
     from importlib import import_module
 
-    value = globals()[name] = getattr(import_module(f"symdim.einsum.{_MODULE_OF[name]}"), name)
+    modules = (import_module(f"symdim.einsum.{module}") for module in _MODULES)
+    value = globals()[name] = next(getattr(module, name) for module in modules if hasattr(module, name))
     return value
 
 

@@ -7,7 +7,6 @@ from typing import TypeAlias
 
 from symdim.algebra.expr import Expr
 from symdim.algebra.named_tuple import NamedTuple
-from symdim.algebra.texts.printing import shortened
 from symdim.einsum.reader import parse_spec
 from symdim.einsum.spec import (
     KINDS,
@@ -60,14 +59,12 @@ def state(
     if spec.operands is None:
         raise SpecError(
             "arity",
-            f"{shortened(str(spec))} is the pattern of one shape: operands are separated by ';', and the result "
+            f"{spec.brief} is the pattern of one shape: operands are separated by ';', and the result "
             "follows '=>', as in 'ab; bc => ac'. parse_subscripts reads NumPy's notation, 'ab,bc->ac'",
         )
     if len(shapes) != len(patterns):
         count = len(patterns) - 1
-        raise SpecError(
-            "arity", f"{shortened(str(spec))} takes {count} operand{'s' * (count != 1)}, not {len(shapes) - 1}"
-        )
+        raise SpecError("arity", f"{spec.brief} takes {count} operand{'s' * (count != 1)}, not {len(shapes) - 1}")
     names = Names({**(sizes or {})}, {**(rows or {})})
     may_be_empty = discardable(spec)
     for name in spec.labels():
@@ -81,7 +78,7 @@ def state(
 class _Statement:
     def __init__(self, store: Store, spec: Spec, names: Names, node: str) -> None:
         self.store, self.spec, self.names, self.node = store, spec, names, node
-        self.text = shortened(str(spec))
+        self.text = spec.brief
         self.sizes, self.rows = names
 
     def state(self, shapes: Sequence[Row | Axes], operands: Sequence[str]) -> Names:
@@ -157,15 +154,12 @@ def factor(value: int | str, sizes: Mapping[str, Dim]) -> Dim:
 def check_affine(axis: AffineIndex, spec: Spec, sizes: Mapping[str, Dim]) -> None:
     """Check an affine index for conditions that the language does not check but its use needs; raises SpecError."""
     if axis.kernel is not None and axis.padding is None:
-        raise SpecError(
-            "padding_unspecified",
-            f"{shortened(str(spec))}: {axis} has a kernel, so it must say '=' (same size) or '<' (valid)",
-        )
+        text = f"{spec.brief}: {axis} has a kernel, so it must say '=' (same size) or '<' (valid)"
+        raise SpecError("padding_unspecified", text)
     stride = factor(axis.stride, sizes)
     if isinstance(stride, int) and axis.offset >= stride:
-        raise SpecError(
-            "index_out_of_range", f"{shortened(str(spec))}: the offset of {axis} is not less than its stride {stride}"
-        )
+        text = f"{spec.brief}: the offset of {axis} is not less than its stride {stride}"
+        raise SpecError("index_out_of_range", text)
 
 
 # -- inference ---------------------------------------------------------------------------------------------------------
@@ -249,12 +243,10 @@ class Inference:
         """Set the label `large` to `factor` times `small`; SpecError for a row or a factor below 1."""
         for name in (large, small):
             if name in self._names.rows:
-                raise SpecError("rank_mismatch", f"{shortened(str(self.spec))}: {name!r} is a row, which has no scale")
+                raise SpecError("rank_mismatch", f"{self.spec.brief}: {name!r} is a row, which has no scale")
         if factor < 1:
-            raise SpecError(
-                "stride_mismatch",
-                f"{shortened(str(self.spec))}: the scale of {large!r} to {small!r} is {factor}, below 1",
-            )
+            text = f"{self.spec.brief}: the scale of {large!r} to {small!r} is {factor}, below 1"
+            raise SpecError("stride_mismatch", text)
         self.store.affine(
             self._measure(large), self._measure(small), stride=factor, origin=f"{large} is {factor} times {small}"
         )
@@ -269,7 +261,7 @@ class Inference:
 
     def _unknown(self, name: str) -> SpecError:
         names = ", ".join([*self._names.sizes, *self._names.rows])
-        return SpecError("unknown_label", f"{shortened(str(self.spec))} has no label {name!r}, but {names or 'none'}")
+        return SpecError("unknown_label", f"{self.spec.brief} has no label {name!r}, but {names or 'none'}")
 
 
 def axes_of(shape: Shaped) -> Axes:

@@ -15,7 +15,7 @@ from operator import mul
 from typing import TypeAlias
 
 from symdim.algebra.canonical import product, total
-from symdim.algebra.dims import at_least, bounds_of
+from symdim.algebra.dims import at_least, at_most, bounds_of
 from symdim.algebra.named_tuple import NamedTuple
 from symdim.einsum.projection import Concat, Dim, Index, Margin, Static, connected, in_walk, iterators_of, terms_of
 
@@ -24,7 +24,7 @@ Terms = dict[str, Dim]
 Axis: TypeAlias = tuple[Mapping[str, Dim], Dim]
 """The terms and the offset of the index of an axis."""
 
-_BUDGET = 20_000  # the most points of a box, or steps of a search, that are tried one by one
+_BUDGET = 20_000  # the most points of a box that are tried one by one
 
 
 def is_injective(axes: Iterable[Mapping[str, Dim]], sizes: Mapping[str, Dim]) -> bool | None:
@@ -47,9 +47,9 @@ def is_injective(axes: Iterable[Mapping[str, Dim]], sizes: Mapping[str, Dim]) ->
         rows = [{name: c for name, c in row.items() if name not in found} for row in rows]
     if not open_:
         return True
-    is_filled = all(_least(size) >= 1 for size in sizes.values())
+    is_filled = all(at_least(size, 1) for size in sizes.values())
     if unread := [name for name in open_ if not any(name in row for row in rows)]:
-        return False if is_filled and any(_least(sizes[name]) >= 2 for name in unread) else None
+        return False if is_filled and any(at_least(sizes[name], 2) for name in unread) else None
     maps: list[Axis] = [(row, 0) for row in rows]
     answers = [_meets_twice([maps[place] for place in group], sizes) for group in _groups(maps)]
     if True in answers:
@@ -68,22 +68,22 @@ def is_onto(index: Mapping[str, Dim], offset: Dim, sizes: Mapping[str, Dim], ext
     """
     terms = [(coefficient, sizes[name]) for name, coefficient in index.items() if sizes[name] != 1]
     # An iterator that counts down reaches the same values as one that counts up from its other end.
-    offset = total([offset, *(c * (size - 1) for c, size in terms if _is_negative(c))])
+    offset = total([offset, *(c * (size - 1) for c, size in terms if isinstance(c, int) and c < 0)])
     left = [(_magnitude(c), size) for c, size in terms]
-    if any(_least(coefficient) < 1 for coefficient, _ in left):
+    if any(not at_least(coefficient, 1) for coefficient, _ in left):
         return None
-    if _least(-1 * offset) < 0:
-        return False if _least(offset - 1) >= 0 and _least(extent - 1) >= 0 else None
+    if not at_most(offset, 0):
+        return False if at_least(offset, 1) and at_least(extent, 1) else None
     reached = offset  # every value from the offset up to this one is reached
-    while fitting := [term for term in left if _least(reached - offset + 1 - term[0]) >= 0]:
+    while fitting := [term for term in left if at_least(reached - offset + 1 - term[0], 0)]:
         coefficient, size = fitting[0]
         left.remove(fitting[0])
         reached = reached + coefficient * (size - 1)
     missing = reached + 1
-    is_gap = all(_least(coefficient - missing + offset - 1) >= 0 for coefficient, _ in left)
-    if _least(missing - extent) >= 0:
+    is_gap = all(at_least(coefficient - missing + offset - 1, 0) for coefficient, _ in left)
+    if at_least(missing - extent, 0):
         return True
-    return False if is_gap and _least(missing) >= 0 and _least(extent - 1 - missing) >= 0 else None
+    return False if is_gap and at_least(missing, 0) and at_least(extent - 1 - missing, 0) else None
 
 
 def covers(axes: Sequence[Axis], sizes: Mapping[str, Dim], shape: Sequence[Dim]) -> bool | None:
@@ -94,10 +94,10 @@ def covers(axes: Sequence[Axis], sizes: Mapping[str, Dim], shape: Sequence[Dim])
     if any(extent == 0 for extent in shape):
         return True
     if any(size == 0 for size in sizes.values()):
-        return False if all(_least(extent) >= 1 for extent in shape) else None
+        return False if all(at_least(extent, 1) for extent in shape) else None
     answers = [_group_covers(group, axes, sizes, shape) for group in _groups(axes)]
     if False in answers:
-        return False if all(_least(extent) >= 1 for extent in shape) else None
+        return False if all(at_least(extent, 1) for extent in shape) else None
     return None if None in answers else True
 
 
@@ -111,12 +111,12 @@ def _group_covers(
         return is_onto(*axes[group[0]], sizes, shape[group[0]])
     own, extents = [axes[i] for i in group], [shape[i] for i in group]
     inside, cells = product([sizes[name] for name in _names(own)]), product(extents)
-    if _least(cells - inside - 1) >= 0:
+    if at_least(cells - inside, 1):
         return False
     positions = _positions(own, sizes)
     if positions is None or not (isinstance(inside, int) and isinstance(cells, int) and inside <= _BUDGET):
         return None
-    hit = {p for p in positions if all(0 <= x < extent for x, extent in zip(p, extents, strict=True))}  # type: ignore[operator]
+    hit = {p for p in positions if all(0 <= x < extent for x, extent in zip(p, extents, strict=True))}
     return len(hit) == cells
 
 
@@ -158,26 +158,16 @@ def _readable(row: Terms, sizes: Mapping[str, Dim]) -> list[str]:
     """The iterators that the position on an axis determines, the largest coefficient first."""
     found: list[str] = []
     sizes_of = {name: _magnitude(c) for name, c in row.items()}
-    for name in sorted(row, key=lambda name: (-_least(sizes_of[name]), name)):
+    for name in sorted(row, key=lambda name: (-(bounds_of(sizes_of[name])[0] or 0), name)):
         rest = total([sizes_of[other] * (sizes[other] - 1) for other in row if other != name and other not in found])
-        if _least(sizes_of[name] - rest - 1) < 0:
+        if not at_least(sizes_of[name] - rest, 1):
             break
         found.append(name)
     return found
 
 
-def _is_negative(coefficient: Dim) -> bool:
-    return isinstance(coefficient, int) and coefficient < 0
-
-
 def _magnitude(coefficient: Dim) -> Dim:
-    return -1 * coefficient if _is_negative(coefficient) else coefficient
-
-
-def _least(dim: Dim) -> float:
-    """The lower bound of a dimension; minus infinity if it has none."""
-    lowest = bounds_of(dim)[0]
-    return float("-inf") if lowest is None else lowest
+    return abs(coefficient) if isinstance(coefficient, int) else coefficient
 
 
 class Walk(NamedTuple):

@@ -11,7 +11,6 @@ from dataclasses import replace
 from symdim.algebra.canonical import maximum
 from symdim.algebra.dims import at_least
 from symdim.algebra.named_tuple import NamedTuple
-from symdim.algebra.texts.printing import shortened
 from symdim.einsum.codegen import Plan, lowered
 from symdim.einsum.constraints import Inference, Shaped, axes_of, check_affine, factor
 from symdim.einsum.projection import (
@@ -29,6 +28,7 @@ from symdim.einsum.projection import (
 )
 from symdim.einsum.reader import parse_spec
 from symdim.einsum.spec import (
+    KINDS,
     AffineIndex,
     Axis,
     Concatenation,
@@ -52,13 +52,11 @@ def plan(
     *,
     sizes: Mapping[str, Dim] | None = None,
     given: Mapping[str, str] | None = None,
-    extra_after: bool = False,
 ) -> Plan:
     """The loops of a specification over tensors of these shapes. Ranks must be known; sizes may be symbolic.
 
     `sizes` gives labels. A label in `given` has no loop: the caller gives its index, by that name, when the loops run.
-    Size-preserving padding puts an odd element before the axis, or after it with `extra_after`. Raises the errors of
-    `EinsumSpec.infer`.
+    Size-preserving padding puts an odd element before the axis. Raises the errors of `EinsumSpec.infer`.
 
     >>> p = plan("2*o<+k; k => o", [["H"], [3]], ["O"])
     >>> p.out, p.args[0], p.injective, p.surjective
@@ -67,8 +65,8 @@ def plan(
     spec = parse_spec(spec) if isinstance(spec, str) else spec
     inference = Inference(spec, [*shapes, result], dict(sizes or {}))
     values = {name: inference.size(name) for name in spec.labels()}
-    rows = {name: closed(inference.row(name), spec) for name in spec.row_variables()}
-    indices = _Indices(spec, values, rows, extra_after)
+    rows = {name: closed(inference.row(name), spec.brief) for name in spec.row_variables()}
+    indices = _Indices(spec, values, rows)
     for name, static in (given or {}).items():
         indices.projections.give(indices.labels[name], Static(static))
     return indices.plan([*inference.operands, inference.result])
@@ -82,10 +80,9 @@ class _Indices:
         spec: Spec,
         sizes: Mapping[str, Dim],
         rows: Mapping[str, Sequence[Dim]],
-        extra_after: bool = False,
     ) -> None:
         self.projections = projections = Projections()
-        self.spec, self.sizes, self.extra_after = spec, sizes, extra_after
+        self.spec, self.sizes = spec, sizes
         self.labels = {name: projections.fresh(name, size) for name, size in sizes.items()}
         self.rows = {
             name: [projections.fresh(f"{name}{i}", size) for i, size in enumerate(dims)] for name, dims in rows.items()
@@ -98,15 +95,15 @@ class _Indices:
 
     def access(self, pattern: ShapeSpec, axes: Axes) -> Access:
         """The access of one tensor."""
-        patterns = dict(pattern.rows())
         found: Access = []
-        for kind, row in in_storage(axes):
-            dims, written = closed(row, self.spec), patterns[kind]
+        for kind, row, written in in_storage(zip(KINDS, axes, pattern, strict=True)):
+            dims = closed(row, self.spec.brief)
             middle = len(dims) - len(written.axes)
             classes = self.rows[written.variable] if written.variable is not None else []
             if middle > len(classes):
-                text = shortened(str(self.spec))
-                raise SpecError("rank_mismatch", f"{text}: {axes} has more {kind} axes than the result takes")
+                raise SpecError(
+                    "rank_mismatch", f"{self.spec.brief}: {axes} has more {kind} axes than the result takes"
+                )
             # A shorter row in a broadcast has its axes at both ends, by default at the right.
             left = min(max(len(row.lead) - len(written.lead), 0), middle)
             inner = classes[:left] + classes[len(classes) - middle + left :]
@@ -136,7 +133,7 @@ class _Indices:
                 return Sum(((1, own),)), size, NO_MARGIN
             case Concatenation(parts):
                 if len(set(labels_of(axis))) < len(labels_of(axis)):
-                    raise SpecError("repeated_part", f"{shortened(str(self.spec))}: a label occurs twice in {axis}")
+                    raise SpecError("repeated_part", f"{self.spec.brief}: a label occurs twice in {axis}")
                 places = [self.labels[p] if isinstance(p, str) else self.projections.fresh("part", p) for p in parts]
                 return Parts(tuple(places)), size, NO_MARGIN
             case AffineIndex():  # pragma: no branch  # the last kind of axis
@@ -152,7 +149,7 @@ class _Indices:
             terms.append((dilation, self.labels[axis.kernel]))
             if axis.padding:
                 span = dilation * (self.projections.size(self.labels[axis.kernel]) - 1)
-                before = span // 2 if self.extra_after else (span + 1) // 2
+                before = (span + 1) // 2
                 # The reads of the first and the last position. The last is stride*(over - 1), the size stride*over.
                 last = span - before + axis.offset - (stride - 1)
                 margin = maximum(before - axis.offset, 0), maximum(last, 0)
@@ -212,19 +209,19 @@ def _broadcast(patterns: Sequence[str], shapes: Sequence[Shaped], result: Shaped
 
     The row k, over which is summed, is that of the first operand.
     """
-    spec = replace(parse_spec(f"{'; '.join(patterns)} => {_SAME}"), multi=True, broadcasts=True)
+    spec = replace(parse_spec(f"{'; '.join(patterns)} => {_SAME}"), broadcasts=True)
     if len(shapes) != len(patterns):
-        raise SpecError("arity", f"{spec} takes {len(patterns)} operands, not {len(shapes)}")
+        raise SpecError("arity", f"{spec.brief} takes {len(patterns)} operands, not {len(shapes)}")
     operands = [axes_of(shape) for shape in shapes]
     found: dict[str, list[tuple[Dim, ...]]] = {}
     for pattern, axes in zip(spec.shapes, operands, strict=False):
         for written, row in zip(pattern, axes, strict=True):
-            found.setdefault(str(written.variable), []).append(closed(row, spec))
+            found.setdefault(str(written.variable), []).append(closed(row, spec.brief))
     rows = {"k": found.pop("k", [()])[0]}
     if result is None:
         rows |= {name: broadcast_shapes(*given).dims for name, given in found.items()}
     else:
-        rows |= {name: closed(row, spec) for name, row in zip(_ROWS, axes_of(result), strict=True)}
+        rows |= {name: closed(row, spec.brief) for name, row in zip(_ROWS, axes_of(result), strict=True)}
     whole = Axes(*(Row(trail=rows[name]) for name in _ROWS))
     return _Indices(spec, {}, rows).plan([*operands, whole])
 

@@ -7,20 +7,20 @@ result.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from symdim.algebra.named_tuple import NamedTuple
+from symdim.algebra.texts.printing import shortened
 from symdim.errors import SymdimError
 
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim
-    from symdim.rows import Axes, Row
+    from symdim.rows import Row
 
 KINDS = ("batch", "input", "output")
-STORAGE = ("batch", "output", "input")
-"""The rows of a tensor in the order in which its axes lie in memory."""
+T = TypeVar("T")
 
 
 class SpecError(SymdimError):
@@ -155,12 +155,17 @@ class Spec:
 
     def __str__(self) -> str:
         """The text. The reader of its language reads it as this specification."""
-        if self.broadcasts and not self.multi:
+        if self.broadcasts and all(shape == ShapeSpec(output=shape.output) for shape in self.shapes):
             operands = ",".join(_row_text(shape.output, "output") for shape in self.operands or ())
             return f"{operands}->{_row_text(self.result.output, 'output')}"
         text = self._text(", " if self.multi else "")
         # Names of several characters need one of the signs that announce them: a comma after an axis will do.
         return self._text(", ", ",") if self.multi and not is_multi(text) else text
+
+    @property
+    def brief(self) -> str:
+        """The text, or its beginning, for messages."""
+        return shortened(str(self))
 
     def _text(self, separator: str, end: str = "") -> str:
         result = _shape_text(self.result, separator, end)
@@ -170,13 +175,13 @@ class Spec:
         return f"{operands} => {result}".strip()
 
 
-def in_storage(axes: Axes) -> list[tuple[str, Row]]:
-    """The rows of a shape with their kinds, in the order of storage."""
-    rows = dict(zip(KINDS, axes, strict=True))
-    return [(kind, rows[kind]) for kind in STORAGE]
+def in_storage(rows: Iterable[T]) -> tuple[T, T, T]:
+    """What there is for batch, input and output rows, in the order in which their axes lie in memory."""
+    batch, given, output = rows
+    return batch, output, given
 
 
-def closed(row: Row, what: object) -> tuple[Dim, ...]:
+def closed(row: Row, what: str) -> tuple[Dim, ...]:
     """The sizes of a row; SpecError if its number of axes is not known."""
     if row.variable is not None:
         raise SpecError("rank_mismatch", f"{what}: the number of axes of {row} is not known")

@@ -13,7 +13,7 @@ from onnx_infer import Sparse, SymTensor, testing
 from onnx_infer.model.graph import normal_domain
 from symdim import Expr, SymdimError, Var
 from tests.fuzz.growing import FED, dtype_of, random_array
-from tests.onnx_infer.mutation import CASES, SUBGRAPHS, attribute_proto, tensor_proto, versions
+from tests.onnx_infer.node_cases import CASES, SUBGRAPHS, attribute_proto, tensor_proto, versions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -22,8 +22,7 @@ OLD = {
         test_fold.test_what_is_left
         test_fold_resize.test_own_axes_from_the_end
         test_foretold.test_grouped_attention_has_room_in_the_past
-        test_guards.test_a_pool_has_the_size_inferred_where_its_guard_holds
-        test_refusals.test_refusals_agree""",
+        test_guards.test_a_pool_has_the_size_inferred_where_its_guard_holds""",
 }
 """What onnxruntime before that does -> the tests that show it. They fail in the same way on newer Pythons."""
 

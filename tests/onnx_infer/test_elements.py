@@ -21,7 +21,7 @@ from onnx_infer.errors import OnnxInferError
 from onnx_infer.testing import infer_node
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
-from tests.onnx_infer.mutation import NodeCase, element_of, lines, model, read, versions
+from tests.onnx_infer.node_cases import NodeCase, element_of, lines, model, read, versions
 from tests.onnx_infer.texts import parsed
 
 if TYPE_CHECKING:

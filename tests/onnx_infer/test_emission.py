@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import onnx
 import pytest
@@ -11,42 +10,10 @@ import pytest
 from onnx_infer import infer
 from onnx_infer.__main__ import main
 from onnx_infer.errors import ArgumentError
-from onnx_infer.tools.emission.content import content_of
-from symdim import Var
-from symdim.algebra.dims import substituted, variables_of
 from symdim.dialects.languages import LANGUAGES, LanguageName
 
 from . import models
 from .texts import parsed
-
-SPLIT = """
-g (float[N, H] x, float[H, M] w, int64[1] k) => (y, i, p) {
-    p = MatMul (x, w)  y, i = TopK (x, k) }"""
-
-
-@pytest.mark.parametrize("make", [models.decoder, models.cnn, models.unet, models.windows, models.detector])
-def test_the_content_agrees_with_the_planner(make: Any) -> None:
-    result = infer(make())
-    content, planner = content_of(result), result.planner()
-    assert [symbol.name for symbol in content.symbols][: len(planner.args)] == [arg.name for arg in planner.args]
-    given: dict[str | Var, int] = {arg: 64 * (i + 1) for i, arg in enumerate(planner.args)}
-    sizes = [
-        substituted(size, given) if all(v in given for v in variables_of([size])) else None for size in content.sizes
-    ]
-    shapes = {value.name: tuple(sizes[axis] for axis in value.axes) for value in content.values}
-    assert {name: shapes[name] for name in planner.names} == planner(*given.values()).shapes
-    assert all(None in shapes[name] for name in planner.missing if name in shapes)
-
-
-def test_symbols_that_only_a_run_knows_are_optional() -> None:
-    symbols = content_of(infer(parsed(SPLIT))).symbols
-    assert [(symbol.name, *symbol.variable.bounds(), symbol.optional) for symbol in symbols] == [
-        ("N", 1, None, False),
-        ("H", 1, None, False),
-        ("M", 1, None, False),
-        ("_d0", 0, None, True),
-    ]
-
 
 HOSTILE = '</script> "?? \\ * \n'
 

@@ -10,9 +10,6 @@ import pytest
 from onnx_infer import infer
 from onnx_infer.laws.readable import MOST_SYMBOLS_OF_A_CHOICE
 from onnx_infer.results.derived_guards import guards_of
-from onnx_infer.tools.report.layout import lines_of, text_of
-from onnx_infer.values.tensor import SymTensor
-from symdim import Var
 from tests.counting import calls_of
 
 from .texts import messages, parsed
@@ -228,12 +225,3 @@ def test_which_inputs_decide_a_value_takes_no_list_for_each_value() -> None:
         assert tracemalloc.get_traced_memory()[1] < 4 << 20
     finally:
         tracemalloc.stop()
-
-
-def test_a_type_with_a_long_name_is_cut_a_few_times() -> None:
-    def calls(length: int) -> int:
-        long = SymTensor(1, (Var.fresh("x" * length),))
-        assert len(text_of(lines_of([("y", long)], 100), 100)) < 5_000
-        return calls_of(lambda: text_of(lines_of([("y", long)], 100), 100))
-
-    assert calls(10_000) == calls(100_000) < 500

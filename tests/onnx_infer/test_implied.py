@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import random
-
 import onnx.parser
 import pytest
 
 from onnx_infer import infer, infer_shapes
-from onnx_infer.laws.bounds import implied_bounds
-from onnx_infer.laws.statements import Statement
-from onnx_infer.model.symbols import Symbols
-from symdim import Expr, Scope, Var, minimum
-from symdim.algebra.variable import make_variable
+from symdim import Var
 
 H, W = Var("H"), Var("W")
 CHAIN = """<ir_version: 8, opset_import: ["": 17]>
@@ -29,35 +23,6 @@ audio (float[N, 1, S] x, float[4, 1, 10] a, float[4, 4, 3] b) => (float[A, B, C]
     s4 = Div (s3, two)
     length = Add (s4, one)
 }"""
-
-
-@pytest.mark.parametrize("expression", [H, (H - 10) // 5 + 1, 2 * (H // 3) + H, ((H + 2) // 4 + 7) // 2])
-@pytest.mark.parametrize("least", [1, 3, 40])
-def test_the_bound_is_the_least_size(expression, least):
-    found, _ = implied_bounds([Statement("at_least", expression, least, "law")]).of.get(H, (1, None))
-    assert expression.evaluate(H=found) >= least
-    assert found == 1 or expression.evaluate(H=found - 1) < least
-
-
-@pytest.mark.parametrize("expression", [H + W - 2, H * W - 1, H % 4, 2 * H - W])
-def test_what_falls_and_grows_or_has_two_symbols_implies_nothing(expression):
-    assert implied_bounds([Statement("at_least", expression, 3, "law")]).of == {}
-
-
-@pytest.mark.parametrize("expression", [5 - H, 1 - abs((H - 7) // 4), minimum(H - 3, 9 - H // 2), 100 // H])
-def test_a_size_that_falls_implies_an_upper_bound(expression):
-    (low, high), *_ = implied_bounds([Statement("at_least", expression, 1, "law")]).of.values()
-    assert [h for h in range(1, 200) if expression.evaluate(H=h) >= 1] == list(range(low, high + 1))
-
-
-def test_an_inequality_that_no_size_meets_implies_nothing():
-    N = Var.fresh("N", 1, 8)
-    assert implied_bounds([Statement("at_least", N, 9, "law"), Statement("at_most", N, 5, "law")]).of == {N: (1, 5)}
-    assert implied_bounds([Statement("at_most", N, 5, "law"), Statement("at_least", N, 7, "law")]).of == {N: (1, 5)}
-
-
-def test_only_facts_of_this_kind_count():
-    assert implied_bounds([Statement("undecided", H, 9, "law"), Statement("equal", H, 9, "law")]).of == {}
 
 
 def test_a_length_computed_with_div_is_the_size_of_the_convolution():
@@ -96,34 +61,6 @@ def test_a_size_that_a_convolution_shows_not_to_be_0_broadcasts_as_itself():
     )
     model.graph.output[0].ClearField("type")
     assert str(infer(model).types["y"]) == "f32[N, 4, S - 9]"
-
-
-def test_symbols_of_equal_bounds_are_the_same_ones_in_the_next_inference():
-    first, second = (Symbols(["N", "M"], bounds={"N": (4, None), "M": (4, None)}) for _ in range(2))
-    assert first.text("N") is second.text("N")
-    assert first.text("N") is not first.text("M")
-    assert Symbols(["N"], bounds={"N": (5, None)}).text("N") is not first.text("N")
-
-
-def test_bounds_are_those_of_a_search() -> None:
-    """Random sizes that never fall; also where the symbol's own bounds leave no such value."""
-    choose = random.Random(1)
-    for _ in range(80):
-        lo = choose.randint(0, 3)
-        x = Var.fresh("x", lo, choose.choice([None, choose.randint(lo, 60)]))
-        size: int | Expr = x
-        for _ in range(choose.randint(0, 4)):
-            shift, factor = choose.randint(-9, 9), choose.randint(1, 5)
-            size = choose.choice([size + shift, size * factor, (size + shift) // factor, size + x // factor])
-        target = choose.randint(-10, 40)
-        if not isinstance(size, Expr):
-            continue
-        values = range(lo, (1000 if x.hi is None else x.hi) + 1)
-        for relation in ("at_least", "at_most"):
-            meet = [v for v in values if (size.to_int({x: v}) - target) * (1 if relation == "at_least" else -1) >= 0]
-            ends = (meet[0], x.hi if meet[-1] == values[-1] else meet[-1]) if meet else None
-            expected = {} if ends in (None, (lo, x.hi)) else {x: ends}
-            assert implied_bounds([Statement(relation, size, target, "law")]).of == expected, (size, target, x.bounds())
 
 
 def test_two_forms_of_a_size_that_are_equal_under_implied_bounds_are_no_claim():
@@ -185,11 +122,3 @@ def test_a_number_in_place_of_a_clamp_stays():
     model.graph.input[0].type.tensor_type.shape.dim[1].dim_param = "max(N, 3)"
     once = infer_shapes(model)
     assert infer_shapes(once) == once
-
-
-def test_an_integer_without_a_lower_bound_gets_none() -> None:
-    v = make_variable(Scope(), "v", None, None)
-    stated = [Statement("at_most", v, 5, ""), Statement("equal", v, minimum(v, 3), "")]
-    assert implied_bounds(stated[:1]).of == {v: (None, 5)}
-    assert implied_bounds(stated).of == {v: (None, 3)}
-    assert implied_bounds([*stated, Statement("at_least", v, -2, "")]).of == {v: (-2, 3)}

@@ -29,6 +29,7 @@ MODELS = {
     "errors, claims and unknown operators": """g (float[N, 3] x, float[4] w) => (float[K] y, float[N] z) {
         a = acme.Top(x) b = MatMul(x, w) s = Shape(a) y = Reshape(x, s) c = acme.Low(b) z = Neg(y) }""",
 }
+
 SMALL = {
     "decoder": models.decoder(),
     "cnn": models.cnn(),

@@ -14,17 +14,15 @@ from onnx_infer import OpShapeInferenceRegistry, op, registry
 from onnx_infer.errors import ArgumentError
 from onnx_infer.model.graph import normal_domain
 from onnx_infer.operators.arguments import parameters
-from onnx_infer.operators.known_schemas import read_schema, record
+from onnx_infer.operators.known_schemas import read_schema
 from onnx_infer.operators.operator import Operator, bind
-from onnx_infer.operators.registration import families_of
 from onnx_infer.operators.rule import Rule
 from onnx_infer.operators.schema import COLLECTIONS, SCALES, annotation_texts
-from onnx_infer.operators.verification import check_parameters
 from tests.onnx_infer.operator_table import OF_SCHEMAS, PATH, schemas, table
 from tests.onnx_infer.test_import import loaded_by
 
 if TYPE_CHECKING:
-    from onnx_infer.ops.kinds import Shape, SymTensor
+    pass
 
 MISSING: dict[str, set[str]] = {}
 """domain -> operators of onnx without a rule. This list may only shrink."""
@@ -84,12 +82,6 @@ def unbound(operator: Operator, key: tuple[str, str, int], served: dict[Function
     return out
 
 
-def test_an_operator_is_bound_once_for_all_opsets_in_which_it_is_the_same() -> None:
-    """So what is remembered of its nodes serves models of other opsets."""
-    assert bind("", "Relu", 14) is bind("ai.onnx", "Relu", 24)
-    assert bind("", "Relu", 13) is not bind("", "Relu", 14)
-
-
 @pytest.mark.parametrize("name", ["Gelu", "GroupNormalization"])
 def test_an_operator_does_not_exist_before_its_first_version(name: str) -> None:
     first = min(version for domain, found, version in SCHEMAS if (domain, found) == ("", name))
@@ -134,12 +126,6 @@ def test_the_tables_of_operators_are_current() -> None:
         assert path.read_text(encoding="utf-8") == text, "run python -m tests.onnx_infer.operator_table"
 
 
-def test_an_operator_that_no_table_has_is_found_in_its_family(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert families_of(("", "Concat")) == ["joining"]
-    monkeypatch.setattr(record(), "families", ["ai.onnx unary Relu", "ai.onnx joining Pad"])
-    assert families_of(("", "Concat")) == families_of(None) == ["unary", "joining"]
-
-
 def test_a_rule_may_be_replaced_before_its_family_is_loaded() -> None:
     steps = [
         "from onnx_infer import registry",
@@ -149,18 +135,6 @@ def test_a_rule_may_be_replaced_before_its_family_is_loaded() -> None:
         "assert registry.get('', 'Concat', 20) and registry.generation == generation",
     ]
     assert "onnx_infer.ops.unary" in loaded_by("; ".join(steps))
-
-
-@pytest.mark.parametrize("module", ["__main__", "builtins", "tests.page"])
-def test_rules_of_a_page_or_a_test_are_not_in_the_table(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def twice(X: SymTensor) -> Shape:
-        return X.shape
-
-    before = table()
-    twice.__module__ = module
-    monkeypatch.setitem(registry._rules, ("com.acme", "Twice"), {1: Rule("com.acme", "Twice", 1, twice)})
-    assert ("com.acme", "Twice", 1) in registry.supported()
-    assert table() == before
 
 
 RULE = """from onnx_infer.rules import AnyRank, Dim, FlatSizes, Ints, Shape, SymTensor, Unknown, Variadic
@@ -196,16 +170,6 @@ def test_a_rule_that_would_never_be_called_is_refused(title: str, parameters: st
         op(name, domain=domain, replace=True)(space["rule"])
     assert message in str(told.value)
     assert registry.versions(domain, name) == before
-
-
-def test_the_rules_of_this_package_would_be_accepted() -> None:
-    rules: dict[object, list[Rule]] = {}
-    for domain, name, since in registry.supported():
-        (rule,) = (rule for rule in registry.versions(domain, name) if rule.since == since)
-        if rule.style == "schema":
-            rules.setdefault((rule.shape, domain, rule.inputs), []).append(rule)
-    for group in rules.values():
-        check_parameters(group)
 
 
 def test_annotations_of_a_rule_may_be_evaluated() -> None:

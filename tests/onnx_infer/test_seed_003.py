@@ -9,14 +9,12 @@ import onnx
 import onnx.parser
 import pytest
 
-from onnx_infer import ShapeInferenceError, infer, infer_shapes
-from onnx_infer.elements.scaling import scaled
+from onnx_infer import infer
 from onnx_infer.results.guarantees import guarantees, with_values
-from onnx_infer.testing import run_case
 from onnx_infer.tools.materialization import materialize
-from symdim import BoundsError, DivisionByZero, Expr, Facts, Shape, UnboundName, Var, equal, minimum
-from symdim.algebra.origin import Computed, Declared, InputDim, ValueOf
-from symdim.errors import NegativeSize, SizeOverflow, UnsupportedDynamicShape
+from symdim import Expr, Shape, UnboundName, Var, minimum
+from symdim.algebra.origin import Computed, Declared, ValueOf
+from symdim.errors import UnsupportedDynamicShape
 from symdim.guarantee import require_exact, require_exact_shape
 
 
@@ -38,15 +36,6 @@ TRUNCATED = model("""
 
 def kinds(result, name, available=()):
     return [g.kind for g in guarantees(result, available)[name]]
-
-
-def test_3_1_ranks_are_exact_and_without_a_rank_there_are_no_sizes():
-    result = infer(model("g (float[N] x, int64[R] shape) => (float[A] y, float z) { y = Reshape (x, shape)\n"
-                         "z = ReduceSum <keepdims = 0> (x) }"))  # fmt: skip
-    assert "y" not in result.shapes or len(result.shapes["y"]) == 1
-    unranked = infer(model("g (float[N] x, int64[R] shape) => (float[N] z) { y = Reshape (x, shape) z = Exp (x) }"))
-    assert "y" not in unranked.guarantees
-    assert unranked.types["y"].shape is None
 
 
 def test_3_2_exact_does_not_mean_constant():
@@ -87,35 +76,6 @@ def test_3_11_a_known_scalar_is_the_size():
     assert kinds(result, "r") == ["exact", "exact"]
 
 
-def test_3_8_errors_of_evaluation_are_typed():
-    n = Var.fresh("n", 1, 100)
-    for error, shape, sizes in [
-        (UnboundName, [n], {}),
-        (BoundsError, [n], {"n": 0}),
-        (NegativeSize, [n - 5], {"n": 3}),
-        (DivisionByZero, [8 // (n - 3)], {"n": 3}),
-        (SizeOverflow, [n * 2**60], {"n": 9}),
-    ]:
-        with pytest.raises(error):
-            Shape(shape).bind(sizes)
-
-
-def test_3_9_sizes_of_inputs_are_variables_that_substitution_remaps():
-    shape = Shape.of_input("X", 2)
-    assert [v.origin for v in shape.variables()] == [InputDim("X", 0), InputDim("X", 1)]
-    other = Shape.of_input("Y", 2)
-    moved = Shape([shape[0] * 2, shape[1]]).substitute(dict(zip(shape.variables(), other.variables(), strict=True)))
-    assert moved == (2 * other[0], other[1])
-
-
-def test_3_10_one_expression_type_on_both_sides():
-    n = Var("N")
-    assert 2 + n is n + 2
-    assert isinstance(minimum(n, 5), Expr)
-    assert (n - n + 4) == 4
-    assert (n * 2 + Var("M")).variables() == (Var("M"), n)
-
-
 @pytest.mark.parametrize("x, ends", [(10, -3), (10, 3), (4, 9), (4, -9)])
 def test_3_12_semantics_say_how_an_element_becomes_a_size(x, ends):
     result = infer(model("g (float[N] x, int64[1] e) => (float[K] y) "
@@ -126,26 +86,6 @@ def test_3_12_semantics_say_how_an_element_becomes_a_size(x, ends):
     assert (found if isinstance(found, int) else found.evaluate(N=x)) == len(range(x)[:ends])
 
 
-def test_3_12_rounding_of_scales_is_the_operators_own():
-    assert (scaled(5, 0.5), scaled(5, 2.5), scaled(9, 0.25)) == (2, 12, 2)
-    assert run_case("Resize-13: f32[5], -, f32[1]={0.5} -> f32[2]")[0] == "f32[2]"
-
-
-def test_3_13_inference_leaves_the_model_untouched():
-    before = TRUNCATED.SerializeToString()
-    result = infer(TRUNCATED)
-    infer_shapes(TRUNCATED)
-    assert TRUNCATED.SerializeToString() == before
-    written = onnx.ModelProto.FromString(before)
-    assert result.apply(written) is written
-    assert written.SerializeToString() != before
-
-
-def test_3_15_a_transpose_permutes_guarantees():
-    result = infer(TRUNCATED)
-    assert result.guarantees["t"] == result.guarantees["best"][::-1] == result.guarantees["s"]
-
-
 @pytest.mark.parametrize("op", ["Expand", "Reshape"])
 def test_3_16_and_3_17_targets_are_exact_or_the_pass_is_refused(op):
     shape = infer(TRUNCATED).shapes["best"]
@@ -153,31 +93,6 @@ def test_3_16_and_3_17_targets_are_exact_or_the_pass_is_refused(op):
         require_exact_shape(shape, op)
     assert (caught.value.op, caught.value.field, caught.value.observed) == (op, "shape[0]", "upper_bound")
     assert require_exact_shape(shape, op, available={"size"}) == shape
-
-
-def test_3_18_merged_axes_keep_their_bound_and_gain_nothing():
-    result = infer(TRUNCATED)
-    assert str(result.guarantees["r"][1]) == "<=N*P"
-    assert kinds(result, "r", {"size"}) == ["exact", "exact"]
-
-
-def test_3_20_diagnostics_print_all_three():
-    result = infer(
-        model("""
-        g (float[N] x, int64[1] k, int64[1] n) => (float[A, B, C] z) {
-            y, i = TopK (x, k)
-            s = ConstantOfShape (n)
-            a = Constant <value_ints = [0, 1]> ()
-            b = Constant <value_ints = [0, 2]> ()
-            c = Constant <value_ints = [1, 2]> ()
-            p = Unsqueeze (x, c)
-            q = Unsqueeze (y, b)
-            r = Unsqueeze (s, a)
-            pq = Add (p, q)
-            z = Add (pq, r)
-        }""")
-    )
-    assert [str(result.guarantees[name][0]) for name in "xys"] == ["N", "<=N", "?"]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -225,36 +140,3 @@ def test_3_25_passes_refuse_upper_bounds_as_parameters():
     counted = infer(model("g (float[N] x) => (int64[1, K] y) { y = NonZero (x) }"))
     with pytest.raises(UnsupportedDynamicShape):
         materialize(counted.shapes["y"], counted)
-
-
-def test_3_27_recording_an_equality_solves_nothing_and_ranks_come_first():
-    result = infer(model("g (float[N, K] x, float[M, P] y) => (float[A, B] z) { z = MatMul (x, y) }"))
-    assert [str(g) for g in result.guards] == ["K == M"]
-    assert result.shapes["x"] == (Var("N"), Var("K"))
-    wrong = infer(model("g (float[2, 3, 4] x, float[3] y) => (float z) { z = Gemm (x, y) }"))
-    assert [g.text for g in wrong.guards] == []
-    assert any("rank" in d.message for d in wrong.diagnostics)
-
-
-def test_3_28_proven_disproven_unknown_in_any_order():
-    a, b, c = Var("a"), Var("b"), Var("c")
-    for facts in (["a == b", "b == c"], ["b == c", "a == b"]):
-        assert equal(a, c, Facts(facts)) is True
-        assert equal(a, c + 1, Facts(facts)) is False
-    assert equal(a, b * c, Facts(["a == b"])) is not True
-    assert run_case("MatMul-13: f32[2, 3], f32[4, 5] -> error: ?")[0].startswith("error: ")
-    with pytest.raises(ShapeInferenceError, match="3 != 4"):
-        infer(model("g (float[2, 3] x, float[4, 5] y) => (float[A, B] z) { z = MatMul (x, y) }"), policy="strict")
-
-
-def test_3_30_guards_go_with_their_node():
-    kept = model("g (float[N] x, float[M] y) => (float[N] z) { z = Exp (x) d = Add (x, y) }")
-    assert [g.operator for g in infer(kept).guards] == ["Add"]
-    del kept.graph.node[1]
-    assert infer(kept).guards == []
-
-
-def test_3_32_guarantees_are_those_of_the_sizes_whatever_the_operator():
-    """One shared code: an operator that no file knows has its guarantee from the sizes it is given."""
-    result = infer(TRUNCATED)
-    assert result.guarantees["s"] == tuple(d.guarantee() for d in result.shapes["s"])

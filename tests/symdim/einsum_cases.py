@@ -12,6 +12,7 @@ from symdim.einsum.planning import plan, plan_batch_slice, plan_compose, plan_po
 from symdim.einsum.projection import Affine, Concat, Fixed, Index, Iterator
 from symdim.einsum.reader import parse_spec
 from symdim.einsum.spec import (
+    KINDS,
     AffineIndex,
     Axis,
     Concatenation,
@@ -151,7 +152,8 @@ def _kinds(shape: Shaped) -> list[tuple[str, int]] | None:
     """The kinds with axes and their ranks, in the order of storage; None for a plain row."""
     if not isinstance(shape, Mapping):
         return None
-    return [(kind, len(row.dims)) for kind, row in in_storage(axes_of(shape)) if row.dims]
+    rows = in_storage(zip(KINDS, axes_of(shape), strict=True))
+    return [(kind, len(row.dims)) for kind, row in rows if row.dims]
 
 
 def _indices(indices: Sequence[Index], kinds: list[tuple[str, int]] | None) -> Any:

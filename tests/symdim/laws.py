@@ -183,4 +183,7 @@ LOOK_ALIKES = (
     LookAlike("below the divisor, negative", "x // (x + d)", "0", {"x": -1, "d": 3}, {"d": SIZE}),
     LookAlike("content rounds up", "(2*x + 1) // 4", "(x + 1) // 2", {"x": 1}),
     LookAlike("square root of a square", "max(x, -x)", "x", {"x": -1}),
+    LookAlike("thirds of both", "max(x//2, y//3)", "max(x, y)//2", {"x": 0, "y": 6}),
+    LookAlike("ceiling of a third and a third", "ceildiv(x, 3) + x//3", "x", {"x": 2}),
+    LookAlike("upper halves across a product", "(x + 1)//2*(y//2)", "x//2*((y + 1)//2)", {"x": 1, "y": 2}),
 )

@@ -8,9 +8,8 @@ from itertools import product as grid
 
 import pytest
 
-from symdim import BoundsError, Expr, Scope, Shape, Var, guarantee, guarantee_of, maximum, minimum, total
-from symdim.algebra.origin import Computed, Declared, InputDim, ValueOf, is_data_dependent
-from symdim.algebra.pickling import limits_first
+from symdim import BoundsError, Expr, Scope, Shape, Var, guarantee_of, maximum, minimum, total
+from symdim.algebra.origin import Computed, Declared, InputDim, ValueOf
 from symdim.algebra.variable import make_variable
 from symdim.errors import RankError, UnsupportedDynamicShape
 from symdim.guarantee import (
@@ -237,10 +236,6 @@ def test_bounds_hold_by_brute_force():
     assert check_random_sizes(seed=1, count=150) > 60
 
 
-def test_a_number_bounds_itself():
-    assert UpperBounds().of(5) == 5
-
-
 def test_a_remainder_is_below_its_divisor():
     N, index = Var("N"), Var.fresh("index", 0, origin="the data decide")
     assert guarantee_of(index % N) == ("upper_bound", N - 1)
@@ -252,11 +247,6 @@ def test_each_part_shows_the_direction() -> None:
     assert bound_expr(found + found // 2) is None
     assert bound_expr(maximum(at_most - 3, M) // 2 + minimum(at_most, M)) == maximum(N - 3, M) // 2 + minimum(N, M)
     assert bound_expr(M - maximum(found, M) - found // 2) == 0
-
-
-def test_no_origin_is_no_dependence_on_data():
-    assert not is_data_dependent(None)
-    assert is_data_dependent("a node")
 
 
 @pytest.mark.parametrize("least", [None, -3])
@@ -276,28 +266,3 @@ def test_bounds_that_are_numbers_and_divisors_that_may_be_0():
 def test_long_sizes_are_bounded_part_by_part():
     parts = [Var(f"q{i}") for i in range(300)]
     assert UpperBounds().of(total([D * q for q in parts]) + 2 * D - D // 3) == total([N * q for q in parts]) + 2 * N
-
-
-def test_parts_that_sizes_share_are_bounded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each size contains the one before. The parts are as many as the sizes, whatever their depth."""
-    seen: list[object] = []
-    of_unit = guarantee._of_unit
-    monkeypatch.setattr(guarantee, "_of_unit", lambda node, limits: seen.append(node) or of_unit(node, limits))
-    bounds, size = UpperBounds(), D
-    for i in range(2, 22):
-        size = maximum(size // i, N % i) + 1
-        bounds.of(size)
-    assert len(seen) == len(set(seen)) <= 60
-
-
-def test_bounds_of_bounds_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each variable is at most the one before. What is known of a variable is not looked for again."""
-    seen: list[Var] = []
-    limits_of = UpperBounds._limits_of
-    monkeypatch.setattr(UpperBounds, "_limits_of", lambda self, v: seen.append(v) or limits_of(self, v))
-    bounds, last = UpperBounds(), N
-    for i in range(20):
-        last = Var.fresh(f"c{i}", at_most=last, origin="a mask")
-        assert bounds.of(last + 1) == N + 1
-    assert len(seen) == 21
-    assert limits_first(last + 1, seen[:-1]) == [last]

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from symdim import Expr, Var, maximum, minimum, prove
+from symdim import Expr, Var, maximum, minimum
 from symdim.guarantee import UpperBounds, bound_expr, guarantee_of, is_exact
 
 N, M = Var("N"), Var("M")
@@ -100,10 +100,3 @@ def test_a_part_without_a_bound(size: Expr, bound: int | Expr | None) -> None:
     assert bound_expr(size) == bound
     assert guarantee_of(size).kind == ("unknown" if bound is None else "upper_bound")
     assert not is_exact(size)
-
-
-def test_a_point_refutes_a_direction_before_the_prover_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The prover rewrites a long difference many times before it gives up."""
-    monkeypatch.setattr(prove, "explain", None)
-    n = Var.fresh("n", 0, at_most=Var("N"), origin="NonZero")
-    assert str(bound_expr(n % 7 - n % 5)) == "min(5*(N//5), 6)"

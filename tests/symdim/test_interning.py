@@ -11,22 +11,9 @@ import pytest
 
 from symdim import Expr, Scope, Var, clear_caches, maximum
 from symdim.algebra import interning, variable
-from symdim.algebra.caches import Cache
 from symdim.algebra.expr import CACHE_SIZE
 from symdim.algebra.interning import live_nodes
 from tests.symdim.strategies import build, expressions, value
-
-
-def test_a_cache_is_emptied_only_when_it_is_full():
-    cache = Cache(2)
-    cache["a"], cache["b"] = 1, 2
-    assert cache == {"a": 1, "b": 2}
-    cache["c"] = 3
-    assert cache == {"c": 3}
-    assert [cache.setdefault("d", 4), cache.setdefault("c", 5)] == [4, 3]
-    assert cache == {"c": 3, "d": 4}
-    assert cache.setdefault("e", 6) == 6
-    assert cache == {"e": 6}
 
 
 def test_equal_expressions_are_one_object():

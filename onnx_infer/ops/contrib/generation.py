@@ -123,10 +123,7 @@ def add_to_streams(
     inputs="streams norm_scale down_weight up_weight inject_weight prev_block_output? prev_post_gate?",
 )
 def mix_streams_by_low_rank(
-    streams: SymTensor,
-    prev_block_output: AnyRank | None,
-    prev_post_gate: AnyRank | None,
-    num_branches: int,
+    streams: SymTensor, prev_block_output: AnyRank | None, prev_post_gate: AnyRank | None, num_branches: int
 ) -> list[Shape]:
     """C streams (..., C * H) -> their mix (..., H), the gates (..., C), and the streams with the previous block added.
 
@@ -153,8 +150,7 @@ def engram_gate(key: AnyRank) -> list[Shape]:
 
 
 @contrib(
-    "NGramHashMapping",
-    inputs="input_ids multipliers vocab_sizes past_ids? head_offsets? eos_token_id? segment_ids?",
+    "NGramHashMapping", inputs="input_ids multipliers vocab_sizes past_ids? head_offsets? eos_token_id? segment_ids?"
 )
 def hash_ngrams(input_ids: AnyRank, max_ngram_size: int, n_head_per_ngram: int) -> list[Shape]:
     """Ids (B, S) -> hashes (B, S, (n - 1)*heads), the last ids (B, n - 1)."""

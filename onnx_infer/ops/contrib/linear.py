@@ -91,12 +91,9 @@ def distances(A: AnyRank, B: AnyRank) -> Shape:
 
 
 contrib("FusedGemm", inputs="A B C?", cost=matrix_product)(gemm)
-contrib(
-    "GemmFloat8",
-    inputs="A B C? scaleA? scaleB? scaleY?",
-    dtype=lambda dtype=dt.FLOAT: dtype,
-    cost=matrix_product,
-)(gemm)
+contrib("GemmFloat8", inputs="A B C? scaleA? scaleB? scaleY?", dtype=lambda dtype=dt.FLOAT: dtype, cost=matrix_product)(
+    gemm
+)
 
 
 @contrib(

@@ -51,11 +51,6 @@ def tensors_of(scope: Scope) -> Iterator[tuple[str, str, Tensor]]:
             yield from ((place, text(attribute.name), tensor) for tensor in found)
 
 
-def dense(tensor: Tensor) -> list[TensorProto]:
-    """The tensors that a tensor consists of."""
-    return [tensor.values, tensor.indices] if isinstance(tensor, SparseTensorProto) else [tensor]
-
-
 def tensor_findings(scope: Scope, read: Container[str]) -> Iterator[Finding]:
     """The findings about the tensors of one graph; `read` are the names that any graph reads."""
     for place, name, tensor in tensors_of(scope):
@@ -171,10 +166,11 @@ _NUMBER = re.compile(r"\d{1,19}", re.ASCII)
 
 def external(scopes: Iterable[Scope]) -> list[tuple[str, str, TensorProto]]:
     """The tensors whose data are in files, each with its place and name."""
-    found = (
-        (place, name, part) for scope in scopes for place, name, tensor in tensors_of(scope) for part in dense(tensor)
-    )
-    return [each for each in found if each[2].data_location == TensorProto.EXTERNAL]
+    found = []
+    for place, name, tensor in (each for scope in scopes for each in tensors_of(scope)):
+        parts = [tensor.values, tensor.indices] if isinstance(tensor, SparseTensorProto) else [tensor]
+        found += [(place, name, part) for part in parts if part.data_location == TensorProto.EXTERNAL]
+    return found
 
 
 def file_findings(

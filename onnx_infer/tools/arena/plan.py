@@ -1,29 +1,38 @@
-"""A plan of one block of memory for the values of a model: for all sizes, and in numbers at given sizes.
+"""A plan of one block of memory for the values of a model: for all sizes, in numbers at given sizes, and as metadata.
 
 A second look at a plan works out what lives together anew, from what each step reads and writes.
 """
 
 from __future__ import annotations
 
+import json
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onnx import GraphProto, ModelProto, NodeProto
+
 from onnx_infer.errors import ArgumentError, PlanError
+from onnx_infer.protobuf.names import ARENA
 from onnx_infer.results.guards import refuse_failing
 from onnx_infer.results.inferred import Inferred, checked_sizes
 from onnx_infer.tools.arena.placing import compacted, extent, live_peak, live_totals
-from onnx_infer.tools.arena.sharing import Buffer, PlacedBuffer, Shared, Storage, slots_of
+from onnx_infer.tools.arena.sharing import Buffer, PlacedBuffer, Shared, Step, Storage, slots_of
+from onnx_infer.values.text import text
 from symdim import Var, ceildiv, maximum
 from symdim.algebra.dims import at_least
 from symdim.compile import StraightLine, tuple_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from onnx import ModelProto
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from onnx_infer.values.tensor import Dim
+
+VERSION = 1
+"""The version of the metadata. It is increased if an entry is removed or changes its meaning."""
+
+_LONGEST = 1_000
+"""The most characters of an offset in metadata; a longer one is left out, and `below` gives it."""
 
 
 class PlacedArena(NamedTuple):
@@ -165,11 +174,23 @@ class ArenaPlan:
         """Write the plan into the metadata of the model it is of; its nodes get the order of the plan. Return it.
 
         Write the types first (`result.apply`): values without a value info are listed in the metadata of the model.
-        docs/planning.md describes the entries. Raises ArgumentError for a model without the nodes of the plan.
+        docs/planning.md describes the entries. Raises ArgumentError for a model without the nodes of the plan, and if
+        steps of a function's body stand between other steps: then no order of the calls is that of the plan.
         """
-        from onnx_infer.tools.arena.annotating import annotate
-
-        annotate(model, self)
+        graph = model.graph
+        numbers = _reordered(self.steps, graph)
+        infos = {text(info.name): info for infos in (graph.value_info, graph.output, graph.input) for info in infos}
+        without: dict[str, Mapping[str, str]] = {}
+        for info in infos.values():
+            _write(info.metadata_props, {})  # entries of an earlier plan
+        for name, entries in _entries(self).items():
+            if name in infos:
+                _write(infos[name].metadata_props, entries)
+            else:
+                without[name] = entries
+        facts = {"version": VERSION, "align": self.align, "size": self.size, "steps": " ".join(map(str, numbers))}
+        facts["values"] = json.dumps(without) if without else None
+        _write(model.metadata_props, {name: str(fact) for name, fact in facts.items() if fact is not None})
         return model
 
     # -- the second look ----------------------------------------------------------------------------------------------
@@ -252,3 +273,66 @@ class Verified(NamedTuple):
 
 def _is_higher(end: Dim | None, other: Dim | None) -> bool:
     return end is not None and other is not None and at_least(end - other, 0)
+
+
+# -- metadata ----------------------------------------------------------------------------------------------------------
+
+
+def _entries(plan: ArenaPlan) -> dict[str, dict[str, str]]:
+    """The entries of each value in the arena. Only the root of a buffer says what lies below."""
+    numbers = {storage.root: number for number, storage in enumerate(plan.storages)}
+    found = {}
+    for buffer in plan.buffers:
+        number = numbers[buffer.root]
+        facts = {
+            "buffer": number, "kind": buffer.kind, "start": plan._places[buffer.value].start, "bytes": buffer.size,
+            "first": buffer.first, "last": buffer.last,
+        }  # fmt: skip
+        entries = {name: str(fact) for name, fact in facts.items()}
+        if buffer.offset is not None and len(offset := str(buffer.offset)) <= _LONGEST:
+            entries["offset"] = offset
+        if buffer.root == buffer.value:
+            entries["below"] = " ".join(map(str, plan.storages[number].below))
+        found[buffer.value] = entries
+    return found
+
+
+def _write(properties: Any, entries: Mapping[str, str]) -> None:
+    """Let these be the entries of a plan in a list of properties."""
+    others = [(entry.key, entry.value) for entry in properties if not entry.key.startswith(ARENA)]
+    del properties[:]
+    for key, value in [*others, *((f"{ARENA}{name}", value) for name, value in entries.items())]:
+        properties.add(key=key, value=value)
+
+
+def _reordered(steps: Sequence[Step], graph: GraphProto) -> list[int]:
+    """Put the nodes into the order of the plan, constants first. For each step the number of its node afterwards."""
+    order = [
+        step.graph_node
+        for place, step in enumerate(steps)
+        if not place or steps[place - 1].graph_node != step.graph_node
+    ]
+    if len(order) != len(set(order)):
+        raise ArgumentError("annotate: nodes of a function stand between others; inline the function first")
+    places = _places(steps, graph)
+    if missing := next((step for step in steps if step.graph_node not in places), None):
+        raise ArgumentError(f"annotate: the model has no node {missing.operator} {missing.node!r}")
+    if sorted(order, key=places.__getitem__) != order:
+        _permute(graph, order, places)
+        places = _places(steps, graph)
+    return [places[step.graph_node] for step in steps]
+
+
+def _places(steps: Iterable[Step], graph: GraphProto) -> dict[int, int]:
+    """The number of a node in the plan -> its place in a graph, by what it writes."""
+    maker = {text(name): place for place, node in enumerate(graph.node) for name in node.output if name}
+    return {step.graph_node: maker[name] for step in steps for name in step.writes if name in maker}
+
+
+def _permute(graph: GraphProto, order: Sequence[int], places: Mapping[int, int]) -> None:
+    """Nodes that are constants, which read nothing, come first; then the others in this order."""
+    ordered = [places[number] for number in order]
+    others = sorted(set(range(len(graph.node))) - set(ordered))
+    nodes = [NodeProto.FromString(graph.node[place].SerializeToString()) for place in (*others, *ordered)]
+    del graph.node[:]
+    graph.node.extend(nodes)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import ArgumentError, OnnxInferError
 from onnx_infer.tools.cli.arguments import WrongCall
@@ -40,28 +41,23 @@ def plan(result: InferenceResult, options: Namespace, limit: int | None, width: 
     fails = (fitting is not None and fitting.verdict != "proved") or (
         largest is not None and (largest.size is None or bool(largest.unknown))
     )
-    arena = arena_report(result, options) if options.arena else None
-    if options.json:
-        data = {
-            **head_json(),
-            "costs": plans.costs_json() if plans and options.costs else None,
-            "memory": plans.memory_json() if plans and options.memory else None,
-            "largest_size": None if largest is None else answer_json(largest),
-            "arena": None if arena is None else arena.json(),
-            "fits": None if fitting is None else answer_json(fitting),
-        }
-        return json.dumps(data, indent=1), fails
-    texts = []
+    answers: dict[str, tuple[Callable[[], Any], Callable[[], str]]] = {}
     if plans and options.costs:
-        texts.append(plans.costs_text(limit, width))
+        answers["costs"] = plans.costs_json, partial(plans.costs_text, limit, width)
     if plans and options.memory:
-        texts.append(plans.memory_text(limit, width))
+        answers["memory"] = plans.memory_json, partial(plans.memory_text, limit, width)
     if largest is not None:
-        texts.append(largest_text(largest, width))
+        answers["largest_size"] = partial(answer_json, largest), partial(largest_text, largest, width)
     if fitting is not None:
-        texts.append(fits_text(fitting, width))
-    if arena is not None:
-        texts.append(arena.text(limit, width))
+        answers["fits"] = partial(answer_json, fitting), partial(fits_text, fitting, width)
+    if options.arena:
+        arena = arena_report(result, options)
+        answers["arena"] = arena.json, partial(arena.text, limit, width)
+    if options.json:
+        names = "costs", "memory", "largest_size", "arena", "fits"
+        plain = {name: answers[name][0]() if name in answers else None for name in names}
+        return json.dumps({**head_json(), **plain}, indent=1), fails
+    texts = [text() for _, text in answers.values()]
     if again := errors_again(Rows(result)):
         texts.append(text_of([[*again, "  the model fails at the sizes of the numbers above"]], width))
     return "\n\n".join(texts), fails

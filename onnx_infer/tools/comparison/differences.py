@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING
 
 from onnx_infer.tools.comparison.contents import differing
@@ -82,9 +83,7 @@ class Differences:
         return inner
 
     def _node(self, place: str, node: GraphNode, other: GraphNode) -> None:
-        def tell(kind: str, what: str) -> None:
-            self.nodes.append(NodeDifference(place, node.operator, node.name, other.name, kind, what))
-
+        tell = partial(self._tell, place, node, other)
         if node.operator != other.operator:
             tell("operator", f"{node.operator} -> {other.operator}")
         for name in sorted(node.attributes.keys() | other.attributes.keys()):
@@ -99,6 +98,9 @@ class Differences:
             ours_given, theirs_given = (i < len(n.values) and n.values[i] is not None for n in (node, other))
             if ours_given != theirs_given:
                 tell("output", f"output {i} is {'left out' if ours_given else 'new'}")
+
+    def _tell(self, place: str, node: GraphNode, other: GraphNode, kind: str, what: str) -> None:
+        self.nodes.append(NodeDifference(place, node.operator, node.name, other.name, kind, what))
 
     def _operand(self, i: int, node: GraphNode, other: GraphNode, tell: Callable[[str, str], None]) -> None:
         ours, theirs = (n.reads[i] if i < len(n.reads) else None for n in (node, other))
@@ -135,7 +137,7 @@ class Differences:
             elif others := [f"{a} -> {b}" for a, b in zip(ours.types, theirs.types, strict=True) if not agree(a, b)]:
                 what = f"the body {name} declares other types: {', '.join(others)}"
             if what:
-                self.nodes.append(NodeDifference(place, node.operator, node.name, other.name, "body", what))
+                self._tell(place, node, other, "body", what)
             if ours is None or theirs is None:
                 continue
             for a, b in zip(ours.inputs, theirs.inputs, strict=False):
@@ -151,8 +153,7 @@ class Differences:
         """Say which outputs of a body are other values."""
         for i, (a, b) in enumerate(ends):
             if not self.pairs.are_same(a, b) and not self.constant(a, b):
-                what = f"output {i} of the body: {_named(a)} -> {_named(b)}"
-                self.nodes.append(NodeDifference(place, node.operator, node.name, other.name, "body", what))
+                self._tell(place, node, other, "body", f"output {i} of the body: {_named(a)} -> {_named(b)}")
 
 
 def _values(graph: ValueGraph, node: GraphNode) -> list[str]:

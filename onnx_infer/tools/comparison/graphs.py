@@ -118,10 +118,15 @@ def read_graph(
     pending: list[tuple[Any, ValueGraph, _Scope]] = [(proto, found, _Scope(None, None))]
     while pending:
         proto, graph, scope = pending.pop()
-        is_function = isinstance(proto, FunctionProto)
-        if not is_function:
-            _enter_constants(proto, scope, contents)
-        for name in _names(proto.input, is_function):
+        names = [texts(ends) for ends in (proto.input, proto.output)] if isinstance(proto, FunctionProto) else None
+        if names is None:
+            names = [[text(info.name) for info in ends] for ends in (proto.input, proto.output)]
+            constants = {text(tensor.name): contents.of(tensor) for tensor in proto.initializer}
+            constants.update((text(x.values.name), contents.of_sparse(x)) for x in proto.sparse_initializer)
+            for name, constant in constants.items():
+                scope.values[name] = GraphValue(name)
+                scope.values[name].constant = constant
+        for name in names[0]:
             if name and not (all_constant and name in scope.values):
                 value = scope.values.setdefault(name, GraphValue(name))
                 value.graph, value.place = graph, len(graph.inputs)
@@ -134,22 +139,10 @@ def read_graph(
                 outer = f"{graph.place}, " if graph.place else ""
                 view.bodies[label] = ValueGraph(f"{outer}{label} of {view.title}", graph.depth + 1)
                 pending.append((body, view.bodies[label], _Scope(scope, view)))
-        graph.outputs = [scope.find(name) for name in _names(proto.output, is_function) if name]
+        graph.outputs = [scope.find(name) for name in names[1] if name]
         if graph.depth:
             graph.types = tuple(value_type(info.type, _number) for info in (*proto.input, *proto.output))
     return found
-
-
-def _names(ends: Any, is_function: bool) -> list[str]:
-    return texts(ends) if is_function else [text(info.name) for info in ends]
-
-
-def _enter_constants(proto: GraphProto, scope: _Scope, contents: Contents) -> None:
-    constants = {text(tensor.name): contents.of(tensor) for tensor in proto.initializer}
-    constants.update((text(sparse.values.name), contents.of_sparse(sparse)) for sparse in proto.sparse_initializer)
-    for name, constant in constants.items():
-        scope.values[name] = GraphValue(name)
-        scope.values[name].constant = constant
 
 
 def _enter_nodes(

@@ -104,10 +104,6 @@ class Pairs:
                 if a is not None and b is not None:
                     self.add(a, b)
 
-    def are_free(self, first: GraphNode, second: GraphNode) -> bool:
-        """Whether neither has a partner."""
-        return first not in self.of and second not in self.taken
-
 
 def match(first: ValueGraph, second: ValueGraph, pairs: Pairs, ends: Ends) -> None:
     """Pair the nodes of two graphs. `ends`: their outputs in pairs."""
@@ -169,7 +165,7 @@ def _backwards(first: ValueGraph, pairs: Pairs, ends: Ends) -> None:
         a, b = pending.popleft()
         if a is None or b is None or a.node is None or b.node is None or a.place != b.place:
             continue
-        if a.node not in inside or not pairs.are_free(a.node, b.node):
+        if a.node not in inside or a.node in pairs.of or b.node in pairs.taken:
             continue
         reads = list(zip(a.node.reads, b.node.reads, strict=False))
         if a.node.operator == b.node.operator or (reads and all(pairs.are_same(*pair) for pair in reads)):

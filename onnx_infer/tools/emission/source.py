@@ -18,9 +18,10 @@ from symdim.dialects.languages import C as LanguageOfC
 from symdim.dialects.straight_code import StraightCode
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from onnx_infer.tools.emission.content import Content, GuardEntry, PlaceEntry, Symbol, ValueEntry
+    from onnx_infer.values.tensor import Dim
     from symdim.dialects.languages import Language
     from symdim.relations.relation import RelationKind
 
@@ -74,7 +75,8 @@ class SourceText(ABC):
         optional = [symbol.variable for symbol in self.symbols if symbol.optional]
         code = StraightCode(language, [symbol.variable for symbol in self.symbols], optional)
         self.names = code.names
-        self.sizes = list(map(code.operand, content.sizes))
+        self._dims = content.sizes
+        self.sizes = list(map(code.operand, self._dims))
         self.guards = [self.relation(g.relation, self.sizes[g.lhs], self.sizes[g.rhs]) for g in content.guards]
         self._statements = code.statements
 
@@ -93,6 +95,8 @@ class SourceText(ABC):
             values.append(self._filled(self.value_entry, value, axes=axes, places=value.axes, rank=rank, first=first))
             first += rank
         guards = [self._filled(self.guard_entry, guard) for guard in self.content.guards]
+        kinds = enumerate(guard.kind for guard in self.content.guards)
+        required = {i: self.held.format(i=i) for i, kind in kinds if kind == "required"}
         return {
             "name": self.name,
             "heading": self._heading(),
@@ -109,7 +113,7 @@ class SourceText(ABC):
             "statements": self.indented(self._statements),
             "sizes": self.wrapped(self.sizes, self.result_indent),
             "holds": self.wrapped(self.guards, self.result_indent),
-            "refusals": self.indented(self._refusals() if self.refuses else ()),
+            "refusals": self.indented(self._refusals(required) if self.refuses else ()),
         }
 
     @cached_property
@@ -129,15 +133,11 @@ class SourceText(ABC):
             self.start.format(prefix=self.language.prefix, i=i, text=code.operand(start))
             for i, start in sorted(arena.starts.items())
         ]
-        demanded, refusals = list(arena.variables()), []
-        for i, guard in enumerate(self.content.guards):
-            if guard.kind != "declared":  # what the model only declares of its values changes no size
-                sides = [self.content.sizes[guard.lhs], self.content.sizes[guard.rhs]]
-                demanded += variables_of(sides)
-                holds = self.relation(guard.relation, *map(code.operand, sides))
-                optional = [s.variable for s in self.symbols if s.optional]
-                given = [code.operand(v) for v in variables_of(sides) if v in optional]
-                refusals.append(self.refused(i, given, holds))
+        # what the model only declares of its values changes no size
+        sides = {i: self._sides(guard) for i, guard in enumerate(self.content.guards) if guard.kind != "declared"}
+        relations = {i: self.content.guards[i].relation for i in sides}
+        holds = {i: self.relation(relations[i], *map(code.operand, both)) for i, both in sides.items()}
+        demanded = {*arena.variables(), *variables_of(size for both in sides.values() for size in both)}
         bound = None if arena.at_most is None or arena.at_most > INT64_MAX else arena.at_most
         at_most = self.no_bound if bound is None else self.at_most.format(bound=bound, upper=self.name.upper())
         return {
@@ -158,7 +158,7 @@ class SourceText(ABC):
             "names": ", ".join(self.names),
             "parameters": self.indented(self.parameters(demanded)),
             "statements": self.indented(code.statements),
-            "refusals": self.indented(refusals),
+            "refusals": self.indented(self._refusals(holds)),
             "sizes": self.wrapped(sizes, self.result_indent),
             "distinct_sizes": self.wrapped(distinct or [number(-1)], self.result_indent),
             "size_numbers": self.wrapped(str(distinct[size]) for size in sizes),
@@ -172,14 +172,15 @@ class SourceText(ABC):
         """The parts of the text that name things in C; other languages have none."""
         return {}
 
-    def _refusals(self) -> Iterator[str]:
-        """The statements that refuse sizes at which a required guard fails."""
+    def _sides(self, guard: GuardEntry) -> tuple[Dim, Dim]:
+        return self._dims[guard.lhs], self._dims[guard.rhs]
+
+    def _refusals(self, holds: Mapping[int, str]) -> Iterator[str]:
+        """The statements that refuse sizes at which guards fail. `holds`: number of a guard -> whether it holds."""
         optional = {s.variable: name for s, name in zip(self.symbols, self.names, strict=True) if s.optional}
-        sizes = self.content.sizes
-        for i, guard in enumerate(self.content.guards):
-            if guard.kind == "required":
-                given = [optional[v] for v in variables_of([sizes[guard.lhs], sizes[guard.rhs]]) if v in optional]
-                yield self.refused(i, given, self.held.format(i=i))
+        for i, text in holds.items():
+            sides = self._sides(self.content.guards[i])
+            yield self.refused(i, [optional[v] for v in variables_of(sides) if v in optional], text)
 
     def relation(self, relation: RelationKind, lhs: str, rhs: str) -> str:
         """The text of a condition on two sizes."""

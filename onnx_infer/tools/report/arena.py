@@ -59,7 +59,11 @@ class ArenaReport:
             heading = ("value", "bytes", "offset", "steps", "storage")
             table = Table(heading, values, None if limit is None else _TOP_VALUES)
             tables.append([f"values{named and f' at {named}'}, the largest first:", *table.lines(width)])
-        return text_of([head, *tables, self._outside(limit), self._order()], width)
+        order = "order of the nodes: that of the file"
+        if list(plan.order) != sorted(plan.order):
+            numbers = shortened(" ".join(map(str, plan.order)), _LONGEST)
+            order = f"order of the nodes, by their numbers in the file: {numbers}"
+        return text_of([head, *tables, self._outside(limit), [order]], width)
 
     def _outside(self, limit: int | None) -> list[str]:
         """The values that have no place, by reason."""
@@ -72,13 +76,6 @@ class ArenaReport:
             others = f" and {len(found) - len(shown)} more" if len(shown) < len(found) else ""
             lines.append(f"  {reason}: {', '.join(shown)}{others}")
         return ["outside the arena:", *limited(lines, limit)] if lines else []
-
-    def _order(self) -> list[str]:
-        """The numbers of the nodes, unless they are in the order of the file."""
-        order = self.plan.order
-        if list(order) == sorted(order):
-            return ["order of the nodes: that of the file"]
-        return [f"order of the nodes, by their numbers in the file: {shortened(' '.join(map(str, order)), _LONGEST)}"]
 
     def json(self) -> dict[str, Any]:
         """The whole plan."""

@@ -148,7 +148,8 @@ def _lines(result: Inferred, step: Step, width: int | None, write: Write) -> lis
         return lines
     if step.computed and step.operands:
         lines.append(f"  computes {', '.join(map(write, step.computed))}")
-    lines.append(f"  {_node_text(step.node)}")
+    name = text(step.node[5].name or "")
+    lines.append(f"  {title_of(step.node)} '{name}' of" if name else f"  {title_of(step.node)} of")
     lines += [line for operand in step.operands for line in typed(operand, 4)]
     lines += [f"  {guard.kind}: {guard.condition.spelled(write)} ({guard.law})" for guard in step.guards]
     return lines
@@ -158,11 +159,6 @@ def _is_told(step: Step, reason: Reason) -> bool:
     """Whether the errors of the step, or its fresh sizes, already say why it is unknown."""
     begins_here = step.node is not None and reason.node == label_of(step.node)
     return begins_here and bool(step.errors if reason.kind == "error" else reason.kind == "data" and step.fresh)
-
-
-def _node_text(node: Node) -> str:
-    name = node[5].name
-    return f"{title_of(node)} '{text(name)}' of" if name else f"{title_of(node)} of"
 
 
 def origin_text(variable: Var) -> str:

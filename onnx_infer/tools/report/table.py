@@ -56,6 +56,7 @@ class _Table:
 
     def sections(self) -> list[list[str]]:
         """The lines of each section."""
+        laws = [f"  {law}" for law in self.rows.laws]
         return [
             self._errors(),
             self._summary(),
@@ -63,7 +64,7 @@ class _Table:
             self._values("outputs:", self.rows.outputs),
             self._inner(),
             *(guard_section(kind, self.result.guards, self.limit, self.width, self.write) for kind in HEADINGS),
-            self._data_laws(),
+            ["also fails at run time if indices are out of bounds:", *laws] if laws else [],
             errors_again(self.rows),
         ]
 
@@ -117,10 +118,6 @@ class _Table:
             rest.append(f"  {len(exact)} exact intermediate values (use --all to list them)")
             exact = []
         return self._values("intermediate values:", shown[: self.limit] + exact, rest)
-
-    def _data_laws(self) -> list[str]:
-        laws = [f"  {law}" for law in self.rows.laws]
-        return ["also fails at run time if indices are out of bounds:", *laws] if laws else []
 
 
 def errors_again(rows: Rows) -> list[str]:

@@ -13,7 +13,7 @@ from onnx_infer.tools.materialization import INITIALIZERS_ALONE_SINCE, literal_t
 from onnx_infer.tools.nodes_of_sizes import unused_name
 from onnx_infer.tools.transforms.constants import EXACT, Constants, Roundings, equal_constants, known_tensor
 from onnx_infer.tools.transforms.draft import Draft, is_default, is_in_order, said
-from onnx_infer.tools.transforms.size_nodes import Plan, ShapeReads, Wanted, read_axes
+from onnx_infer.tools.transforms.size_nodes import Plan, ShapeReads, Wanted
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, SymTensor, Value
 
@@ -137,7 +137,11 @@ class Rewriting:
             return
         axes = reads.find(value.data or ())
         if axes is not None and len(node.output) == 1 and self._refusals.may_go(node):
-            read_axes(node, axes)
+            tensor, start, end = axes
+            node.op_type = "Shape"
+            del node.input[:], node.attribute[:]
+            node.input.append(tensor)
+            node.attribute.extend([helper.make_attribute("start", start), helper.make_attribute("end", end)])
 
     def _computed(self, node: NodeProto, value: Value | None) -> TensorProto | None:
         names = [self._draft.current(name) for name in node.input]

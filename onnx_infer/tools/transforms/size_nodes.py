@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx import NodeProto, TensorProto, helper
+from onnx import NodeProto, TensorProto
 
 from onnx_infer.tools.nodes_of_sizes import Names, SizeNodes, unreadable
 from onnx_infer.values.tensor import Dim, SymTensor, Value
@@ -115,14 +115,6 @@ _MOST_PLACES = 4
 """The most places that are remembered of a size."""
 
 
-class Axes(NamedTuple):
-    """Successive axes of a tensor."""
-
-    tensor: str
-    start: int
-    end: int
-
-
 class ShapeReads:
     """The tensors of one graph that exist so far, by their sizes.
 
@@ -131,7 +123,7 @@ class ShapeReads:
     >>> reads = ShapeReads(opset=17)
     >>> reads.add("x", SymTensor(1, (N, S, 3, 8)))
     >>> reads.find((S, 3)), reads.find((N,)), reads.find((3, 8)), reads.find((S, N))
-    (Axes(tensor='x', start=1, end=3), Axes(tensor='x', start=0, end=1), None, None)
+    (('x', 1, 3), ('x', 0, 1), None, None)
     """
 
     def __init__(self, opset: int) -> None:
@@ -146,17 +138,9 @@ class ShapeReads:
                 if len(places) < _MOST_PLACES:
                     places.append((name, axis, value.shape))
 
-    def find(self, elements: tuple[Dim, ...]) -> Axes | None:
-        """The axes of a tensor with these sizes, the first of which is no number."""
+    def find(self, elements: tuple[Dim, ...]) -> tuple[str, int, int] | None:
+        """A tensor, and where its axes with these sizes begin and end; the first size is no number."""
         for name, axis, shape in self._places.get(elements[0], ()) if elements else ():
             if shape[axis : axis + len(elements)] == elements:
-                return Axes(name, axis, axis + len(elements))
+                return name, axis, axis + len(elements)
         return None
-
-
-def read_axes(node: NodeProto, axes: Axes) -> None:
-    """Change a node into a Shape that reads these axes."""
-    node.op_type = "Shape"
-    del node.input[:], node.attribute[:]
-    node.input.append(axes.tensor)
-    node.attribute.extend([helper.make_attribute("start", axes.start), helper.make_attribute("end", axes.end)])

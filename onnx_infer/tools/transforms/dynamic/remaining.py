@@ -163,7 +163,8 @@ class Remaining:
     def _beside(self, given: Trial, number: Number, effect: Effect, size: Dim) -> None:
         """A number on which a size of a result depends, where an operand has a free one."""
         traced, what = self._value(size), f"{number.name} {number.value} on axis {effect.axis} of size {size}"
-        alone, by = is_size(number, effect), self._reach(effect)
+        before, after = (self._value(size, self._large) for size in (effect.before, effect.after))
+        alone, by = is_size(number, effect), None if before is None or after is None else after - before
         if not is_data(given, number):  # the author gives it, or the traced size has become a kernel or a whole size
             is_multiple = traced is not None and traced > 1 and number.value % traced == 0
             if is_multiple and (alone or (number.value == traced and by in (-1, 0, None))):
@@ -174,11 +175,6 @@ class Remaining:
             is_end = (by is None or abs(by) <= 1) and (number.value > 1 or traced is None or traced <= _FEW)
             if alone or is_end or number.value == traced or (by == 1 and self._is_free(effect.before)):
                 self._doubt(what)
-
-    def _reach(self, effect: Effect) -> int | None:
-        """By how much a size changes where the free sizes are large; None if it is not known."""
-        before, after = self._value(effect.before, self._large), self._value(effect.after, self._large)
-        return None if before is None or after is None else after - before
 
     def _apart(self, given: Trial, number: Number, effect: Effect, size: Dim | None) -> None:
         """A number that equals a traced size, on an axis that is not free, or that is new."""
