@@ -9,7 +9,7 @@ better than its parts: no upper bound replaces a variable, and arithmetic keeps 
 
 The bound of an expression follows from the bounds of its parts if it is monotone in them: sums, products of factors
 >= 0, floor divisions by positive divisors, maxima and minima. If an expression decreases in a part, the lower bound of
-that part is used.
+that part is used. These ends are expressions; for those that are numbers see algebra/bounds.py.
 """
 
 from __future__ import annotations

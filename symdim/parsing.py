@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from symdim.algebra.constructors.arithmetic import checked
 from symdim.algebra.dims import at_most, variables_of
@@ -166,14 +166,10 @@ def sizes_of(given: Iterable[int | Expr | str | None]) -> tuple[int | Expr, ...]
 
     None is a new variable. An `onnx_ir.SymbolicDim` is its text or None.
     """
-    sizes = tuple([_written(size) for size in items_of(given)])
+    items: Iterable[Any] = items_of(given)
+    sizes = [size.value if type(size).__name__ == "SymbolicDim" else size for size in items]
     names = frozenset(size for size in sizes if isinstance(size, str) and is_name(size))
     return tuple([read_dim_param(size, names) if isinstance(size, str) else _dim(size) for size in sizes])
-
-
-def _written(size: int | Expr | str | None) -> int | Expr | str | None:
-    text = getattr(size, "value", size) if type(size).__name__ == "SymbolicDim" else size
-    return text
 
 
 def _dim(size: int | Expr | None) -> int | Expr:

@@ -43,7 +43,7 @@ ROOMS = {
         "application",
         "interning order",
         "polynomials",
-        "corners pieces periods bounds",
+        "corners bounds",
         "variable",
         "constructors",
         "magnitude",

@@ -139,15 +139,17 @@ def _type(value: ir.TypeAndShape) -> Value | None:
     return typed(value.type, sizes, number)
 
 
-def _each(read: Callable[[Any], Any], values: Any) -> tuple[Any, ...]:
-    return tuple(map(read, values))
-
-
-_SINGLE = {"FLOAT": _single, "STRING": text, "TENSOR": load, "TYPE_PROTO": _type, "SPARSE_TENSOR": lambda _: None}
 _READERS: dict[Any, Callable[[Any], Any]] = {
-    **{_KIND[name]: read for name, read in _SINGLE.items()},
-    **{_KIND[f"{name}S"]: partial(_each, read) for name, read in _SINGLE.items() if name != "SPARSE_TENSOR"},
-    _KIND.SPARSE_TENSORS: _SINGLE["SPARSE_TENSOR"],
+    _KIND.FLOAT: _single,
+    _KIND.STRING: text,
+    _KIND.TENSOR: load,
+    _KIND.TYPE_PROTO: _type,
+    _KIND.SPARSE_TENSOR: lambda _: None,
+    _KIND.FLOATS: lambda values: tuple(map(_single, values)),
+    _KIND.STRINGS: lambda values: tuple(map(text, values)),
+    _KIND.TENSORS: lambda values: tuple(map(load, values)),
+    _KIND.TYPE_PROTOS: lambda values: tuple(map(_type, values)),
+    _KIND.SPARSE_TENSORS: lambda _: None,
 }
 """What reads the value of an attribute by its kind; any other value is as plain as it is."""
 

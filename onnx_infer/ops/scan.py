@@ -49,10 +49,7 @@ def constant_state(
                 outputs = body(*initial, *items, reached=runs if isinstance(runs, bool) else None)
             return after_one_turn(body, initial, outputs, turns, changed)
         pairs = enumerate(zip(states, outputs, strict=False))
-        after = [
-            kept_state(i, a, b) if call_mode().is_cautious else same_state(i, a, b, kind, body.is_nested)
-            for i, (a, b) in pairs
-        ]
+        after = [same_state(i, a, b, kind, body.is_nested) for i, (a, b) in pairs]
         if after == states or not left or not body.may_repeat():
             break
         states = after
@@ -95,12 +92,15 @@ def same_state(index: int, before: Value, after: Value, kind: Kind, is_nested: b
     """A state variable, from its initial value and from the value that the body gives it.
 
     A Scan with a single iteration may change a shape; that it does not is assumed. In a body, a size that only the
-    data decide stays open, because no guard would tell the assumption.
+    data decide stays open, because no guard would tell the assumption. A cautious walk knows a shape that the body
+    may change only if the body gives the same one.
     """
     if not isinstance(before, SymTensor) or not isinstance(after, SymTensor):
         return before if after is NOTHING else after
     check_types(f"state {index}", before, after)
     dtype = after.dtype if before.dtype is None else before.dtype
+    if call_mode().is_cautious:
+        return SymTensor(dtype, before.shape if before.shape == after.shape else None)
     if before.shape is None or after.shape is None:
         return SymTensor(dtype, after.shape if before.shape is None else before.shape)
     shapes = before.shape, after.shape
@@ -110,15 +110,6 @@ def same_state(index: int, before: Value, after: Value, kind: Kind, is_nested: b
         opened = [(fresh(why),) * 2 if a is not b and is_fresh(b) else (a, b) for a, b in pairs]
         shapes = tuple([a for a, _ in opened]), tuple([b for _, b in opened])
     return SymTensor(dtype, unify_shapes(*shapes, f"shapes of state {index}", kind))
-
-
-def kept_state(index: int, before: Value, after: Value) -> Value:
-    """A state variable that the body may change: its shape is known if the body gives the same one."""
-    if not isinstance(before, SymTensor) or not isinstance(after, SymTensor):
-        return before if after is NOTHING else after
-    check_types(f"state {index}", before, after)
-    dtype = after.dtype if before.dtype is None else before.dtype
-    return SymTensor(dtype, before.shape if before.shape == after.shape else None)
 
 
 def item_of(value: Value, *axes: Dim) -> Value:
@@ -147,6 +138,17 @@ def check_ints(name: str, values: Ints | None, count: int, default: int) -> Ints
     return values
 
 
+def states_and_scanned(
+    inputs: Values, body: Graph, num_scan_inputs: int, output_count: int
+) -> tuple[list[Value], Values]:
+    """The state variables of a Scan, and the tensors that it scans."""
+    count = len(inputs) - num_scan_inputs
+    require(num_scan_inputs > 0 and count >= 0, "num_scan_inputs is out of range", num_scan_inputs)
+    require(body.input_count == count + num_scan_inputs, "the inputs of body and node differ in number")
+    check_outputs("body", body.output_count, output_count)
+    return list(inputs[:count]), inputs[count:]
+
+
 @op("Scan", since=9)
 def scan(
     initial_state_and_scan_inputs: Values,
@@ -159,11 +161,8 @@ def scan(
     output_count: int,
 ) -> list[Value]:
     """n states, m tensors of a common length T along an axis -> n states, k outputs with T (Scan-9 to 25)."""
-    count = len(initial_state_and_scan_inputs) - num_scan_inputs
-    require(num_scan_inputs > 0 and count >= 0, "num_scan_inputs is out of range", num_scan_inputs)
-    require(body.input_count == count + num_scan_inputs, "the inputs of body and node differ in number")
-    check_outputs("body", body.output_count, output_count)
-    states, scanned = list(initial_state_and_scan_inputs[:count]), initial_state_and_scan_inputs[count:]
+    states, scanned = states_and_scanned(initial_state_and_scan_inputs, body, num_scan_inputs, output_count)
+    count = len(states)
     axes = check_ints("scan_input_axes", scan_input_axes, num_scan_inputs, 0)
     out_axes = check_ints("scan_output_axes", scan_output_axes, output_count - count, 0)
     check_ints("scan_input_directions", scan_input_directions, num_scan_inputs, 0)
@@ -179,12 +178,8 @@ def scan_batched(
     initial_state_and_scan_inputs: Values, body: Graph, num_scan_inputs: int, output_count: int
 ) -> list[Value]:
     """n states (B, ...), m tensors (B, T, ...) -> n states (B, ...), k outputs (B, T, ...) (Scan-8)."""
-    count = len(initial_state_and_scan_inputs) - num_scan_inputs
-    require(num_scan_inputs > 0 and count >= 0, "num_scan_inputs is out of range", num_scan_inputs)
-    require(body.input_count == count + num_scan_inputs, "the inputs of body and node differ in number")
-    check_outputs("body", body.output_count, output_count)
-    states, scanned = initial_state_and_scan_inputs[:count], initial_state_and_scan_inputs[count:]
-    batch = common_size(initial_state_and_scan_inputs, (0,) * (count + num_scan_inputs), "the batch sizes")
+    states, scanned = states_and_scanned(initial_state_and_scan_inputs, body, num_scan_inputs, output_count)
+    batch = common_size(initial_state_and_scan_inputs, (0,) * len(initial_state_and_scan_inputs), "the batch sizes")
     length = common_size(scanned, (1,) * num_scan_inputs, "the lengths of the scanned inputs")
     items = [item_of(x, 0, 1) for x in scanned]
     inner, outputs = constant_state(body, [item_of(x, 0) for x in states], items, batch * length, 1)

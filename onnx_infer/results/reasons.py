@@ -21,7 +21,6 @@ from symdim import Expr
 from symdim.algebra.dims import variables_of
 from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.origin import Declared, ValueOf
-from symdim.relations.relation import Relation
 
 if TYPE_CHECKING:
     from onnx_infer.diagnostics import Diagnostic
@@ -32,6 +31,7 @@ Kind: TypeAlias = Literal["error", "undeclared", "no rule", "assumption", "value
 _ORDER = ("error", "undeclared", "no rule", "assumption", "value", "data")
 MOST_TRIED = 64
 """So many nodes of a model are tried for conditions that settle them."""
+_UNDECIDED = "its operands do not determine it"
 _LOST = frozenset(("error", "undeclared", "no rule"))
 """Kinds of reasons with which something is lost for good; they are passed on through elements too."""
 
@@ -217,20 +217,13 @@ class _Walk:
             if not (new or is_open or lacks):
                 self._plain.add(value)
                 continue
-            note = self._notes.get(name) or (str(UNKNOWN_SIZE.origin) if varies(value) else self._undecided(node))
+            note = self._notes.get(name) or (str(UNKNOWN_SIZE.origin) if varies(value) else _UNDECIDED)
             if is_open:
                 self._of_type[name] = self._reason(node, note)
             for v in new:  # the origin of a data-dependent size says what decides it
                 self._of_size[v] = self._reason(node, _said(v.origin) or note)
             if lacks:
                 self._of_elements[name] = self._elements(node, self._of_type.get(name))
-
-    def _undecided(self, node: Node) -> str:
-        """What is told of a node whose rule says nothing: the condition of an If, where it is one of sizes."""
-        condition = self._types.get(node[2][0]) if node[0] == "If" and node[2] else None
-        if condition is not None and condition.data and isinstance(condition.data[0], Relation):
-            return f"its branches differ, and whether {condition.data[0]} decides"
-        return "its operands do not determine it"
 
     def _is_explained(self, v: Var) -> bool:
         """Whether a variable is one of the inputs, or has a reason."""

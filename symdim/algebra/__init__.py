@@ -5,7 +5,6 @@
     evaluate.py     values and substitution                   bindings.py     sizes given for variables
     constructors/   sums, products, divisions, maxima and minima
     bounds.py       the interval of an expression             corners.py      the interval of a sum of products
-    periods.py      intervals of quotients of one unit
     polynomials.py  products of atoms, and sums as they stand
     variable.py     variables and their scopes                interning.py    one object for each expression
     application.py  functions and their applications

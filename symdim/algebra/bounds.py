@@ -1,14 +1,23 @@
-"""The interval of an expression.
+"""The interval of an expression: the one engine for it.
 
-The interval of a sum is that of its terms, met with others: quotients of one unit repeat (periods.py), products are
-multiplied out from the least factors (corners.py), and atoms that share a unit with the rest are replaced by bounds:
+`by_parts` gives the interval of a node from those of its parts, which here are the parts' own (`bounds_of`), and in a
+store those that its constraints imply. A sum has better ends where its terms depend on each other. Three laws see that:
 
-    division    (n - d + 1)/d <= floor(n/d) <= n/d, for d >= 1
-    maximum     s + max(a, b) is s + a or s + b: it is at least the lesser of their lower bounds
+    products    multiplied out from the least values of their factors, `H*W - H` is not negative (corners.py)
+    divisions   (n - d + 1)/d <= floor(n/d) <= n/d, for d >= 1, in place of one that shares a unit with the rest
+    extrema     s + max(a, b) is s + a or s + b: it is at least the lesser of their lower bounds
                 s - max(a, b) is at most s - a and s - b, and s + max(a, b) is at least s + a and s + b
 
 The same holds for minima, and for multiples by a factor that is not negative. Then terms cancel: `n//8 - n//16` is not
 negative where n is not, `x - 4*(x//4)` is in 0..3, and `min(x, y) - x` is not positive.
+
+What stays beside this engine has other ends, or less time:
+
+    store/intervals.py           the other way: from the interval of a size to those of its variables
+    relations/monotone.py        how an expression grows from x to x + 1
+    guarantee.py                 ends that are expressions of known sizes, for buffers
+    texts/remainders.py          `n % d` from the terms of n and d, before it is an expression
+    dialects/floats.py           ends that are floats, with sizes that cancel in a quotient
 
 The number of sums that are bounded is counted. Atoms have their interval from the start, and sums that are factors
 get it before the products that they are in. So nothing recurses on an expression.
@@ -18,18 +27,18 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra import corners, periods
+from symdim.algebra import corners
 from symdim.algebra.application import Application
 from symdim.algebra.caches import remembered
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
-from symdim.algebra.intervals import greatest, meet, plus, power, quotient, scaled, smallest, times
+from symdim.algebra.intervals import greatest, meet, multiply, power, quotient, smallest, unscaled
 from symdim.algebra.order import leading, named_fingerprint, order
 from symdim.algebra.polynomials import EXTREMUM, accumulate, divides, exact_quotient, powers_of, terms_of
 from symdim.algebra.polynomials import times as times_unit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from symdim.algebra.expr import Dim, Interval, Sum, Terms
 
@@ -63,7 +72,7 @@ def bounds_of(dim: Dim) -> Interval:
             stack += missing
         else:
             node = stack.pop()
-            node._bounds = _product_bounds(node) if node._terms is None else _sum_bounds(node._terms, node._const)
+            node._bounds = _of_product(node) if node._terms is None else _of_sum(node._terms, node._const)
     return dim._bounds  # type: ignore[return-value]
 
 
@@ -81,7 +90,7 @@ def bounds_of_sum(*parts: tuple[Dim, int]) -> Interval:
         more, offset = terms_of(dim)
         accumulate(terms, more, k)
         const += k * offset
-    return _sum_bounds(terms, const)
+    return _of_sum(terms, const)
 
 
 def _factors_without_bounds(node: Expr) -> list[Expr]:
@@ -90,26 +99,40 @@ def _factors_without_bounds(node: Expr) -> list[Expr]:
     return [atom for unit in units for atom in powers_of(unit) if atom._terms is not None and atom._bounds is None]
 
 
-def _sum_bounds(terms: Terms, const: int) -> Interval:
+def by_parts(node: Expr, of: Callable[[Dim], Interval]) -> Interval:
+    """The interval of a node that is no variable, from those of its parts alone."""
+    if node._terms is not None:
+        return linear_bounds(node._terms, node._const, of)
+    if isinstance(node, FloorDiv):
+        return quotient(*map(of, node._parts))
+    if isinstance(node, Extremum):
+        return (greatest if isinstance(node, Max) else smallest)(list(map(of, node._parts)))
+    if isinstance(node, Application):
+        return node.function.bounds(list(map(of, node._parts)))
+    result: Interval = (1, 1)
+    for atom, exponent in powers_of(node).items():
+        result = multiply(result, of(atom) if exponent == 1 else power(of(atom), exponent))
+    return result
+
+
+def _of_sum(terms: Terms, const: int) -> Interval:
     found = linear_bounds(terms, const)
     if not 2 <= len(terms) <= _TERMS or not (corners.is_correlated(terms) or any(unit._height for unit in terms)):
         return found
-    if (x := periods.only_unit(terms)) is not None:
-        found = meet(found, periods.ends(terms, const, x, bounds_of(x)))
     common = gcd(*terms.values())
-    lo, minus_hi = [_least({unit: k // part for unit, k in terms.items()}, 0) for part in (common, -common)]
+    lo, minus_hi = [_lower_end({unit: k // part for unit, k in terms.items()}, 0) for part in (common, -common)]
     return meet(
         found,
         (None if lo is None else const + common * lo, None if minus_hi is None else const - common * minus_hi),
     )
 
 
-def linear_bounds(terms: dict[Expr, int], const: int) -> Interval:
-    """The interval of a sum, term by term."""
+def linear_bounds(terms: dict[Expr, int], const: int, of: Callable[[Dim], Interval] | None = None) -> Interval:
+    """The interval of a sum, term by term; `of` gives those of the terms, by default `bounds_of`."""
     lo: int | None = const
     hi: int | None = const
     for unit, coefficient in terms.items():
-        least, most = unit._bounds or bounds_of(unit)
+        least, most = (unit._bounds or bounds_of(unit)) if of is None else of(unit)
         if coefficient < 0:
             least, most = most, least
         lo = None if lo is None or least is None else lo + coefficient * least
@@ -119,47 +142,40 @@ def linear_bounds(terms: dict[Expr, int], const: int) -> Interval:
     return lo, hi
 
 
-def _least(terms: Terms, const: int, sums: int = _SUMS) -> int | None:
+def _lower_end(terms: Terms, const: int, sums: int = _SUMS) -> int | None:
     """A lower bound of a sum, from the bounds of at most `sums` sums with an argument in place of each extremum."""
-    known = _least_of_terms(terms, const)
+    known = _end_of_terms(terms, const)
     if not 2 <= len(terms) <= _TERMS:
         return known
     place = _shared_extremum(terms, sums)
     if place is not None:
-        known = _greater(known, _least_by_arguments(terms, const, place, sums))
+        known = _greater(known, _end_by_arguments(terms, const, place, sums))
         if sums < _SUMS:
             return known
     lower: Relaxed | None = None
     for lower in _without_divisions(terms, const):
-        known = _greater(known, _unscaled(linear_bounds(*lower[:2])[0], lower[2]))
+        known = _greater(known, unscaled((linear_bounds(*lower[:2])[0], None), lower[2])[0])
     if lower is not None:
         terms, const, scale = lower
         place = _shared_extremum(terms, sums)
-        found = _least_of_terms(terms, const) if place is None else _least_by_arguments(terms, const, place, sums)
-        known = _greater(known, _unscaled(found, scale))
+        found = _end_of_terms(terms, const) if place is None else _end_by_arguments(terms, const, place, sums)
+        known = _greater(known, unscaled((found, None), scale)[0])
     return known
 
 
-def _least_of_terms(terms: Terms, const: int) -> int | None:
+def _end_of_terms(terms: Terms, const: int) -> int | None:
     known, _ = linear_bounds(terms, const)
-    if corners.is_correlated(terms):
-        return _greater(known, corners.least(terms, const, bounds_of))
-    return known
+    return _greater(known, corners.lower_end(terms, const, bounds_of)) if corners.is_correlated(terms) else known
 
 
-def _unscaled(end: int | None, scale: int) -> int | None:
-    """The least integer whose multiple by `scale` is at least `end`."""
-    return None if end is None else -(-end // scale)
-
-
-def _least_by_arguments(terms: Terms, const: int, place: Place, sums: int) -> int | None:
+def _end_by_arguments(terms: Terms, const: int, place: Place, sums: int) -> int | None:
     """A lower bound of a sum from those of the sums with an argument in place of an extremum, or the exact one."""
     unit, atom, factor = place
     ends: list[int] = []
     for part in atom._parts:
         rest = {u: k for u, k in terms.items() if u is not unit}
         offset = const + _accumulated(rest, terms_of(part), terms[unit], factor)
-        end = _least(rest, offset, sums // len(atom._parts))
+        end = _lower_end(rest, offset, sums // len(atom._parts))
         if end is not None:
             ends.append(end)
     if _each_counts(place, terms):
@@ -299,11 +315,8 @@ def _within(atom: Extremum) -> set[Expr | None]:
     return found
 
 
-def _product_bounds(unit: Expr) -> Interval:
-    result: Interval = (1, 1)
-    for atom, exponent in powers_of(unit).items():
-        base = bounds_of(atom)
-        result = times(result, base if exponent == 1 else power(base, exponent))
+def _of_product(unit: Expr) -> Interval:
+    result = by_parts(unit, bounds_of)
     for atom in powers_of(unit) if unit._height else ():
         if type(atom) is FloorDiv:
             n, d = atom._parts
@@ -322,23 +335,3 @@ def _rounded_down(n: Dim, d: Dim) -> Interval:
     if lo is not None and most is not None:
         ends.append(lo - most + 1)
     return max(ends, default=None), hi
-
-
-def of_parts(node: Expr, found: Mapping[Dim, Interval]) -> Interval:
-    """The interval of a node that is no variable, from those of its parts that are no numbers."""
-    if node._terms is not None:
-        whole: Interval = (node._const, node._const)
-        for unit, coefficient in node._terms.items():
-            whole = plus(whole, scaled(found[unit], coefficient))
-        return whole
-    if isinstance(node, FloorDiv | Extremum | Application):
-        parts = [(part, part) if isinstance(part, int) else found[part] for part in node._parts]
-        if isinstance(node, FloorDiv):
-            return quotient(*parts)
-        if isinstance(node, Application):
-            return node.function.bounds(parts)
-        return greatest(parts) if isinstance(node, Max) else smallest(parts)
-    result: Interval = (1, 1)
-    for atom, exponent in powers_of(node).items():
-        result = times(result, power(found[atom], exponent))
-    return result

@@ -1,16 +1,14 @@
 """Intervals of sums of products: `H*W - H` is not negative where W is at least 1.
 
-Law: every atom is its least value plus a rest that is not negative, `v = lo + r`. Multiplied out, a term of the rests
-with a positive coefficient is at least 0. One with a negative coefficient is at least its value at the largest rests.
-So `H*W - H`, where H and W are at least 1, is `r*s + s` with rests r and s, and `(H - 1)*(W - 1)` is `r*s`.
+Law: every atom is its least value plus a rest that is not negative, `v = lo + r`. Multiplied out, the terms of the
+rests are at least 0 if their coefficients are. So `H*W - H`, where H and W are at least 1, is `r*s + s` with rests r
+and s, and `(H - 1)*(W - 1)` is `r*s`.
 
 The law needs a least value of every atom. Atoms that depend on each other count as independent, which only makes the
 interval wider.
 """
 
 from __future__ import annotations
-
-from math import comb
 
 from symdim.algebra.caches import remembered
 from symdim.algebra.expr import Mul
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
 
     from symdim.algebra.expr import Expr, Interval, Terms
 
-    Rests = frozenset[tuple[Expr, int]]  # a product of rests: each with its atom and its exponent
+    Rests = tuple[Expr, ...]  # the atoms of a product of rests, in structural order
 
 _TERMS = 12  # the most terms of a sum
 _DEGREE = 6  # the most factors of a term
@@ -36,12 +34,12 @@ def is_correlated(terms: Terms) -> bool:
     return any(type(unit) is Mul and unit._terms is None for unit in terms)
 
 
-def least(terms: Terms, const: int, interval: Callable[[Expr], Interval]) -> int | None:
+def lower_end(terms: Terms, const: int, interval: Callable[[Expr], Interval]) -> int | None:
     """A lower bound of a sum by the law above, from the intervals of its atoms; None if it has none, or is too large.
 
     >>> from symdim import Expr, Var
     >>> H, W = Var.fresh("H", 1), Var.fresh("W", 2)
-    >>> least((H * W - H)._terms, 0, Expr.bounds), least((H * W - 3 * H)._terms, 0, Expr.bounds)
+    >>> lower_end((H * W - H)._terms, 0, Expr.bounds), lower_end((H * W - 3 * H)._terms, 0, Expr.bounds)
     (1, None)
     """
     whole: dict[Rests, int] = {}
@@ -49,32 +47,23 @@ def least(terms: Terms, const: int, interval: Callable[[Expr], Interval]) -> int
         parts = _multiplied_out(unit, interval)
         if parts is None:
             return None
-        for key, part in parts:
-            whole[key] = whole.get(key, 0) + k * part
-    result = const + whole.pop(frozenset(), 0)
-    for key, k in whole.items():
-        if k < 0:
-            for atom, exponent in key:
-                lo, hi = interval(atom)
-                if lo is None or hi is None:
-                    return None
-                k *= (hi - lo) ** exponent
-            result += k
-    return result
+        for rests, part in parts:
+            whole[rests] = whole.get(rests, 0) + k * part
+    end = const + whole.pop((), 0)
+    return None if any(k < 0 for k in whole.values()) else end
 
 
 @remembered(2048)
 def _multiplied_out(unit: Expr, interval: Callable[[Expr], Interval]) -> list[tuple[Rests, int]] | None:
     """A product of atoms, each of which is its least value plus a rest; None if one has none, or of many factors."""
     powers = powers_of(unit)
-    lows = {atom: interval(atom)[0] for atom in powers}
-    if sum(powers.values()) > _DEGREE or any(lo is None or lo.bit_length() > _BITS for lo in lows.values()):
+    if sum(powers.values()) > _DEGREE:
         return None
-    result: list[tuple[Rests, int]] = [(frozenset(), 1)]
+    result: list[tuple[Rests, int]] = [((), 1)]
     for atom, exponent in powers.items():
-        lo = lows[atom] or 0
-        rests = [(rest, comb(exponent, rest) * lo ** (exponent - rest)) for rest in range(exponent + 1)]
-        result = [
-            (key | {(atom, rest)} if rest else key, k * more) for key, k in result for rest, more in rests if k * more
-        ]
+        lo, _ = interval(atom)
+        if lo is None or lo.bit_length() > _BITS:
+            return None
+        for _ in range(exponent):
+            result = [more for rests, k in result for more in ((rests, k * lo), ((*rests, atom), k)) if more[1]]
     return result

@@ -41,7 +41,7 @@ def scaled(a: Interval, k: int) -> Interval:
     return (lo, hi) if k >= 0 else (hi, lo)
 
 
-def plus(a: Interval, b: Interval) -> Interval:
+def add(a: Interval, b: Interval) -> Interval:
     """The interval of x + y for x in `a` and y in `b`."""
     return (
         None if a[0] is None or b[0] is None else a[0] + b[0],
@@ -49,10 +49,10 @@ def plus(a: Interval, b: Interval) -> Interval:
     )
 
 
-def times(a: Interval, b: Interval) -> Interval:
+def multiply(a: Interval, b: Interval) -> Interval:
     """The interval of x*y for x in `a` and y in `b`; 0 times anything is 0.
 
-    >>> times((2, None), (-3, 5)), times((0, 0), (None, None)), times((1, None), (1, None))
+    >>> multiply((2, None), (-3, 5)), multiply((0, 0), (None, None)), multiply((1, None), (1, None))
     ((None, None), (0, 0), (1, None))
     """
     (al, ah), (bl, bh) = a, b

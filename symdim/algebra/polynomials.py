@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.expr import CACHE_SIZE, Add, Expr, Mul
-from symdim.algebra.interning import PRIME, find_sum, find_unit, publish
+from symdim.algebra.interning import PRIME, find_unit, publish
 from symdim.algebra.order import sorted_units
 
 TYPE_CHECKING = False
@@ -145,20 +145,6 @@ def accumulate(total: dict[Expr, int], terms: dict[Expr, int], factor: int = 1, 
             total[u] = value
         else:
             del total[u]
-
-
-def sum_as_it_stands(terms: Terms, const: int) -> Dim:
-    """The dimension of a sum whose form is canonical. The dict has no zeros and belongs to the node."""
-    if not terms:
-        return const
-    fingerprint, height = const, 0
-    for unit, coefficient in terms.items():
-        if const == 0 and coefficient == 1 == len(terms):
-            return unit
-        fingerprint += coefficient * unit._fingerprint
-        height = max(height, unit._height)
-    found = find_sum(fingerprint % PRIME, terms, const)
-    return new_sum(terms, const, fingerprint % PRIME, height) if found is None else found
 
 
 def new_sum(terms: Terms, const: int, fingerprint: int, height: int) -> Expr:

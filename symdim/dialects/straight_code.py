@@ -103,8 +103,7 @@ class StraightCode:
         for index, symbol in enumerate(symbols):
             name = f"s_{symbol.name}"
             self.names.append(name if _PLAIN.fullmatch(symbol.name) and name not in self.names else f"s{index}")
-        self._held: dict[Part, str] = dict(zip(symbols, self.names, strict=True))
-        self._products: dict[tuple[Power, ...], str] = {}
+        self._held: dict[Part | tuple[Power, ...], str] = dict(zip(symbols, self.names, strict=True))
         self._doubtful = {self._held[symbol] for symbol in optional}
         self._count = 0
         self._bits: dict[Expr, int] = {}
@@ -206,10 +205,10 @@ class StraightCode:
         """The name of a product; the empty one has the name ""."""
         if len(powers) == 1 and powers[0][1] == 1:
             return self._base(powers[0][0])
-        if powers and powers not in self._products:
+        if powers and powers not in self._held:
             factors = [(self._base(base), exponent) for base, exponent in powers]
-            self._products[powers] = self._folded(factors, self.language.product)
-        return self._products[powers] if powers else ""
+            self._held[powers] = self._folded(factors, self.language.product)
+        return self._held[powers] if powers else ""
 
     def _base(self, base: Expr | Operation) -> str:
         return self._operation(base) if isinstance(base, Operation) else self._held[base]

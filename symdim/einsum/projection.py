@@ -152,6 +152,8 @@ class Projections:
         self._names: list[str] = []
         self._sizes: list[Dim] = []
         self._given: dict[int, Fixed | Static] = {}
+        self._iterators: dict[int, str] = {}
+        self._joined: set[int] = set()  # the classes in concatenations
 
     def fresh(self, name: str, size: Dim) -> int:
         """A new projection that equals no other."""
@@ -200,9 +202,7 @@ class Projections:
         """The names of the indices that are given when the loops run."""
         return tuple(dict.fromkeys(given.name for given in self._given.values() if isinstance(given, Static)))
 
-    def indices(
-        self, accesses: Sequence[Access]
-    ) -> tuple[list[tuple[Index, ...]], tuple[tuple[tuple[str, Dim], ...], ...]]:
+    def indices(self, accesses: Sequence[Access]) -> tuple[list[tuple[Index, ...]], Components]:
         """The indices of the accesses, and the components of iterators with their sizes.
 
         A class without a given index has an iterator unless its size is 1. Parts of a concatenation always have one,
@@ -210,11 +210,11 @@ class Projections:
         there. Components come in the order of their first use.
         """
         joined = [[self.find(p) for p in t.parts] for access in accesses for t, *_ in access if isinstance(t, Parts)]
-        members = {root for parts in joined for root in parts}
-        names: dict[int, str] = {}  # class -> its iterator
-        indices = [tuple([self._index(term, names, members) for term, *_ in access]) for access in accesses]
-        groups = connected([*([root] for root in names), *joined])
         walked = [root for parts in joined for root in parts]
+        self._joined.update(walked)
+        indices = [tuple([self._index(term) for term, *_ in access]) for access in accesses]
+        names = self._iterators
+        groups = connected([*([root] for root in names), *joined])
         groups = [sorted(group, key=walked.index) if len(group) > 1 else group for group in groups]
         # An empty part vanishes but still joins the others, as it does with a size above 0.
         return indices, tuple(
@@ -222,14 +222,14 @@ class Projections:
             for group in groups
         )
 
-    def _index(self, term: Term, names: dict[int, str], members: set[int]) -> Index:
-        """The index of an axis. New iterators enter `names`; `members` are the classes in concatenations."""
+    def _index(self, term: Term) -> Index:
+        """The index of an axis."""
         if isinstance(term, Parts):
-            return self._concatenation(term, names, members)
+            return self._concatenation(term)
         terms: list[tuple[Dim, str]] = []
         offset = term.offset
         for coefficient, projection in term.terms:
-            inner, constant = terms_of(self._index_of(self.find(projection), names, members))
+            inner, constant = terms_of(self._index_of(self.find(projection)))
             terms += [(coefficient * factor, name) for factor, name in inner]
             offset = offset + coefficient * constant
         simplest = affine(terms, offset)
@@ -237,23 +237,23 @@ class Projections:
             return Static(simplest.name)
         return simplest
 
-    def _concatenation(self, term: Parts, names: dict[int, str], members: set[int]) -> Index:
-        parts = [self._index_of(self.find(p), names, members) for p in term.parts if self.size(p) != 0]
+    def _concatenation(self, term: Parts) -> Index:
+        parts = [self._index_of(self.find(p)) for p in term.parts if self.size(p) != 0]
         iterators = [part.name for part in parts if isinstance(part, Iterator)]
         if len(iterators) < len(parts):
             names_of = " and ".join(self._names[self.find(p)] for p in term.parts)
             raise SpecError("index_mismatch", f"the concatenation of {names_of} has a part with a given index")
         return parts[0] if len(parts) == 1 else Concat(tuple(iterators))
 
-    def _index_of(self, root: int, names: dict[int, str], members: set[int]) -> Index:
+    def _index_of(self, root: int) -> Index:
         """The index of a class: the given one, 0 for the only position, else its iterator."""
         if root in self._given:
             return self._given[root]
-        if self._sizes[root] == 1 and root not in members:
+        if self._sizes[root] == 1 and root not in self._joined:
             return Fixed(0)
-        if root not in names:
-            names[root] = _unused(self._names[root], {*names.values(), *self.statics})
-        return Iterator(names[root])
+        if root not in self._iterators:
+            self._iterators[root] = _unused(self._names[root], {*self._iterators.values(), *self.statics})
+        return Iterator(self._iterators[root])
 
 
 def connected(edges: Iterable[list[T]]) -> list[list[T]]:

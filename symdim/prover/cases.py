@@ -13,7 +13,7 @@ from symdim.algebra.bounds import bounds_of
 from symdim.algebra.constructors.arithmetic import subtract
 from symdim.algebra.evaluate import children, postorder
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
-from symdim.algebra.intervals import is_empty, plus, unscaled
+from symdim.algebra.intervals import add, is_empty, unscaled
 from symdim.algebra.order import order
 from symdim.algebra.polynomials import powers_of, terms_of
 from symdim.algebra.variable import Var
@@ -96,7 +96,7 @@ def _by_residue(problem: Problem, v: Expr, m: int) -> list[Problem]:
     reasons: Reasons = frozenset((RESIDUE,))
     result = []
     for r in range(m):
-        ends = unscaled(plus(bounds_of(v), (-r, -r)), m)
+        ends = unscaled(add(bounds_of(v), (-r, -r)), m)
         if is_empty(ends):
             continue
         value = m * problem.fresh(v.name if isinstance(v, Var) else "q", *ends) + r

@@ -105,10 +105,6 @@ class Problem:
         except Refuted as impossible:
             return self.having([Relation("at_least", -1, 0, impossible.reasons)], {})
 
-    def extended(self, *more: Relation) -> Problem:
-        """The problem with further hypotheses."""
-        return self.having([*self.hypotheses, *more])
-
     def checked(self) -> Problem:
         """Drop hypotheses that always hold, and divide each sum by its content and by factors that are not 0.
 

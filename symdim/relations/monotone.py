@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, FloorDiv, Max, Min, Mul
-from symdim.algebra.intervals import meet, plus, scaled
+from symdim.algebra.intervals import add, meet, scaled
 from symdim.algebra.polynomials import accumulate, powers_of, terms_of
 from symdim.algebra.variable import Var
 
@@ -58,7 +58,7 @@ def _growth(node: Expr, variable: Var, found: dict[Dim, Interval]) -> Interval:
 def _of_sum(terms: dict[Expr, int], found: dict[Dim, Interval]) -> Interval:
     step: Interval = (0, 0)
     for monomial, k in terms.items():
-        step = plus(step, scaled(found[monomial], k))
+        step = add(step, scaled(found[monomial], k))
     return step
 
 

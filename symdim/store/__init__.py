@@ -13,7 +13,7 @@ numbers of elements, bounds, divisibility, ranks, denotations.
     intervals.py      intervals of variables, from constraints as stated
     rows.py           equal rows                      ranks.py   ranks as a graph of differences
     broadcasting.py   broadcasting, one way, both ways, and exactly
-    closing.py        guesses in stages, only on request; closing_bounds.py: the bounds that they use
+    closing.py        guesses in stages, only on request
     answers.py        values, candidates, guards
     solver.py         the Store: constraints in, answers out
     reasoning.py      facts and the prover as one object with checkpoints

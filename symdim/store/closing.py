@@ -18,16 +18,27 @@ the shape of a leaf. A row with an unknown count takes its bound before sizes in
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import reduce
+from typing import TYPE_CHECKING, TypeVar
 
+from symdim.algebra.constructors.extrema import maximum
 from symdim.algebra.order import dim_order
 from symdim.algebra.variable import Var
 from symdim.rows import Axes, Row, RowVar
-from symdim.store.closing_bounds import row_bound, size_bound, stretched_from
-from symdim.store.constraints import Contradiction, Origin, RowEqual, RowsEqual, SizeEqual
+from symdim.store.broadcasting import left_over
+from symdim.store.constraints import (
+    Constraint,
+    Contradiction,
+    Origin,
+    RowEqual,
+    RowRefines,
+    RowsEqual,
+    SizeEqual,
+    SizeRefines,
+)
 from symdim.store.contents import row_order, variables_in
 from symdim.store.propagation import run
-from symdim.store.rows import least_solution
+from symdim.store.rows import shortest_row
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -38,6 +49,7 @@ if TYPE_CHECKING:
 
     Place: TypeAlias = "Axes | Row | Var"
 
+_Kind = TypeVar("_Kind", bound=Constraint)
 STAGES = ("late sizes", "leaf rows", "leaf sizes", "guesses", "rows", "sizes")
 
 
@@ -55,12 +67,12 @@ class Closing:
         without: Iterable[Place],
     ) -> None:
         self.state = state
-        self.params = list(params)
-        self.leaves = [*leaves, *self.params]
+        self.params = _rows(params)
+        self.leaves = [*_rows(leaves), *self.params]
         self.late = late
         self.may_be_empty = may_be_empty
-        self.others, self.without = list(others), list(without)
-        self.named = {v for place in self.leaves for v in _sizes(place) if isinstance(v, Var)}
+        self.others, self.without = _rows(others), _rows(without)
+        self.named = {v for _, row in self.leaves for v in row.dims if isinstance(v, Var)}
         self.chosen: dict[Var | RowVar, str] = {}
         self.stage: str
 
@@ -85,45 +97,42 @@ class Closing:
     def _leaf_rows(self) -> None:
         while True:
             rows: dict[RowVar, Row] = {}
-            for place in self.leaves:
-                for kind, row in _rows(place):
-                    v = self._open(row)
-                    if v is None or v in rows:
-                        continue
-                    found = self._by_bound(v) or self._one_axis(v)
-                    if found == Row():
-                        continue
-                    if found is None and kind not in ("", "output") and self._shares_its_count(v):
-                        found = Row()
-                    if found is not None:
-                        rows[v] = found
+            for kind, row in self.leaves:
+                v = self._open(row)
+                if v is None or v in rows:
+                    continue
+                found = self._by_bound(v) or self._one_axis(v)
+                if found == Row():
+                    continue
+                if found is None and kind not in ("", "output") and self._shares_its_count(v):
+                    found = Row()
+                if found is not None:
+                    rows[v] = found
             if not rows:
                 return
             self._choose({}, rows)
 
     def _leaf_sizes(self) -> None:
         self._choose({v: self._bound(v) for v in self._leaf_variables(self.leaves)}, {})
-        opened = [variable for place in self.leaves for _, row in _rows(place) if (variable := self._open(row))]
-        waiting: set[RowVar | None] = {v for fact in self._exact() for v in self._ends(fact)}
-        waiting |= {v for fact in self._row_equations() if (v := self._open(fact.a)) == self._open(fact.b)}
-        self._choose({}, {v: Row() for v in opened if v not in waiting and self._may_have_no_axes(v)})
+        opened = [v for _, row in self.leaves if (v := self._open(row))]
+        waiting: set[RowVar | None] = {v for fact in self._pending(RowsEqual) for v in self._ends(fact)}
+        waiting |= {v for fact in self._pending(RowEqual) if (v := self._open(fact.a)) == self._open(fact.b)}
+        self._choose({}, {v: Row() for v in opened if v not in waiting and self._count(v) in (None, 1)})
 
     def _guesses(self) -> None:
         for size in self._leaf_variables(self.params):
             if (self.state.interval(size)[0] or 0) <= 1:
                 message = f"nothing determines the size {size} of a parameter"
                 raise self.state.contradiction("unspecified_parameter", message, None, size)
-        self._guess_counted_rows_by_bounds()
+        # a row with an unknown count takes its bound before sizes in that count are guessed
+        counted = [v for v in self._open_rows() if self._count(v) is not None and not isinstance(self._count(v), int)]
+        bounds = {v: self._by_bound(v) for v in counted}
+        self._choose({}, {v: row for v, row in bounds.items() if row and all(map(self._is_known, row.dims))})
         self._choose({v: self._guess(v) for v in self._leaf_variables(self.leaves) if not self._is_blocked(v)}, {})
         self._guess_counted_rows()
         kinds = self._kinds()
-        for fact in self._exact():
+        for fact in self._pending(RowsEqual):
             self._choose({}, self._all_but_one_empty(self._ends(fact), kinds))
-
-    def _guess_counted_rows_by_bounds(self) -> None:
-        """A row with an unknown count takes its bound before sizes in that count are guessed."""
-        bounds = {v: self._by_bound(v) for v in self._open_rows() if self._has_unknown_count(v)}
-        self._choose({}, {v: row for v, row in bounds.items() if row and all(map(self._is_known, row.dims))})
 
     def _guess_counted_rows(self) -> None:
         """Of the rows that share a count one keeps it, an output if there is one; then counts decide about axes."""
@@ -139,26 +148,23 @@ class Closing:
         absorbing = next((v for v in rows if kinds.get(v) == "output"), rows[-1] if rows else None)
         return {v: Row() for v in rows if v != absorbing}
 
-    def _row_equations(self) -> list[RowEqual]:
-        return [fact for fact in self.state.pending if isinstance(fact, RowEqual)]
-
-    def _exact(self) -> list[RowsEqual]:
-        return [fact for fact in self.state.pending if isinstance(fact, RowsEqual)]
+    def _pending(self, kind: type[_Kind]) -> list[_Kind]:
+        return [fact for fact in self.state.pending if isinstance(fact, kind)]
 
     def _ends(self, fact: RowsEqual) -> list[RowVar]:
         return [end for row in fact.rows if (end := self._open(row)) is not None]
 
     def _all_rows(self) -> None:
         self._choose_bounds()
-        for fact in self._row_equations():
-            self._choose({}, least_solution(self.state, fact))
+        for fact in self._pending(RowEqual):
+            self._choose({}, shortest_row(self.state, fact))
         while opened := self._open_rows():
             bounded = {v: row for v in opened if (row := self._by_bound(v)) is not None}
             self._choose({}, bounded or {v: self._one_axis(v) or Row() for v in opened})
         self._choose_bounds()
 
     def _all_sizes(self) -> None:
-        while stretched := stretched_from(self.state, self._unset(), self._is_given):
+        while stretched := self._stretched():
             self._choose(stretched, {})
         self._choose({v: 0 for v in self.may_be_empty if not isinstance(self.state.size(v), int)}, {})
         self._choose({v: self._guess(v) for v in self._unset() if not self._is_blocked(v)}, {})
@@ -192,20 +198,37 @@ class Closing:
 
     def _is_blocked(self, v: Var) -> bool:
         """Whether a guess may make a count unsatisfiable: v is in its numerator, and a divisor has no value yet."""
-        state = self.state
-        divisors = state.numerators.get(v, ())
-        return any(variables_in(state.size(d)) for d in divisors)
+        return any(variables_in(self.state.size(d)) for d in self.state.numerators.get(v, ()))
 
     def _bound(self, v: Var) -> Dim | None:
-        return size_bound(self.state, v, self._is_known)
+        """The least known size that v is broadcast to; 1 if two of them differ."""
+        above: dict[Dim, list[Dim]] = {}
+        for fact in self._pending(SizeRefines):
+            above.setdefault(self.state.size(fact.operand), []).append(self.state.size(fact.result))
+        limits: dict[Dim, None] = {}
+        seen, queue = {v}, [v]
+        for one in queue:
+            for result in above.get(one, ()):
+                if self._is_known(result):
+                    limits[result] = None
+                elif isinstance(result, Var) and result not in seen:
+                    seen.add(result)
+                    queue.append(result)
+        return None if not limits else next(iter(limits)) if len(limits) == 1 else 1
+
+    def _stretched(self) -> dict[Var, Dim]:
+        """For each open size the maximum of the given sizes that are broadcast to it: each of them is 1 or the size."""
+        given: dict[Dim, list[Dim]] = {}
+        for fact in self._pending(SizeRefines):
+            operand = self.state.size(fact.operand)
+            if not isinstance(operand, int) and self._is_known(operand):
+                given.setdefault(self.state.size(fact.result), []).append(operand)
+        return {v: maximum(*given[v]) for v in self._unset() if v in given}
 
     def _by_bound(self, v: RowVar) -> Row | None:
         """The bound of a row, unless it has one element. An axis that is not known yet gets a new size."""
-        state, count = self.state, self.state.counts.get(v)
-        if count is not None and state.size(count) == 1:
-            return None
-        row = row_bound(state, v)
-        return None if row is None else row.map(lambda dim: dim if self._is_known(dim) else state.fresh())
+        row = None if self._count(v) == 1 else row_bound(self.state, v)
+        return None if row is None else row.map(lambda dim: dim if self._is_known(dim) else self.state.fresh())
 
     # open variables
 
@@ -214,24 +237,19 @@ class Closing:
 
     def _kinds(self) -> dict[RowVar, str]:
         """The kinds of open rows, if the places to be closed tell them."""
-        rows = [pair for place in [*self.leaves, *self.others] for pair in _rows(place)]
+        rows = [*self.leaves, *self.others]
         return {end: kind for kind, row in rows if (end := self._open(row)) is not None}
+
+    def _count(self, v: RowVar) -> Dim | None:
+        """The number of elements of a row variable, as far as it is known; None if no constraint counts them."""
+        return self.state.size(self.state.counts[v]) if v in self.state.counts else None
 
     def _one_axis(self, v: RowVar) -> Row | None:
         """The row for a known count: no axes for 1, else one axis."""
-        count = self.state.counts.get(v)
-        size = None if count is None else self.state.size(count)
+        size = self._count(v)
         if size is None or not self._is_known(size):
             return None
         return Row() if size == 1 else Row((), None, (size,))
-
-    def _has_unknown_count(self, v: RowVar) -> bool:
-        count = self.state.counts.get(v)
-        return count is not None and not isinstance(self.state.size(count), int)
-
-    def _may_have_no_axes(self, v: RowVar) -> bool:
-        count = self.state.counts.get(v)
-        return count is None or self.state.size(count) == 1
 
     def _shares_its_count(self, v: RowVar) -> bool:
         state, count = self.state, self.state.counts.get(v)
@@ -242,28 +260,22 @@ class Closing:
         sizes = ({*variables_in(state.size(f.a)), *variables_in(state.size(f.b))} for f in facts)
         return any(count in found and found & others for found in sizes)
 
-    def _is_given(self, dim: Dim) -> bool:
-        return not isinstance(dim, int) and self._is_known(dim)
-
     def _is_known(self, dim: Dim) -> bool:
         return not any(self._is_flexible(v) for v in variables_in(dim))
 
     def _is_flexible(self, v: Var) -> bool:
         return v in self.state.generated or v in self.named
 
-    def _leaf_variables(self, places: Iterable[Place]) -> list[Var]:
+    def _leaf_variables(self, places: Iterable[tuple[str, Row]]) -> list[Var]:
         """The sizes of leaves that have no value, each once."""
         found: dict[Var, None] = {}
-        for place in places:
-            dims = {*_sizes(place), *(d for _, row in _rows(place) for d in self.state.splice(row).dims)}
-            sizes = {dim: self.state.size(dim) for dim in dims}
-            found.update(
-                (size, None)
-                for dim, size in sizes.items()
-                if isinstance(size, Var) and (self._is_flexible(size) or dim in self.named)
-            )
+        for _, row in places:
+            for dim in (*row.dims, *self.state.splice(row).dims):
+                size = self.state.size(dim)
+                if isinstance(size, Var) and (self._is_flexible(size) or dim in self.named):
+                    found[size] = None
         excluded = self._excluded()
-        return sorted((v for v in found if v not in excluded), key=dim_order)
+        return sorted([v for v in found if v not in excluded], key=dim_order)
 
     def _unset(self) -> list[Var]:
         """All sizes that may be guessed and have no value. Counts of open rows are left out: they follow from these."""
@@ -274,33 +286,59 @@ class Closing:
 
     def _open_rows(self) -> list[RowVar]:
         """All row variables without a value in the constraints or in the places to be closed."""
-        found: dict[RowVar, None] = {}
-        rows = [row for place in [*self.leaves, *self.others] for _, row in _rows(place)]
+        rows = [row for _, row in [*self.leaves, *self.others]]
         rows += [Row((), v) for v in (*self.state.ranks.least, *self.state.counts) if v is not None]
-        for row in rows:
-            if (v := self._open(row)) is not None:
-                found[v] = None
-        excluded = self._excluded()
-        return sorted((v for v in found if v not in excluded), key=row_order)
+        found = {v for row in rows if (v := self._open(row)) is not None}
+        return sorted(found - self._excluded(), key=row_order)
 
     def _excluded(self) -> set[Var | RowVar]:
         found: set[Var | RowVar] = set()
-        for place in self.without:
-            for row in [Row((), None, (place,))] if isinstance(place, Var) else [row for _, row in _rows(place)]:
-                row = self.state.row(row)
-                found |= {v for dim in row.dims for v in variables_in(dim)}
-                if row.variable is not None:
-                    found.add(row.variable)
+        for row in [self.state.row(row) for _, row in self.without]:
+            found |= {v for dim in row.dims for v in variables_in(dim)}
+            if row.variable is not None:
+                found.add(row.variable)
         return found
 
 
-def _sizes(place: Place) -> tuple[Dim, ...]:
-    """The sizes of a place as they were stated."""
-    return (place,) if isinstance(place, Var) else tuple(dim for _, row in _rows(place) for dim in row.dims)
+def _rows(places: Iterable[Place]) -> list[tuple[str, Row]]:
+    """The rows of some places with their kinds; a size is a row of one axis."""
+    found: list[tuple[str, Row]] = []
+    for place in places:
+        if isinstance(place, Axes):
+            found += [("batch", place.batch), ("input", place.input), ("output", place.output)]
+        else:
+            found.append(("", place if isinstance(place, Row) else Row((), None, (place,))))
+    return found
 
 
-def _rows(place: Place) -> list[tuple[str, Row]]:
-    """The rows of a place with their kinds."""
-    if isinstance(place, Axes):
-        return [("batch", place.batch), ("input", place.input), ("output", place.output)]
-    return [("", place)] if isinstance(place, Row) else []
+def row_bound(state: State, v: RowVar) -> Row | None:
+    """The join of the rows that a row variable is broadcast to; None if there are none."""
+    found: list[Row] = []  # the closed rows, also through other variables
+    rests = [rest for fact in state.pending if isinstance(fact, RowRefines) and (rest := left_over(state, fact))]
+    seen, queue = {v}, [v]
+    for one in queue:
+        for result, operand in rests:
+            if operand != Row((), one):
+                continue
+            if result.variable is None:
+                found.append(state.row(result))
+            elif not result.dims and result.variable not in seen:
+                seen.add(result.variable)
+                queue.append(result.variable)
+    return reduce(lambda a, b: _joined(a, b, state), found) if found else None
+
+
+def _joined(a: Row, b: Row, state: State) -> Row:
+    """The greatest row that broadcasts to both: axis by axis if the ranks agree, else the ends that both have."""
+    if a.rank == b.rank:
+        dims = tuple(_common(x, y, state) for x, y in zip(a.dims, b.dims, strict=True))
+        gap = min(len(a.lead), len(b.lead))
+        return Row(dims[:gap], None, dims[gap:])
+    before, after = min(len(a.lead), len(b.lead)), min(len(a.trail), len(b.trail))
+    lead = tuple(_common(x, y, state) for x, y in zip(a.lead[:before], b.lead[:before], strict=True))
+    left, right = a.trail[len(a.trail) - after :], b.trail[len(b.trail) - after :]
+    return Row(lead, None, tuple(_common(x, y, state) for x, y in zip(left, right, strict=True)))
+
+
+def _common(a: Dim, b: Dim, state: State) -> Dim:
+    return a if state.size(a) == state.size(b) else 1

@@ -8,7 +8,6 @@ compare equal say the same about the same place.
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from symdim.algebra.constructors.arithmetic import checked
@@ -52,11 +51,6 @@ def dims_of(fact: Constraint) -> tuple[Dim, ...]:
     return _contents(fact, fact.SIZES)
 
 
-def rows_of(fact: Constraint) -> tuple[Row, ...]:
-    """The rows in a constraint."""
-    return _contents(fact, fact.ROWS)
-
-
 def _contents(fact: Constraint, names: tuple[str, ...]) -> tuple[Any, ...]:
     found: list[Any] = []
     for name in names:
@@ -83,7 +77,7 @@ def variables_in(dim: Dim) -> tuple[Var, ...]:
 
 def mentioned_in(fact: Constraint) -> tuple[Var | RowVar, ...]:
     """All size and row variables in a constraint."""
-    rows = rows_of(fact)
+    rows: tuple[Row, ...] = _contents(fact, fact.ROWS)
     found: dict[Var | RowVar, None] = dict.fromkeys(_variables(dims_of(fact)))
     found.update(dict.fromkeys(v for row in rows for v in _variables(row.dims)))
     found.update(dict.fromkeys(row.variable for row in rows if row.variable is not None))
@@ -97,14 +91,8 @@ def _variables(dims: Iterable[Dim]) -> Iterable[Var]:
 
 
 def in_order(facts: Iterable[Constraint]) -> list[Constraint]:
-    """The constraints in an order that does not depend on the given order.
-
-    Their contents are read only where kind and law do not tell them apart.
-    """
-    alike: dict[tuple[str, str], list[Constraint]] = {}
-    for fact in facts:
-        alike.setdefault((type(fact).__name__, fact.law), []).append(fact)
-    return [f for head in sorted(alike) for f in (sorted(alike[head], key=_key) if alike[head][1:] else alike[head])]
+    """The constraints in an order that does not depend on the given order."""
+    return sorted(facts, key=_key)
 
 
 def row_order(v: RowVar) -> tuple[str, int]:
@@ -113,19 +101,8 @@ def row_order(v: RowVar) -> tuple[str, int]:
 
 
 def _key(fact: Constraint) -> tuple[object, ...]:
-    return *[_part(getattr(fact, name)) for name in _compared(type(fact))], str(fact.origin)
-
-
-def _compared(kind: type[Constraint]) -> tuple[str, ...]:
-    """The fields of a kind of constraint that the key compares."""
-    names = _FIELDS.get(kind)
-    if names is None:
-        kept = tuple(field.name for field in fields(kind) if field.name not in ("origin", "parents", "law"))
-        names = _FIELDS[kind] = kept
-    return names
-
-
-_FIELDS: dict[type[Constraint], tuple[str, ...]] = {}
+    kind = type(fact)  # its slots are the fields beside those of all constraints
+    return kind.__name__, fact.law, *[_part(getattr(fact, name)) for name in kind.__slots__], str(fact.origin)
 
 
 def _part(value: Any) -> tuple[object, ...]:

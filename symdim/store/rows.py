@@ -84,7 +84,7 @@ def _rotations(p: State, a: tuple[Dim, ...], b: tuple[Dim, ...]) -> list[int]:
     return [k for k in range(len(one)) if not any(map(p.differ, one[k:] + one[:k], other))]
 
 
-def least_solution(p: State, fact: RowEqual) -> dict[RowVar, Row]:
+def shortest_row(p: State, fact: RowEqual) -> dict[RowVar, Row]:
     """The shortest row that solves A ++ r == r ++ B, where A == x ++ y and B == y ++ x: r == x."""
     a, b = p.splice(fact.a), p.splice(fact.b)
     if a.variable is None or a.variable != b.variable:

@@ -9,7 +9,7 @@ from symdim.algebra.canonical import ceildiv, maximum, minimum
 from symdim.algebra.constructors.arithmetic import checked, product, total
 from symdim.algebra.constructors.floordiv import mod
 from symdim.algebra.constructors.long_division import common_powers, divided
-from symdim.algebra.expr import Expr, Extremum
+from symdim.algebra.expr import Expr
 from symdim.algebra.order import dim_order
 from symdim.algebra.polynomials import terms_of, unit_of
 from symdim.algebra.texts.written import leaf_count
@@ -60,10 +60,6 @@ def equal(p: State, fact: SizeEqual) -> bool:
         p.bind(v, value, fact)
         return True
     whole, value = total([product((k, monomial)) for monomial, k in terms.items()]), -const
-    if isinstance(whole, Extremum):
-        able = [part for part in whole._parts if not p.excludes(part, value)]
-        if len(able) == 1:
-            p.equate(able[0], value, fact, fact.law)
     return narrow_within(p, fact, whole, (value, value))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symdim.algebra.bounds import bounds_of, of_parts
+from symdim.algebra.bounds import bounds_of, by_parts
 from symdim.algebra.evaluate import Substitution, postorder
 from symdim.algebra.expr import Expr
 from symdim.algebra.intervals import contains, disjoint, meet
@@ -164,12 +164,16 @@ class Solution:
 
     def _find_intervals(self, dim: Expr, known: dict[Dim, Interval]) -> None:
         """Compute the intervals of an expression and its parts. They are lost if that brings a value up to date."""
+
+        def interval(part: Dim) -> Interval:
+            return (part, part) if isinstance(part, int) else known[part]
+
         for node in postorder(dim):
             if node not in known:
                 if isinstance(node, Var):
                     known[node] = self.interval(node)
                 else:
-                    known[node] = meet(of_parts(node, known), bounds_of(node))
+                    known[node] = meet(by_parts(node, interval), bounds_of(node))
 
     def excludes(self, dim: Dim, value: int) -> bool:
         """Whether intervals prove that a dimension never has this value."""

@@ -45,7 +45,7 @@ class Store:
     """Constraints on sizes and rows, each with its origin.
 
     A constraint is stated by its name: `eq`, `refine`, `bcast`, `bounds`, `divisible`, `rank` and so on. Questions are
-    `value`, `row`, `interval`, `candidates`, `equal`, `check`, `guards` and `explain`.
+    `value`, `row`, `interval`, `candidates`, `equal`, `guards` and `explain`.
 
     Constraints take effect together at the next question, in a fixed order. So the order in which they are stated does
     not matter, neither for answers nor for the kind of an error. Once the constraints cannot hold together, every

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from symdim import Scope, Var, maximum, minimum
-from symdim.algebra.intervals import greatest, meet, power, quotient, times
+from symdim.algebra.intervals import greatest, meet, multiply, power, quotient
 
 scope = Scope()
 N, K = scope.var("N"), scope.var("K", 0, 10)
@@ -25,7 +25,7 @@ def encloses(interval, value):
 @pytest.mark.parametrize("a, b", list(product(INTERVALS, repeat=2)))
 def test_interval_arithmetic_is_exact(a, b):
     products = [x * y for x in members(a) for y in members(b)]
-    lo, hi = times(a, b)
+    lo, hi = multiply(a, b)
     assert all(encloses((lo, hi), p) for p in products)
     assert lo is None or lo == min(products)
     assert hi is None or hi == max(products)

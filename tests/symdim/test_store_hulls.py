@@ -176,18 +176,6 @@ def number(dim: Dim) -> int:
     return dim
 
 
-N = Var("n")
-
-
-@pytest.mark.parametrize("size", [N - N // 3, 2 * N - N // 2, N + N // 4])
-@pytest.mark.parametrize("low, high", [(2, 11), (7, 90), (5, 6)])
-def test_a_division_beside_its_numerator_is_exact(size, low, high):
-    store = Store()
-    store.bounds(size, low, high)
-    met = [n for n in range(1, 200) if low <= size.to_int(n=n) <= high]
-    assert store.interval(N) == (met[0], met[-1])
-
-
 @pytest.mark.parametrize("value", range(13))
 def test_a_power_equals_a_number_only_at_its_root(value: int) -> None:
     side = Var.fresh("side", 1)

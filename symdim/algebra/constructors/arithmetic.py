@@ -16,7 +16,6 @@ from symdim.algebra.polynomials import (
     has_sum_factor,
     new_sum,
     powers_of,
-    sum_as_it_stands,
     terms_of,
     times,
     unit_of,
@@ -57,7 +56,7 @@ def sum_of(terms: Terms, const: int, fingerprint: int | None = None) -> Dim:
     if flags and (const or len(terms) > 1):
         short = complements.shortest(terms, const)
         if short is not None:
-            return sum_as_it_stands(*short)
+            return sum_of(*short)
     return new_sum(terms, const, fingerprint, height)
 
 

@@ -1,14 +1,13 @@
 """Sums with maxima, minima and divisions by even numbers, in their shortest form.
 
-An *identity* is a sum that is 0 for all sizes. An atom has these, in which its coefficient is -1:
+An *identity* is a sum that is 0 for all sizes. Each has atoms that it takes out, here with the coefficient -1:
 
     complement    -max(a, b) - min(a, b) + a + b
-    halves        -(n//d) - (n + d/2)//d + n//(d/2)               d > 0 an even number (Hermite's identity for two terms)
+    halves        -(n//d) - (n + d/2)//d + n//(d/2)               d > 0 an even number (Hermite)
     clamp         -min(max(t, a), b) + max(t, a) - max(t, b) + b  a <= b by bounds; max(t, x) = t + x - min(t, x)
 
-A multiple of an identity, which takes the atom out of the sum, is added as long as that makes the sum shorter by
-`_length`, the best one first. So `x//2 + (x + 1)//2` is `x`. Two terms that are a clamp, up to a shorter sum, are taken
-out together. This ends, because the length falls.
+A multiple of an identity, which takes an atom out of the sum, or the two that make a clamp, is added as long as that
+makes the sum shorter by `_length`, the best one first. So `x//2 + (x + 1)//2` is `x`. This ends: the length falls.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ def shortest(terms: Terms, const: int) -> Sum | None:
     """The sum in its shortest form; None if it has it. The dict is not changed."""
     found: Sum | None = None
     while (step := _best_step(terms, const)) is not None:
-        found = terms, const = floordiv.plus((terms, const), *step)
+        found = terms, const = floordiv.plus_multiple((terms, const), *step)
     return found
 
 
@@ -61,19 +60,22 @@ def _steps(terms: Terms, const: int) -> Iterator[tuple[Sum, int]]:
     near = [place for place in places if _is_near(place, terms, const)]
     if not near:
         return
-    for unit, atom, _ in near if len(near) == 1 else sorted(near, key=lambda place: order(place[0])):
-        for identity in _identities(unit, atom):
+    near.sort(key=lambda place: order(place[0]))
+    for unit, atom, factor in near:
+        for identity in _identities(unit, atom, factor):
             yield identity, terms[unit]
-    pairs = [place for place in places if isinstance(place[1], Extremum) and len(place[1]._parts) == 2]
+    pairs = [
+        (unit, atom, factor) for unit, atom, factor in places if isinstance(atom, Extremum) and len(atom._parts) == 2
+    ]
     if len(pairs) > _PLACES:
         return
     pairs.sort(key=lambda place: order(place[0]))
     for (unit, atom, factor), (unit2, atom2, factor2) in combinations(pairs, 2):
         sign = 1 if type(atom) is not type(atom2) else -1
         if factor is factor2 and terms[unit2] == sign * terms[unit]:
-            identity = _as_clamp(unit, unit2, atom, atom2, factor)
-            if identity is not None:
-                yield identity, terms[unit]
+            clamp = _as_clamp(unit, unit2, atom, atom2, factor)
+            if clamp is not None:
+                yield clamp, terms[unit]
 
 
 @remembered(4096)
@@ -93,20 +95,14 @@ def _is_near(place: Place, terms: Terms, const: int) -> bool:
         return False
     if isinstance(atom, Extremum) and any(u is not unit and u._flags & EXTREMUM for u in terms):
         return True
-    inner = _inner_units(unit, atom)
+    inner = _inner_units(unit, atom, factor)
     return not inner.isdisjoint(terms) or (const != 0 and None in inner)
 
 
 @remembered(4096)
-def _inner_units(unit: Expr, atom: Expr) -> set[Expr | None]:
-    """The units other than `unit` that an identity of an atom in it brings in; None for 1. Callers must not change it."""
-    factor = exact_quotient(unit, atom)
-    dims: list[Dim]
-    if isinstance(atom, Extremum):
-        dims = [*atom._parts]
-    else:
-        known = complement_of(atom)
-        dims = [] if known is None else [*known]
+def _inner_units(unit: Expr, atom: Expr, factor: Expr | None) -> set[Expr | None]:
+    """The units beside `unit` that an identity of its atom brings in; None for 1. Callers must not change the set."""
+    dims = atom._parts if isinstance(atom, Extremum) else complement_of(atom) or ()
     found = {times(u, factor) for dim in dims for u in terms_of(dim)[0]}
     if any(terms_of(dim)[1] for dim in dims):
         found.add(factor)
@@ -129,14 +125,14 @@ def _divisors_in(unit: Expr) -> list[tuple[Expr, int]]:
 
 
 @remembered(4096)
-def _identities(unit: Expr, atom: Expr) -> list[Sum]:
+def _identities(unit: Expr, atom: Expr, factor: Expr | None) -> list[Sum]:
     """The identities of an atom, times the other factors of a unit, in which the unit has the coefficient -1."""
     known = complement_of(atom)
     if known is not None:
         forms = [[(1, known[1]), (-1, known[0])]]
     else:
         forms = list(_without_clamp(atom)) if isinstance(atom, Min) else []
-    return [_identity({unit: -1}, form, exact_quotient(unit, atom)) for form in forms]
+    return [_identity({unit: -1}, form, factor) for form in forms]
 
 
 def _identity(gone: Terms, parts: Multiples, factor: Expr | None) -> Sum:

@@ -1,17 +1,6 @@
 """Maximum and minimum in canonical form.
 
-Laws used below, for integers, and their mirror images for the minimum:
-
-    flattening   max(k*max(a, b) + t, c) = max(k*a + t, k*b + t, c)      k > 0, or a minimum and k < 0
-    absorption   max(a, b) = a                                           a >= b by the bounds of a - b
-    mean         max(a, b, c) = max(a, b)                                2*c <= a + b + 1 by bounds
-    clamp        max(min(a, h), l) = min(max(a, l), h)                   l <= h by bounds
-    shift        max(a + t, b + t) = max(a, b) + t
-    content      max(g*a, g*b) = g*max(a, b)                             g > 0
-    reflection   max(-a, -b) = -min(a, b)
-    rounding     max(a, b)//d = max(a//d, b//d)                          d >= 1
-
-Distribution is left to the prover: `max(min(a, b), c)` stays as it is written.
+The laws are in the table of the room. Distribution is left to the prover: `max(min(a, b), c)` stays as it is written.
 """
 
 from __future__ import annotations
@@ -40,7 +29,6 @@ _known = shared_cache(CACHE_SIZE)
 _PAIRS = 8  # the most arguments of which the differences are bounded
 _ARGUMENTS = 24  # the most arguments that a nest may have to be rewritten, and of a maximum in a sum to be flattened
 _MEANS = 6  # the most arguments that are compared in threes
-_ROUNDS = 3  # how often the short forms of arguments are taken apart again
 _TERMS = 8  # the most terms beside a maximum or minimum that each argument takes in
 
 
@@ -69,11 +57,11 @@ def extremum_of(kind: Kind, dims: list[Dim]) -> Dim:
     return arithmetic.sum_of(*as_sum(kind, dims))
 
 
-def as_sum(kind: Kind, dims: list[Dim], rounds: int = _ROUNDS) -> Sum:
+def as_sum(kind: Kind, dims: list[Dim]) -> Sum:
     """The maximum or minimum of some dimensions as a sum that is not canonical yet. The dict is the caller's.
 
     This ends: of the calls of it that follow, one by `_common` has fewer terms or fewer negative ones in its arguments,
-    or fewer `rounds`, one by `_shared` or `_absorbed` fewer arguments in the whole nest. A clamp is turned once.
+    and one by `_shared` or `_absorbed` fewer arguments in the whole nest. A clamp is turned once.
     """
     parts = undominated(kind, _absorbed(kind, _flattened(kind, dims)))
     if len(parts) == 1:
@@ -83,12 +71,7 @@ def as_sum(kind: Kind, dims: list[Dim], rounds: int = _ROUNDS) -> Sum:
         terms, const = as_sum(OTHER[kind], [arithmetic.scale(part, -1) for part in parts])
         return {unit: -k for unit, k in terms.items()}, -const
     (common, offset), g, rest = _common(parts)
-    if _size(rest) < _size(parts):
-        terms, const = as_sum(kind, rest, rounds)
-    elif rounds and rest != parts and _is_open(kind, rest):
-        terms, const = as_sum(kind, rest, rounds - 1)
-    else:
-        terms, const = _nest(kind, rest)
+    terms, const = as_sum(kind, rest) if _size(rest) < _size(parts) else _nest(kind, rest)
     accumulate(common, terms, g)
     return common, offset + g * const
 
@@ -99,15 +82,6 @@ def _nest(kind: Kind, parts: list[Dim]) -> Sum:
     if found is None:
         found = _shared(kind, parts)
     return ({extremum_atom(kind, tuple(sorted(parts, key=dim_order))): 1}, 0) if found is None else found
-
-
-def _is_open(kind: Kind, parts: list[Dim]) -> bool:
-    """Whether the short form of an argument has a negative term beside one other, or a maximum in a maximum."""
-    sums = [terms_of(part)[0] for part in parts]
-    if len(parts) == 2 and any(k < 0 for terms in sums for k in terms.values()):
-        return True
-    nests = [(unit, k) for terms in sums for unit, k in terms.items() if unit._flags & EXTREMUM]
-    return any(isinstance(unit, kind if k > 0 else OTHER[kind]) for unit, k in nests)
 
 
 def _size(parts: list[Dim]) -> tuple[int, int]:

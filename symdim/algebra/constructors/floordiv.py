@@ -1,14 +1,7 @@
 """Floor division in canonical form.
 
-Laws used below, for integers, c > 0 a number and d, a >= 1 known from bounds (each is a `Law` in laws.py):
-
-    multiples    floor((q*d + r)/d) = q + floor(r/d)
-    content      floor((g*m + r)/(g*d)) = floor((m + floor(r/g))/d)                     g > 0
-    nesting      floor((floor(m/a) + r)/d) = floor((m + a*r)/(a*d))
-    reflection   floor(-m/d) = -1 - floor((m - 1)/d)
-    interval     floor(n/d) = k when k <= n/d < k + 1
-
-What happens to a numerator before it is divided is in numerators.py, divisions by expressions in by_expression.py.
+The laws are in the table of the room. What happens to a numerator before it is divided is in numerators.py, divisions
+by expressions in by_expression.py.
 """
 
 from __future__ import annotations
@@ -53,14 +46,8 @@ def floordiv(n: Dim, d: Dim) -> Dim:
             n, d = arithmetic.scale(n, -1), -d
         if isinstance(n, int) or d == 1:
             return n
-    return arithmetic.sum_of(*one_pass(n, d))
-
-
-def one_pass(n: Dim, d: Dim) -> Sum:
-    """floor(n / d) for a number d >= 2 or an expression, not yet made again from its parts."""
-    if not isinstance(d, int):
-        return by_expression.quotient_of(n, d)
-    return _ByNumber(*terms_of(n), d).result()
+        return arithmetic.sum_of(*_ByNumber(*terms_of(n), d).result())
+    return arithmetic.sum_of(*by_expression.quotient_of(n, d))
 
 
 def mod(n: Dim, d: Dim) -> Dim:
@@ -201,15 +188,12 @@ class _ByNumber:
         self.const, self.c = added + a * self.const, a * self.c
         return None
 
-    def _numerator(self) -> Dim:
-        return arithmetic.sum_of(dict(self.terms), self.const)
-
     def _plus(self, quotient: Sum) -> Sum:
-        return plus((self.whole, self.offset), quotient, self.sign)
+        return plus_multiple((self.whole, self.offset), quotient, self.sign)
 
     def _with_atom(self) -> Sum | None:
         """The quotient with the short numerator; None if that is another one, with which the steps begin again."""
-        n = self._numerator()
+        n = arithmetic.sum_of(dict(self.terms), self.const)
         if self.rounds and (short := terms_of(n)) != (self.terms, self.const):
             self.terms, self.const = dict(short[0]), short[1]
             self.rounds -= 1
@@ -230,7 +214,7 @@ def _as_nested(terms: Terms, const: int, c: int) -> tuple[Terms, int, int] | Non
     return inner, added + a * const, a * c
 
 
-def plus(a: Dim | Sum, b: Dim | Sum, k: int) -> Sum:
+def plus_multiple(a: Dim | Sum, b: Dim | Sum, k: int) -> Sum:
     """a + k*b as a sum that is not canonical yet."""
     (terms, const), (added, offset) = [some if isinstance(some, tuple) else terms_of(some) for some in (a, b)]
     total = dict(terms)

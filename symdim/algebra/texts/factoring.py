@@ -34,7 +34,7 @@ def factored(node: Expr) -> tuple[int, Expr | None, list[Expr]] | None:
     if not isinstance(part, Expr):
         return None
     sums: list[Expr] = []
-    while (found := _split(part)) is not None:
+    while (found := _factors(part)) is not None:
         factor, part = found
         sums.append(factor)
     sums.append(part)
@@ -59,14 +59,14 @@ def _primitive(terms: Terms, const: int) -> tuple[int, Expr | None, Dim]:
     return k, monomial, divided(terms, const // k, k, monomial)
 
 
-def _split(dim: Expr) -> tuple[Expr, Expr] | None:
+def _factors(dim: Expr) -> tuple[Expr, Expr] | None:
     """(f, g) with f*g == dim, both sums. g is the coefficient of an atom of the leading term."""
     terms, _ = terms_of(dim)
     atoms = sorted(powers_of(leading(terms)), key=dim_order)
-    return next((found for atom in atoms if (found := _split_at(dim, terms, atom)) is not None), None)
+    return next((found for atom in atoms if (found := _factors_at(dim, terms, atom)) is not None), None)
 
 
-def _split_at(dim: Expr, terms: Terms, atom: Expr) -> tuple[Expr, Expr] | None:
+def _factors_at(dim: Expr, terms: Terms, atom: Expr) -> tuple[Expr, Expr] | None:
     """(f, g) with f*g == dim, both sums, where g is the coefficient of an atom in which the sum is linear."""
     powers = [powers_of(monomial).get(atom, 0) for monomial in terms]
     if max(powers) > 1:
@@ -102,11 +102,11 @@ def sums_in(node: Expr) -> list[Expr]:
     while pending:
         part = pending.pop()
         terms, const = terms_of(part)
-        split = None
+        factors = None
         if 2 < len(terms) + (const != 0) <= _TERMS and part._height == 0:
-            split = next((s for v in part.variables() if (s := _split_at(part, terms, v)) is not None), None)
-        if split is None:
+            factors = next((s for v in part.variables() if (s := _factors_at(part, terms, v)) is not None), None)
+        if factors is None:
             found.append(part)
         else:
-            pending += split
+            pending += factors
     return sorted(found, key=dim_order)
