@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import onnx
 
 from onnx_infer.engine.scope import captured
-from onnx_infer.engine.walk import Steps, end, run_graph
+from onnx_infer.engine.walk import end, run_graph
 from onnx_infer.errors import ArgumentError, ShapeInferenceError
 from onnx_infer.inference import Request, run, with_options
 from onnx_infer.model.graph import label_of
@@ -188,7 +188,8 @@ class Incremental:
         else:
             reads = found[2] if not found[4].has_graphs else [*found[2], *captured(record.view, found)]
             self._check_given(found, found[3], reads)
-            self._steps.visit(found)
+            graph = record.model.graph._replace(inputs=[], outputs=[], nodes=lambda: (found,))
+            run_graph(record, graph, scope)
         self._model.graph.node.append(proto)
         self._nodes.append(found)
         if isinstance(found, Literal):
@@ -290,7 +291,7 @@ class Incremental:
             front = ModelProtoFrontEnd(self._model, self._nodes)
             record = Request(front, **self._options).passes()[0].record()
             run_graph(record, record.model.graph._replace(outputs=[]), record.scope)
-            self._record, self._steps = record, Steps(record)
+            self._record = record
         return self._record
 
 

@@ -85,26 +85,6 @@ def run_graph(record: Record, graph: Graph, scope: Scope) -> None:
             record.complain(f"graph output '{name}' is produced by no node")
 
 
-class Steps:
-    """The walk over the main graph of a model whose nodes are given one by one, in order, after `run_graph`."""
-
-    __slots__ = ("_frame", "_record")
-
-    def __init__(self, record: Record) -> None:
-        self._record = record
-        self._frame = _Frame(record, record.model.graph._replace(nodes=tuple), record.scope)
-
-    def visit(self, node: Node) -> None:
-        """Infer the results of a node. The names that it reads have values, and those that it gives have none."""
-        record, frame = self._record, self._frame
-        frame.nodes = iter((node,))
-        frame.given.clear()
-        call = _run_nodes(record, frame)
-        if call is not None:
-            _run(record, [frame, _Frame(record, call.function.body, call.scope, call)])
-        frame.scope.pop("", None)
-
-
 def _run(record: Record, frames: list[_Frame]) -> None:
     """Visit the nodes of the last graph, and of the functions that it calls, then those left of the graph before it."""
     try:

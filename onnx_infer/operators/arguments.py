@@ -54,15 +54,18 @@ NOT_GIVEN = object()
 
 
 class Parameter(NamedTuple):
-    """The source of one argument of a rule, and its form. `at` is the index of the formal input."""
+    """A parameter as the function declares it; bound to an operator, the source of its argument, too.
+
+    `source` is input, variadic, attribute, attributes, scales or special. `at` is the index of the formal input.
+    """
 
     name: str
-    source: str  # input | variadic | scales | attribute | attributes | special
-    at: int
     want: str
     admits_none: bool
     admits_unknown: bool
     default: Any
+    source: str = ""
+    at: int = -1
 
 
 class Asked(NamedTuple):
@@ -89,18 +92,8 @@ class Bound(NamedTuple):
     dtype: Mapping[str, Any] = {}
 
 
-class Declared(NamedTuple):
-    """A parameter as the function declares it."""
-
-    name: str
-    want: str
-    admits_none: bool
-    admits_unknown: bool
-    default: Any
-
-
 @lru_cache(maxsize=1 << 10)
-def signature(function: Callable[..., Any]) -> tuple[Declared, ...]:
+def signature(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     """The parameters of a plain Python function, or of the function that it wraps."""
     function = unwrap(function)
     code = function.__code__
@@ -112,7 +105,7 @@ def signature(function: Callable[..., Any]) -> tuple[Declared, ...]:
     out = []
     for name in names:
         words = [word.strip() for word in annotations.get(name, "").split("|")]
-        out.append(Declared(name, words[0], "None" in words, "Unknown" in words, defaults.get(name, NOT_GIVEN)))
+        out.append(Parameter(name, words[0], "None" in words, "Unknown" in words, defaults.get(name, NOT_GIVEN)))
     return tuple(out)
 
 
@@ -123,26 +116,25 @@ def parameters(function: Callable[..., Any], schema: Schema) -> tuple[Parameter,
     """The parameters of a rule, bound to one version of the operator."""
     inputs = {formal.parameter or formal.name: i for i, formal in enumerate(schema.inputs)}
     out = []
-    for name, want, none, unknown, default in signature(function):
-        index = -1
+    for p in signature(function):
+        name, default, at = p.name, p.default, -1
         is_attribute = name in schema.defaults or (name == "output_dtype" and default is not NOT_GIVEN)
-        if want in COLLECTIONS:
+        if p.want in COLLECTIONS:
             source = "attributes"
-        elif want == SCALES:
+        elif p.want == SCALES:
             source = "scales"
         elif name in SPECIAL and not is_attribute:
             source = "special"
         elif name in inputs:
-            index = inputs[name]
-            source = "variadic" if schema.inputs[index].variadic else "input"
-        elif name in schema.defaults or name in schema.required or not schema.known or default is NOT_GIVEN:
-            source = "attribute"
-            default = schema.defaults.get(name, default)
-            if default is NOT_GIVEN:
-                default = None if none or name not in schema.required else NOT_GIVEN
+            at = inputs[name]
+            source = "variadic" if schema.inputs[at].variadic else "input"
         else:
             source = "attribute"
-        out.append(Parameter(name, source, index, want, none, unknown, default))
+            if name in schema.defaults or name in schema.required or not schema.known or default is NOT_GIVEN:
+                default = schema.defaults.get(name, default)
+                if default is NOT_GIVEN and (p.admits_none or name not in schema.required):
+                    default = None
+        out.append(p._replace(default=default, source=source, at=at))
     return tuple(out)
 
 

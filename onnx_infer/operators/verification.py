@@ -17,7 +17,7 @@ from symdim.errors import nearest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from onnx_infer.operators.arguments import Declared
+    from onnx_infer.operators.arguments import Parameter
     from onnx_infer.operators.rule import Rule
     from onnx_infer.operators.schema import Schema
 
@@ -58,14 +58,14 @@ def _schemas(rule: Rule) -> Iterator[Schema]:
             yield found
 
 
-def _fault(p: Declared, derived: Schema, inputs: str | None) -> str:
+def _fault(p: Parameter, derived: Schema, inputs: str | None) -> str:
     """What is wrong with a parameter of an operator without a schema; empty if nothing is."""
     if p.want in _PLAIN and inputs is None and any(f.name == p.name for f in derived.inputs):
         return f"is an input, and {p.want} is not a form of a tensor: {_CURE}; an attribute comes after *"
     return ""
 
 
-def _fault_of_known(p: Declared, schemas: list[Schema]) -> str:
+def _fault_of_known(p: Parameter, schemas: list[Schema]) -> str:
     """What is wrong with a parameter in every version of the operator; empty if nothing is."""
     formals = [(s, f) for s in schemas for f in s.inputs if f.name == p.name]
     kinds = [s.attributes[p.name] for s in schemas if p.name in s.attributes]

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from onnx_infer import infer
 from onnx_infer.engine.apply import MOST_CHOICES as MOST
-from onnx_infer.results import reasons
 from symdim import Var, clear_caches, maximum
 from symdim.algebra.origin import is_data_dependent
 
@@ -81,14 +78,6 @@ def test_the_limit_depends_on_the_model_alone() -> None:
     assert str(first.types) == str(again.types)
     assert is_data_dependent(again.shapes["w"][1].origin)  # type: ignore[union-attr]
     assert not infer(of_pairs(COUNT - 8)).diagnostics
-
-
-def test_conditions_are_tried_for_some_nodes_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reasons, "MOST_TRIED", 1)
-    result = infer(parsed("g (float[N, H] x, float[M, W] y) => (a, b) { a = Squeeze(x) b = Squeeze(y) }"))
-    (first,), (second,) = result.reasons["a"], result.reasons["b"]
-    assert (first.kind, first.names) == ("assumption", ("N >= 2", "H >= 2"))
-    assert (second.kind, second.names) == ("data", ("Squeeze",))
 
 
 STRICT = """

@@ -9,7 +9,6 @@ import pytest
 
 from onnx_infer import infer
 from onnx_infer.errors import UnknownSymbol
-from onnx_infer.tools.planning import fits
 from onnx_infer.tools.report.plans import fits_text
 from symdim import BoundsError
 
@@ -65,17 +64,6 @@ def test_without_an_upper_end() -> None:
     assert fits_text(answer, None).startswith(
         "does not fit: 1.61 GB needed at N = 8, M = 16777216 (limit 1 GB)\n  the peak"
     )
-
-
-def test_what_is_not_known_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    words = infer(parsed("g (string[N] w, float[N] x) => (y) { u = Identity(w) y = Relu(x) }"))
-    answer = words.fits(100, {"N": (1, 4)})
-    assert (answer.verdict, answer.reason) == ("unknown", "the bytes of 'w' and 1 more are not known")
-    assert words.fits(20, {"N": (1, 4)}).verdict == "exceeded"
-    monkeypatch.setattr(fits, "_MOST_BOXES", 4)
-    falling = infer(parsed(MODELS["falls"]))
-    limit = max(peaks(falling, 24).values())
-    assert falling.fits(limit, {"N": (1, 24), "M": (1, 24)}).reason == "the search ended after 4 parts of the bounds"
 
 
 @pytest.mark.parametrize(("bounds", "error"), [({"K": (1, 2)}, UnknownSymbol), ({"N": (3, 2)}, BoundsError)])

@@ -8,7 +8,6 @@ import onnx.parser
 import pytest
 
 from onnx_infer import infer
-from onnx_infer.tools.arena import largest
 from onnx_infer.tools.cli.texts import byte_count
 from onnx_infer.tools.report.plans import largest_text
 from symdim import SymdimError, UnboundName
@@ -73,25 +72,6 @@ def test_why_the_next_size_does_not_fit() -> None:
     assert result.largest_size(10**9).next.endswith("N in (40, 1) is violated (41 and 40)")
     result = of(MODELS["grows"])
     assert result.largest_size(1000).next == "N = 7 needs 1120 bytes at Relu 'y'"
-
-
-def test_a_search_that_ends_early_says_what_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(largest, "_MOST_INTERVALS", 30)
-    result = of("g (float[N, N] x) => (y) <int64[2] s = {7919, -1}> { y = Reshape(x, s) }", N=(1, 7000))
-    found = result.largest_size(10**9)
-    assert found.size is None
-    assert 0 < found.at_most < 7000
-
-
-def test_a_size_that_many_values_share_is_bounded_once_in_an_interval(monkeypatch: pytest.MonkeyPatch) -> None:
-    layers = " ".join(f"y{i + 1} = Relu(y{i or ''})" for i in range(60))
-    text = MODELS["falls"].replace("(y) <", "(y60) <").removesuffix("}") + layers + " }"
-    monkeypatch.setattr(largest, "_MOST_REBUILT", 300)
-    assert of(text, N=(1, 9000)).largest_size(9_000).size == 2233
-    monkeypatch.setattr(largest, "_MOST_REBUILT", 20)
-    ended = of(text, N=(1, 9000)).largest_size(9_000)
-    assert ended.size is None
-    assert 2233 <= ended.at_most < 9000
 
 
 def test_other_symbols_need_sizes() -> None:

@@ -1,4 +1,4 @@
-"""Joins and merges of types other than plain tensors, and values of inputs that are refused."""
+"""Values of types other than plain tensors, and values of inputs that are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The window laws against counting the windows one by one, and Resize's law against float arithmetic."""
+"""Resize's law against float arithmetic, and kernels that may be empty."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import pytest
 from onnx_infer import infer
 from onnx_infer.elements.scaling import as_fraction, scaled
 from onnx_infer.laws.statements import Mode, Trace
-from onnx_infer.laws.windows import Window
 from onnx_infer.ops.resize import kept_aspect
 from onnx_infer.values.tensor import Dim
 from symdim import Expr, Var
@@ -20,7 +19,6 @@ from symdim import Expr, Var
 from .texts import parsed
 
 H = Var("H")
-GRID = list(product(range(1, 5), range(1, 5), range(1, 4), range(3), range(3)))
 
 
 def scaled_in(mode: Mode, size: Dim, scale: float) -> Dim:
@@ -29,55 +27,8 @@ def scaled_in(mode: Mode, size: Dim, scale: float) -> Dim:
         return scaled(size, scale)
 
 
-def counted(window: Window, size: int) -> int:
-    """The windows that fit, one by one."""
-    count = 0
-    while count * window.stride + int(window.extent) <= size + window.before + window.after:
-        count += 1
-    return count
-
-
-def counted_up(window: Window, size: int) -> int:
-    """With ceil_mode: a last window may hang over the end, but must start before the padding behind does."""
-    count = counted(window, size)
-    covered = (count - 1) * window.stride + int(window.extent)
-    hangs_over = covered < size + window.before + window.after
-    return count + (hangs_over and count * window.stride < size + window.before)
-
-
 def at(dim: int | Expr, size: int) -> int:
     return dim if isinstance(dim, int) else dim.to_int({"H": size})
-
-
-@pytest.mark.parametrize("ceil_mode", [0, 1])
-def test_places_are_those_counted(ceil_mode: int) -> None:
-    for kernel, stride, dilation, before, after in GRID:
-        window = Window(kernel, stride, dilation, before, after)
-        if max(before, after) >= kernel:
-            continue
-        count = counted_up if ceil_mode else counted
-        symbolic = window.pooled(H, ceil_mode)
-        for size in range(1, 20):
-            if size + before + after >= window.extent:
-                assert window.pooled(size, ceil_mode) == at(symbolic, size) == count(window, size), (window, size)
-
-
-def test_spread_is_the_largest_axis_with_so_many_places_and_no_rest() -> None:
-    for kernel, stride, dilation, before, after in GRID:
-        window = Window(kernel, stride, dilation, before, after)
-        for places in range(1, 8):
-            size = at(window.spread(H), places)
-            assert size == window.spread(places)
-            if size >= 0:
-                assert counted(window, size) == places
-                assert counted(window, size - 1) == places - 1
-
-
-def test_same_padding_gives_one_place_per_stride() -> None:
-    for kernel, stride in product(range(1, 6), repeat=2):
-        window = Window(kernel, stride, same=True)
-        for size in range(1, 30):
-            assert at(window.places(H), size) == window.places(size) == len(range(0, size, stride))
 
 
 @pytest.mark.parametrize("everywhere", [False, True])
