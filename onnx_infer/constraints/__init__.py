@@ -2,10 +2,12 @@
 
     registration.py    the form of an operator, and its operands by the schema's names
     relations.py       the vocabulary of forms
-    linear.py          MatMul, Gemm, Einsum and their kin; broadcasting, operators that keep the shape of their input
+    elementwise.py     broadcasting; operators whose result has the shape of their input
+    linear.py          MatMul, Gemm, Einsum and their kin
     window.py          convolutions, pools, regions
     movement.py        Transpose, Expand, Tile, Pad, Resize, DepthToSpace; Concat, Split
-    reshaping.py       Reshape, Flatten, Squeeze, Unsqueeze, Shape; Gather, Scatter, Slice
+    reshaping.py       Reshape, Flatten, Squeeze, Unsqueeze, Shape
+    indexing.py        Gather, Scatter, Slice
     reduction.py       ReduceX, ArgMax, TopK, OneHot, NonZero, Compress; normalizations
     attention.py       Attention, RotaryEmbedding; RNN, GRU, LSTM
 

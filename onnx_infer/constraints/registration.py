@@ -118,7 +118,7 @@ def _row(operand: Operand | None, name: str) -> Row:
 
 
 FAMILIES = (
-    "linear", "window", "movement", "reshaping", "reduction", "attention",
+    "elementwise", "linear", "window", "movement", "reshaping", "indexing", "reduction", "attention",
 )  # fmt: skip
 
 

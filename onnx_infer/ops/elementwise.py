@@ -9,8 +9,9 @@ import numpy as np
 
 from onnx_infer.elements import arithmetic
 from onnx_infer.elements.lifting import lift
-from onnx_infer.elements.powers import FMOD, MODULO, POWER
+from onnx_infer.elements.powers import POWER
 from onnx_infer.elements.reductions import mean, total
+from onnx_infer.elements.remainders import FMOD, MODULO
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.limits import divisors
 from onnx_infer.laws.sizes import at_least, broadcast, broadcast_to, differ, unify_shapes

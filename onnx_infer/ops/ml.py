@@ -1,19 +1,17 @@
-"""The operators of ai.onnx.ml for features and maps; its models are in `ml_models.py`. Operators on strings.
+"""The operators of ai.onnx.ml for features and maps; its models are in `ml_models.py`.
 
 If an operator works on rows (N, F), a vector (F,) is one row.
 """
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from onnx_infer.elements.indices import demand_in_bounds
-from onnx_infer.elements.lifting import lift
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import broadcast, confirm, unify
+from onnx_infer.laws.sizes import confirm, unify
 from onnx_infer.laws.statements import conflicting, demand, fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.values import dtype as dt
@@ -22,7 +20,7 @@ from onnx_infer.values.tensor import SymTensor
 from symdim import product, total
 
 if TYPE_CHECKING:
-    from onnx_infer.ops.kinds import AnyRank, Dim, Elements, Shape, Strings, SymTensor, Value, Variadic
+    from onnx_infer.ops.kinds import AnyRank, Dim, Elements, Shape, Value, Variadic
 
 
 DOMAIN = "ai.onnx.ml"
@@ -216,43 +214,3 @@ def zip_map(
         unify(X.shape[-1], count, "the last axis and the number of labels")
     key = dt.STRING if classlabels_strings is not None else dt.INT64
     return Sequence(Map(key, SymTensor(dt.FLOAT, ())), batch)
-
-
-@op("StringConcat", data=lift(operator.add, 2))
-def string_concat(X: SymTensor, Y: SymTensor) -> Shape:
-    """X, Y that broadcast to each other -> their broadcast shape (StringConcat-20)."""
-    return broadcast(X.dims, Y.dims)
-
-
-@op("StringNormalizer")
-def string_normalizer(X: SymTensor, case_change_action: str, stopwords: Strings | None) -> Shape:
-    """(C) or (1, C) -> the same without the stop words; at least one string stays (StringNormalizer-10)."""
-    require(X.rank in (1, 2), "rank of X is not 1 or 2", X.rank)
-    demand(case_change_action in ("LOWER", "UPPER", "NONE"), "no such case_change_action", case_change_action)
-    if X.rank == 2:
-        unify(X.dims[0], 1, "the first size of X")
-    size = X.dims[-1]
-    demand(size != 0, "X holds no string")
-    kept = size if not stopwords or size in (0, 1) else fresh("the number of stop words", at_most=size, at_least=1)
-    return (kept,) if X.rank == 1 else (1, kept)
-
-
-@op("StringSplit")
-def string_split(X: SymTensor, maxsplit: int | None) -> list[Shape]:
-    """X -> substrings (*X, the largest number of any element), and their number per element (StringSplit-20)."""
-    most = None if maxsplit is None or maxsplit < 0 else maxsplit + 1
-    return [(*X.dims, fresh("the largest number of substrings", at_most=most)), X.dims]
-
-
-op("RegexFullMatch")(same_shape)  # RegexFullMatch-20: a boolean for each element
-
-
-@op("TfIdfVectorizer")
-def tf_idf_vectorizer(X: SymTensor, mode: str, ngram_indexes: tuple[int, ...]) -> Shape:
-    """(C) -> (max(ngram_indexes) + 1), (N, C) -> (N, max(ngram_indexes) + 1) (TfIdfVectorizer-9)."""
-    require(X.rank in (1, 2), "rank of X is not 1 or 2", X.rank)
-    demand(mode in ("TF", "IDF", "TFIDF"), "no such mode", mode)
-    if not ngram_indexes:
-        return (*X.dims[:-1], conflicting("ngram_indexes is empty"))
-    demand(min(ngram_indexes) >= 0, "ngram_indexes must be at least 0", list(ngram_indexes))
-    return (*X.dims[:-1], max(ngram_indexes) + 1)

@@ -1,4 +1,4 @@
-"""Operators of onnxruntime that select, pad, split or transform, and those for training, devices and other runtimes."""
+"""Operators of onnxruntime that select, pad, split or transform: GatherND, Pad, Range, Unique, Tokenizer, Rfft, ..."""
 
 from __future__ import annotations
 
@@ -6,22 +6,20 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.limits import demand_at_least, demand_at_most
-from onnx_infer.laws.sizes import at_least, confirm, normalize_axis, of_rank, unknown_shape
-from onnx_infer.laws.statements import demand, fresh
+from onnx_infer.laws.sizes import at_least, confirm, of_rank
+from onnx_infer.laws.statements import fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.contrib import contrib, uncounted_contrib
 from onnx_infer.ops.creation import range_
 from onnx_infer.ops.indexing import gather_nd
 from onnx_infer.ops.joining import pad
 from onnx_infer.ops.slicing import slice_, unsqueeze
-from onnx_infer.ops.training import negative_log_likelihood, softmax_cross_entropy
-from onnx_infer.ops.unary import same_shape_of_input
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 from symdim import maximum
 
 if TYPE_CHECKING:
-    from onnx_infer.ops.kinds import AnyRank, Elements, Shape, Value, Values
+    from onnx_infer.ops.kinds import AnyRank, Elements, Shape
 
 
 # -- picking -----------------------------------------------------------------------------------------------------------
@@ -137,59 +135,3 @@ def bifurcation_detector(
         demand_at_most(most, source + 1, "the number of predicted tokens")
         length = length + fresh("the number of predicted tokens that hold", at_most=most)
     return [(length,), prev_suffix_match_idx.shape]
-
-
-# -- whole graphs of other runtimes ------------------------------------------------------------------------------------
-
-
-@contrib("EPContext", "Snpe", inputs="inputs*", dtype=lambda: None)
-def compiled(inputs: Values) -> Shape:
-    """A graph compiled for a device. Nothing is known about it."""
-    raise Unknown("the graph is compiled")
-
-
-# -- losses ------------------------------------------------------------------------------------------------------------
-
-
-# which label is ignored is an operand here
-contrib(
-    "SoftmaxCrossEntropyLossInternal",
-    inputs="scores labels weights? ignore_index?",
-    dtype=lambda scores, output_type=None: [output_type or scores.dtype] * 2,
-    indices=(1,),
-)(softmax_cross_entropy)
-contrib(
-    "NegativeLogLikelihoodLossInternal",
-    "NegativeLogLikelihoodLossInternal2",
-    inputs="input target weight? ignore_index?",
-    indices=(1,),
-)(negative_log_likelihood)
-
-# -- exchanges between devices -----------------------------------------------------------------------------------------
-
-contrib("AllReduce", "AllToAll", inputs="input")(same_shape_of_input)
-
-
-@contrib("AllGather", inputs="input")
-def all_gather(input: SymTensor, group_size: int = 1, axis: int = 0) -> Shape:
-    """The tensors of all devices of a group, joined along an axis: its size times the number of devices."""
-    demand(group_size >= 1, "group_size must be positive", group_size)
-    at = normalize_axis(axis, input.rank)
-    return (*input.dims[:at], input.dims[at] * group_size, *input.dims[at + 1 :])
-
-
-# -- functions of Python -----------------------------------------------------------------------------------------------
-
-
-@contrib("PythonOp", inputs="inputs*", dtype=lambda: None)
-def python_op(
-    output_count: int, output_tensor_types: tuple[int, ...] = (), output_tensor_ranks: tuple[int, ...] = ()
-) -> list[Value]:
-    """The context of the function, a scalar, and its results, of which attributes tell the element types and ranks."""
-    count = output_count - 1
-    for name, told in (("output_tensor_types", output_tensor_types), ("output_tensor_ranks", output_tensor_ranks)):
-        require(len(told) >= count, f"{name} has fewer elements than the node has results", len(told), count, sign="<")
-        require(min(told, default=0) >= 0, f"{name} has a negative number", list(told))
-    results = zip(output_tensor_types, output_tensor_ranks, strict=False)
-    tensors = [SymTensor(dtype or None, unknown_shape(rank, "a result of Python")) for dtype, rank in results]
-    return [SymTensor(dt.INT64, ()), *tensors[:count]]
