@@ -32,6 +32,7 @@ from onnx_infer.model.given import KEY, contract_in
 from onnx_infer.protobuf.former_names import FormerNames
 from onnx_infer.protobuf.specialize import new_symbols, substituted
 from onnx_infer.protobuf.wire import type_field
+from onnx_infer.protobuf.writing import has_unlike_branches
 from onnx_infer.values.containers import Optional, Sequence, Sparse
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
 from symdim import Expr
@@ -180,8 +181,9 @@ def write_model(front: OnnxIRFrontEnd, engine: Record, inputs: Mapping[str, tupl
 
     former = FormerNames(engine.scope, engine.inner, declared)
     bodies = {id(function.handle) for function in engine.model.functions.values()}
+    types_stay = has_unlike_branches(engine)
     for graph, scope in ((engine.model.graph, engine.scope), *engine.inner):
-        if isinstance(graph.handle, ir.Graph):  # not the body of an operator's schema
+        if isinstance(graph.handle, ir.Graph) and not types_stay:  # not the body of an operator's schema
             scope.touch(graph.literals)
             in_body = id(graph.handle) in bodies
             found = scope if scope is engine.scope else former.values(scope)

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from onnx import GraphProto, ValueInfoProto
 
+from onnx_infer.engine.scope import graphs_of
 from onnx_infer.model.given import KEY
 from onnx_infer.protobuf.declarations import Declared, innermost_shape, innermost_tensor, is_bare, types_of, write_sizes
 from onnx_infer.protobuf.nodes import graph_at, placed
 from onnx_infer.protobuf.reading import function_key
 from onnx_infer.protobuf.wire import type_field, value_infos
+from onnx_infer.values.tensor import SymTensor
 from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
@@ -27,13 +29,17 @@ if TYPE_CHECKING:
 
 _FUNCTION_VALUE_INFO = 10
 """From this IR version on functions have value infos (onnx/docs/IR.md)."""
+_FREE_BRANCHES = 11
+"""From this version of the operators on, the branches of an If may have any shapes."""
 
 
 def write_model(model: ModelProto, engine: Record, inputs: Mapping[str, tuple[Size, ...]]) -> None:
     """Write the types into the inferred model or a copy of it: value infos, outputs, and these inputs."""
-    engine.scope.touch(engine.model.graph.literals)
-    write_graph(model.graph, engine.model.graph, engine.scope)
-    if engine.inner:
+    types_stay = has_unlike_branches(engine)
+    if not types_stay:
+        engine.scope.touch(engine.model.graph.literals)
+        write_graph(model.graph, engine.model.graph, engine.scope)
+    if engine.inner and not types_stay:
         copies = counterparts(engine.model, model)
         named = None
         if engine.symbols.count:
@@ -54,6 +60,33 @@ def write_model(model: ModelProto, engine: Record, inputs: Mapping[str, tuple[Si
         if sizes is not None:
             shape = innermost_shape(info.type)
             write_sizes(info.type.tensor_type.shape if shape is None else shape, sizes)
+
+
+def has_unlike_branches(engine: Record) -> bool:
+    """Whether onnx and onnxruntime would refuse the model if its types were written, so its own types have to stay.
+
+    Below opset 11 they merge the shapes of the branches of an If. A model whose branches have different ranks, or
+    different numbers on an axis, loads only as long as they cannot infer these shapes.
+    """
+    if not engine.inner or engine.scope.operators.version("") >= _FREE_BRANCHES:
+        return False
+    scopes = {id(graph.handle): scope for graph, scope in engine.inner}
+    for graph, _ in ((engine.model.graph, engine.scope), *engine.inner):
+        for node in graph.nodes():
+            branches = [engine.view(handle) for handle in graphs_of(node)] if node[0] == "If" else []
+            if len(branches) == 2:
+                first, second = ([scopes.get(id(b.handle), {}).get(name) for name in b.outputs] for b in branches)
+                if any(map(_differ, first, second)):
+                    return True
+    return False
+
+
+def _differ(a: Value | None, b: Value | None) -> bool:
+    """Whether two tensors have different ranks, or different numbers on an axis."""
+    if not isinstance(a, SymTensor) or not isinstance(b, SymTensor) or a.shape is None or b.shape is None:
+        return False
+    pairs = zip(a.shape, b.shape, strict=False)
+    return len(a.shape) != len(b.shape) or any(x != y and isinstance(x, int) and isinstance(y, int) for x, y in pairs)
 
 
 def write_contract(graph: Any, entry: str) -> None:
