@@ -70,7 +70,7 @@ def has_unlike_branches(engine: Record) -> bool:
     """
     if not engine.inner or engine.scope.operators.version("") >= _FREE_BRANCHES:
         return False
-    scopes = {id(graph.handle): scope for graph, scope in engine.inner}
+    scopes: dict[int, Mapping[str, Value]] = {id(graph.handle): scope for graph, scope in engine.inner}
     for graph, _ in ((engine.model.graph, engine.scope), *engine.inner):
         for node in graph.nodes():
             branches = [engine.view(handle) for handle in graphs_of(node)] if node[0] == "If" else []

@@ -128,7 +128,7 @@ def test_only_such_a_model_keeps_its_own_types() -> None:
     assert str(infer(model_of("from around", 10)).types["r"]) == "f32[M*N]"
     alike = "y = If(c) <then_branch = t () => (a) { a = Abs(x) }, else_branch = e () => (b) { b = Neg(x) }>"
     model = parsed(f"g (float[N, M] x, bool c) => (y) {{ {alike} }}", '<ir_version: 5, opset_import: ["": 10]>')
-    assert {info.name: dims(info) for info in infos(infer_shapes(model).graph)} == dict.fromkeys("yab", ["N", "M"])
+    assert {info.name: dims(info) for info in infos(infer_shapes(model).graph)} == {name: ["N", "M"] for name in "yab"}
 
 
 def test_from_opset_11_on_everything_is_written() -> None:
