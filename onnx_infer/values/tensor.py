@@ -288,7 +288,7 @@ def substitute(value: Value, mapping: Mapping[Any, Dim]) -> Value:
     >>> substitute(SymTensor(1, (N, 2 * N)), {N: 3})
     f32[3, 6]
     """
-    return value.substitute(mapping)
+    return value if value is None else value.substitute(mapping)  # None is an absent input in the body of a function
 
 
 def replaced(x: Any, mapping: Mapping[Any, Dim]) -> Any:
