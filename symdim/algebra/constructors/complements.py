@@ -38,6 +38,8 @@ _NEGATIVE, _TERM = _DIGIT, _DIGIT**4
 
 def shortest(terms: Terms, const: int) -> Sum | None:
     """The sum in its shortest form; None if it has it. The dict is not changed."""
+    if len(terms) == 1 and type(next(iter(terms))) is FloorDiv:
+        return None  # its complement would bring in two terms for one
     found: Sum | None = None
     while (step := _best_step(terms, const)) is not None:
         found = terms, const = floordiv.plus_multiple((terms, const), *step)
