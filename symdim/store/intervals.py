@@ -57,7 +57,7 @@ def _parts(p: State, dim: Expr, wanted: Interval) -> list[tuple[Dim, Interval]]:
         return _terms(p, dim, wanted)
     if isinstance(dim, FloorDiv):
         n, d = dim._parts
-        return [(n, numerator(wanted, d))] if isinstance(d, int) else []
+        return [(n, numerator(wanted, d))] if isinstance(d, int) else []  # a number is positive: the form is canonical
     if isinstance(dim, Extremum):
         of_all, of_one = ((None, hi), (lo, None)) if isinstance(dim, Max) else ((lo, None), (None, hi))
         able = [part for part in dim._parts if not disjoint(of_one, p.bounds(part))]
