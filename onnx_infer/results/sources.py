@@ -93,9 +93,15 @@ class Sources:
         Traceback (most recent call last):
         ...
         onnx_infer.errors.ShapeInferenceError: Y.shape[0] is N, so 4, and not 5
+
+        A size that does not decide its symbol is compared with what the symbol allows, from 0 on:
+
+        >>> Sources({"X": SymTensor(1, ((N + 1) // 2,))}).bindings({"X": (0,)})
+        {}
         """
         sizes = Sizes(self.values)
-        sizes.read({name: shape for name, shape in shapes.items() if name in self.values}, {})
+        bounds = {symbol.name: (0, None) for symbol in self.symbols}  # a run may have empty inputs
+        sizes.read({name: shape for name, shape in shapes.items() if name in self.values}, {}, bounds)
         if sizes.broken:
             raise ShapeInferenceError(str(sizes.broken[0]))
         return {symbol: sizes.of[symbol.name] for symbol in self.of if symbol.name in sizes.of}
