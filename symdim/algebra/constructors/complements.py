@@ -93,7 +93,7 @@ def _places_of(unit: Expr) -> list[Place]:
 def _is_near(place: Place, terms: Terms, const: int) -> bool:
     """Whether another term of the sum may cancel what an identity of the atom brings in."""
     unit, atom, factor = place
-    if isinstance(atom, FloorDiv) and not _has_half(atom, terms):
+    if isinstance(atom, FloorDiv) and not _has_half(place, terms):
         return False
     if isinstance(atom, Extremum) and any(u is not unit and u._flags & EXTREMUM for u in terms):
         return True
@@ -111,10 +111,12 @@ def _inner_units(unit: Expr, atom: Expr, factor: Expr | None) -> set[Expr | None
     return found - {unit}
 
 
-def _has_half(atom: FloorDiv, terms: Terms) -> bool:
-    """Whether a term has the complement of a division, or what both make: found by divisors alone."""
-    d = atom._parts[1]
-    if d == 2:
+def _has_half(place: Place, terms: Terms) -> bool:
+    """Whether a term may have the complement of a division, or what both make: by divisors, and by numerators of 2."""
+    _, atom, factor = place
+    assert isinstance(atom, FloorDiv)
+    n, d = atom._parts
+    if d == 2 and (factor is not None or any(u in terms for u in terms_of(n)[0])):
         return True
     return any(a is not atom and e in (d, d // 2) for unit in terms if unit._height for a, e in _divisors_in(unit))
 
