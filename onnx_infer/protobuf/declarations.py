@@ -15,7 +15,7 @@ from onnx_infer.model.size_texts import Size
 from onnx_infer.protobuf.wire import dim_param, field
 from onnx_infer.values.tensor import Dim, Value
 from onnx_infer.values.text import encoded, text
-from symdim.algebra.caches import shared_cache
+from symdim.algebra.caches import Cache, shared_cache
 from symdim.algebra.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Types:
     `sizes` are the names with the sizes as they are written; `are_named` says whether each is a number or has a text.
     """
 
-    __slots__ = ("_bare", "_kinds", "_wires", "are_named", "of", "sizes", "texts")
+    __slots__ = ("_bare", "_kinds", "_values", "_wires", "are_named", "of", "sizes", "texts")
 
     def __init__(self, infos: Iterable[ValueInfoProto], wires: tuple[bytes, ...]) -> None:
         self._wires = wires
@@ -70,11 +70,16 @@ class Types:
         self.texts = tuple(dict.fromkeys([s for kind in self._kinds for s in kind.sizes if isinstance(s, str)]))
         self.sizes = tuple([(name, kind.sizes) for name, kind in self.of])
         self.are_named = not any(None in kind.sizes for kind in self._kinds)
+        self._values = Cache(1 << 4)  # sizes in place of the texts -> names with values
 
     def values(self, dim: Callable[[Size], Dim]) -> list[tuple[str, Value | None]]:
         """The names with the values that the types describe. `dim` gives a size for each text and for None."""
-        read = {kind: kind.value(dim) for kind in self._kinds}
-        return [(name, read[kind]) for name, kind in self.of]
+        key = tuple(map(dim, self.texts))
+        found: list[tuple[str, Value | None]] | None = self._values.get(key)
+        if found is None:
+            read = {kind: kind.value(dim) for kind in self._kinds}
+            found = self._values[key] = [(name, read[kind]) for name, kind in self.of]
+        return found
 
     def bare_names(self) -> list[str | None]:
         """The names of the value infos that have a name and a bare type; None for each other one."""
