@@ -24,7 +24,7 @@ from onnx_infer.operators.arguments import TENSORS, Arguments, Asked, Bound
 from onnx_infer.operators.element_types import ElementTypes, check_attributes, check_inputs, result_value
 from onnx_infer.operators.known_schemas import newest_known, outdated, schema_at
 from onnx_infer.operators.registration import registry
-from onnx_infer.operators.rule import NO_FACETS
+from onnx_infer.operators.rule import NO_TRAITS
 from onnx_infer.operators.schema import NEWEST, opened, schema_of_rule
 from onnx_infer.values.dtype import INT64, NAMES, SIGNIFICAND
 from onnx_infer.values.tensor import MAX_DATA, SymTensor, Value, is_small
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from onnx_infer.model.graph import Attributes
     from onnx_infer.operators.arguments import Parameter
-    from onnx_infer.operators.rule import Facets, Rule
+    from onnx_infer.operators.rule import Traits, Rule
     from onnx_infer.operators.schema import Schema
 
 # As loaded families do, operators stay when caches are emptied: they tell nothing of a model.
@@ -254,7 +254,7 @@ class Operator:
         if data is SAME or self.rule.moves:
             if not isinstance(operands[0], SymTensor):
                 return value
-            same = self.rule.facets.same
+            same = self.rule.traits.same
             keeps_order = data is SAME or same == "alike" or (same is not None and is_vector(operands[0]))
             return moved(operands[0], repeated(operands[0], value) if keeps_order else value)
         assert isinstance(data, Lifted)
@@ -324,10 +324,10 @@ class Operators(Cache):
         """The imported version of a domain."""
         return self._opsets.get(normal_domain(domain), NEWEST)
 
-    def facets(self, op_type: str, domain: str) -> Facets:
+    def traits(self, op_type: str, domain: str) -> Traits:
         """What the rule of an operator says besides its types."""
         operator = self[domain, op_type]
-        return NO_FACETS if operator is None else operator.rule.facets
+        return NO_TRAITS if operator is None else operator.rule.traits
 
     def __missing__(self, key: tuple[str, str]) -> Operator | None:
         operator = self[key] = bind(*key, self.version(key[0]))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from onnx_infer.model.graph import normal_domain
 from onnx_infer.operators.known_schemas import exists, record
-from onnx_infer.operators.rule import NO_FACETS, Facets, Rule
+from onnx_infer.operators.rule import NO_TRAITS, Traits, Rule
 from symdim.algebra.caches import Cache
 
 if TYPE_CHECKING:
@@ -77,20 +77,20 @@ class OpShapeInferenceRegistry:
         inputs: str | None = None,
         moves: bool = False,
         replace: bool = False,
-        **facets: Any,
+        **traits: Any,
     ) -> Callable[[F], F]:
         """Decorator: register a rule for the operators of these names from version `since` on.
 
         For an operator that onnx does not know, the parameters before `*` are the inputs. If the rule does not use all
         inputs, `inputs` names them: `X W B? rest*` (`?` optional, `*` any number, `?*` any number of which some may be
-        left out; `W=B` for an input W that the parameter B takes). Other keywords are `Facets`, such as `cost`. Raises
+        left out; `W=B` for an input W that the parameter B takes). Other keywords are `Traits`, such as `cost`. Raises
         `ArgumentError` for a parameter that the operator does not have, or whose annotation cannot hold.
         """
 
         module = sys._getframe(1).f_globals.get("__name__", "")  # as the standard library does for named tuples
 
         def register(function: F) -> F:
-            at, more = normal_domain(domain), Facets(**facets) if facets else NO_FACETS
+            at, more = normal_domain(domain), Traits(**traits) if traits else NO_TRAITS
             rules = [
                 Rule(at, name, since, function, data, dtype, "schema", inputs, moves, module, more) for name in names
             ]

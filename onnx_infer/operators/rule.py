@@ -31,7 +31,7 @@ class Reread(NamedTuple):
     attributes: Mapping[str, Any] = {}
 
 
-class Facets(NamedTuple):
+class Traits(NamedTuple):
     """What is known of an operator besides its types: for tools, and for what the inference says of a run.
 
     Functions take the inputs of a node, its outputs and its attributes. An absent value is None. Of an unknown value,
@@ -75,7 +75,7 @@ class Facets(NamedTuple):
     packs: bool = False
 
 
-NO_FACETS = Facets()
+NO_TRAITS = Traits()
 
 
 def uncounted(inputs: Shapes, outputs: Shapes, attributes: Attributes) -> None:
@@ -103,7 +103,7 @@ class Rule(NamedTuple):
     inputs: str | None = None
     moves: bool = False
     module: str = ""
-    facets: Facets = NO_FACETS
+    traits: Traits = NO_TRAITS
 
     def __call__(self, ctx: ShapeInferenceContext, node: Node) -> None:
         """Apply the rule to a node; see `operators/context.py`."""

@@ -100,9 +100,9 @@ _COMPUTED: dict[str, Any] = {
 }  # fmt: skip
 
 for _name, _function in _BINARY.items():
-    _facets: dict[str, Any] = {"computes": _COMPUTED.get(_name), "demands": _divisors if _name == "Div" else None}
-    elementwise(_name, data=_limited(_function), **_facets)(limited_binary)
-    elementwise(_name, since=7, data=_function, **_facets)(broadcast_binary)
+    _traits: dict[str, Any] = {"computes": _COMPUTED.get(_name), "demands": _divisors if _name == "Div" else None}
+    elementwise(_name, data=_limited(_function), **_traits)(limited_binary)
+    elementwise(_name, since=7, data=_function, **_traits)(broadcast_binary)
 
 elementwise("LessOrEqual", data=arithmetic.AT_MOST)(broadcast_binary)
 elementwise("GreaterOrEqual", data=arithmetic.AT_LEAST)(broadcast_binary)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.lifting import SAME
 from onnx_infer.model.graph import Node, label_of, title_of
-from onnx_infer.operators.rule import NO_FACETS
+from onnx_infer.operators.rule import NO_TRAITS
 from onnx_infer.results.guards import NodeName
 from onnx_infer.results.inferred import Inferred, once
 from onnx_infer.values.dtype import BOOL, INT32, INT64
@@ -69,8 +69,8 @@ def data_laws(result: Inferred) -> list[DataLaw]:
     for node in result._index.nodes:
         title, inputs = title_of(node), node[2]
         of_node = reduce(or_, [deciding.get(name, 0) for name in inputs], 0)
-        facets = operators.facets(node[0], node[1]) if of_node else NO_FACETS
-        for i in facets.indices:
+        traits = operators.traits(node[0], node[1]) if of_node else NO_TRAITS
+        for i in traits.indices:
             name = inputs[i] if i < len(inputs) else ""
             if name in deciding and not is_told(types.get(name)):
                 where = _where_in_bounds(node, types, counts)
@@ -81,7 +81,7 @@ def data_laws(result: Inferred) -> list[DataLaw]:
         if count is not None:
             counts[node[3][0]] = count
         for name in node[3]:
-            if of_node and not facets.bounded and not is_told(types.get(name)):
+            if of_node and not traits.bounded and not is_told(types.get(name)):
                 deciding[name] = of_node
             else:
                 deciding.pop(name, None)

@@ -221,7 +221,7 @@ def materialized(subject: Subject, runtime: Runtime) -> Iterator[str]:
 def _random_operators() -> list[str]:
     """The operators of which two equal nodes may have different results."""
     rules = (rule for domain, name, _ in registry.supported() for rule in registry.versions(domain, name))
-    return [rule.name for rule in rules if rule.facets.random]
+    return [rule.name for rule in rules if rule.traits.random]
 
 
 def folded(subject: Subject, runtime: Runtime) -> Iterator[str]:

@@ -118,7 +118,7 @@ def test_costs_of_functions_and_subgraphs() -> None:
 
 def test_operators_that_are_not_counted() -> None:
     rules = [rule for domain, name, _ in registry.supported() for rule in registry.versions(domain, name)]
-    found = [f"{rule.domain}::{rule.name}" for rule in rules if rule.facets.cost is uncounted]
+    found = [f"{rule.domain}::{rule.name}" for rule in rules if rule.traits.cost is uncounted]
     assert {"::DFT", "::STFT", "::Det", "ai.onnx.ml::SVMRegressor", "com.microsoft::MoE"} <= set(found)
     assert count_of("com.microsoft::MoE", [], [], {}) is None
 

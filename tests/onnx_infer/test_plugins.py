@@ -104,7 +104,7 @@ with warnings.catch_warnings(record=True) as told:
 print(result.types["c"], result.types["k"], [str(w.message) for w in told], result.diagnostics)
 """
 
-FACETS = """
+TRAITS = """
 import onnx, onnx_infer, warnings
 warnings.simplefilter("ignore")
 model = onnx.parser.parse_model('''<ir_version: 10, opset_import: ["": 20, "com.acme": 1]>
@@ -138,7 +138,7 @@ def test_the_package_of_the_documentation(tmp_path: Path) -> None:
     warning = f"the plug-in 'broken' of broken-ops 2.0 (no_such_module) cannot be loaded: {cause}"
     assert run("-c", PROGRAM).strip() == f"f32[N, H + 3] i64[_d0] {[warning]} []"
     run("-c", "import test_acme_ops; test_acme_ops.test_cases()")
-    assert run("-c", FACETS).splitlines() == ["10*N + 12 6*N", "['Combine'] [[1, 2, 6], [3, 4, 14]]"]
+    assert run("-c", TRAITS).splitlines() == ["10*N + 12 6*N", "['Combine'] [[1, 2, 6], [3, 4, 14]]"]
 
 
 def install(folder: Path, name: str, version: str, entries: dict[str, str]) -> None:

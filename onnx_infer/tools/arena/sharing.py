@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from onnx_infer.operators.rule import NO_FACETS, Facets
+from onnx_infer.operators.rule import NO_TRAITS, Traits
 from onnx_infer.results.sources import without_computed
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, SymTensor, Value
@@ -139,28 +139,28 @@ class Sharing:
 
     def add_outputs(self, step: int, node: ScheduledNode, outputs: Collection[str], steps: int) -> None:
         """Add the results of a node. `outputs` are those that have a size and are not fixed."""
-        facets, may_view, may_overwrite = NO_FACETS, False, False
+        traits, may_view, may_overwrite = NO_TRAITS, False, False
         if node.source is not None:
             (op_type, domain, *_), scope = node.source
-            facets = scope.operators.facets(op_type, domain)
+            traits = scope.operators.traits(op_type, domain)
             may_view, may_overwrite = self.may_view(op_type), self.may_overwrite(op_type)
-        views = self._views(node, facets) if may_view else {}
+        views = self._views(node, traits) if may_view else {}
         for number, name in enumerate(node.outputs):
             if name not in outputs:
                 continue
             place = views.get(number)
             if place is not None and self.last[name] == steps and place.root in self.fixed:
                 place = None  # an output of the model is a copy of a weight or of the caller's input
-            if place is None and number == 0 and facets.in_place and may_overwrite:
-                place = self._over_operand(step, node, facets)
+            if place is None and number == 0 and traits.in_place and may_overwrite:
+                place = self._over_operand(step, node, traits)
             self.add(name, place)
 
-    def _views(self, node: ScheduledNode, facets: Facets) -> dict[int, Place]:
+    def _views(self, node: ScheduledNode, traits: Traits) -> dict[int, Place]:
         """The results that are parts of the first operand: the number of each, and its place."""
-        if facets.view is None or not node.inputs or node.inputs[0] not in self.places:
+        if traits.view is None or not node.inputs or node.inputs[0] not in self.places:
             return {}
         whole = self.places[node.inputs[0]]._replace(kind="view")
-        if facets.view == "whole":
+        if traits.view == "whole":
             return {0: whole}
         value = self.types[node.inputs[0]]
         bits = dt.BITS.get(value.dtype or 0, 0) if isinstance(value, SymTensor) else 0
@@ -171,11 +171,11 @@ class Sharing:
         made = [self.types[name] if name in self.exact else None for name in node.outputs]
         return {
             number: whole._replace(start=whole.start + without_computed(start) * (bits // 8))
-            for number, start in enumerate(facets.view(operands, made, node.attributes.values))
+            for number, start in enumerate(traits.view(operands, made, node.attributes.values))
             if start is not None and node.outputs[number] in self.exact
         }
 
-    def _over_operand(self, step: int, node: ScheduledNode, facets: Facets) -> Place | None:
+    def _over_operand(self, step: int, node: ScheduledNode, traits: Traits) -> Place | None:
         """The place of an operand that ends here and that the first result may overwrite.
 
         Of operators of any number of operands it is the first one: a kernel may go through them one after the other.
@@ -183,7 +183,7 @@ class Sharing:
         assert node.source is not None
         (op_type, domain, *_), scope = node.source
         operator = scope.operators[domain, op_type]
-        first_only = facets.in_place == "rows" or operator is None or any(f.variadic for f in operator.schema.inputs)
+        first_only = traits.in_place == "rows" or operator is None or any(f.variadic for f in operator.schema.inputs)
         for name in node.inputs[:1] if first_only else node.inputs:
             place = self.places.get(name)
             if place is None or place.root in self.fixed or self._ends[place.root] != step:

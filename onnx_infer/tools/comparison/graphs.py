@@ -49,7 +49,7 @@ class GraphNode:
         domain, op_type, overload = normal_domain(text(proto.domain)), text(proto.op_type), text(proto.overload)
         self.operator = "::".join(filter(None, (domain, op_type))) + (f":{overload}" if overload else "")
         known = operators[domain, op_type]
-        self.is_random = known is None or domain not in _WELL_KNOWN or known.rule.facets.random
+        self.is_random = known is None or domain not in _WELL_KNOWN or known.rule.traits.random
         self.name = text(proto.name) or next(filter(None, texts(proto.output)), "")
         self.reads: list[GraphValue | None] = []
         self.values: list[GraphValue | None] = []

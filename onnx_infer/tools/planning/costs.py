@@ -97,7 +97,7 @@ def multiply_adds(
     >>> multiply_adds(bind("", "MatMul", 13), (a, w), (y,), {})
     8192*B*S
     """
-    cost = operator.rule.facets.cost
+    cost = operator.rule.traits.cost
     if cost is None:
         return 0
     try:

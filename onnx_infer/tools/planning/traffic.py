@@ -186,13 +186,13 @@ def _moved(step: ScheduledNode, sizes: Mapping[str, Dim]) -> Moved:
     if step.source is None:  # a copy of an output of a function
         return 0, 0
     (op_type, domain, *_), scope = step.source
-    facets = scope.operators.facets(op_type, domain)
-    if facets.view == "whole":
+    traits = scope.operators.traits(op_type, domain)
+    if traits.view == "whole":
         return 0, 0
     written = known_total(sizes.get(name) for name in step.writes)
     reads = list(step.reads)
-    if facets.reads == "nothing":
+    if traits.reads == "nothing":
         return 0, written
-    if facets.reads == "selected" and reads and step.writes:
+    if traits.reads == "selected" and reads and step.writes:
         reads[0] = step.writes[0]
     return known_total(sizes.get(name) for name in reads), written

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from onnx_infer.operators.rule import Facets
+    from onnx_infer.operators.rule import Traits
 
     Array = NDArray[Any]
 
@@ -78,14 +78,14 @@ class Constants:
         return self._arrays[name]
 
     def result(
-        self, node: NodeProto, facets: Facets, names: list[str], made: Value | None, readers: Mapping[str, int]
+        self, node: NodeProto, traits: Traits, names: list[str], made: Value | None, readers: Mapping[str, int]
     ) -> Array | None:
         """The only output of a node that reads constants of these names; None if it is not computed here.
 
         `made` is its inferred type. `readers` has the number of nodes that read a constant. A large result is computed
         only if no other node reads the constants from which it is computed.
         """
-        compute = (lambda given, shape, *_: given[0].reshape(shape)) if facets.view == "whole" else facets.computes
+        compute = (lambda given, shape, *_: given[0].reshape(shape)) if traits.view == "whole" else traits.computes
         if compute is None or len([name for name in node.output if name]) != 1 or "" in names or not names:
             return None
         shape = _known_shape(made)
@@ -183,7 +183,7 @@ class Roundings:
         for node in draft.nodes():
             if not is_default(node):
                 self._packed.update(node.input)
-            elif draft.facets(node).packs:
+            elif draft.traits(node).packs:
                 self._packed.update(node.input[1:])
 
     def depend_on(self, node: NodeProto) -> bool:

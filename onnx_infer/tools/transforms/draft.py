@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 
     from onnx_infer.operators.operator import Operators
-    from onnx_infer.operators.rule import Facets
+    from onnx_infer.operators.rule import Traits
 
 _UNKNOWN = SymTensor(None)
 
@@ -122,9 +122,9 @@ class Draft:
                 if id(node) not in self._gone:
                     yield node
 
-    def facets(self, node: NodeProto) -> Facets:
+    def traits(self, node: NodeProto) -> Traits:
         """What the rule of a node's operator says besides its types."""
-        return self.operators.facets(node.op_type, node.domain)
+        return self.operators.traits(node.op_type, node.domain)
 
     def remove(self, nodes: Iterable[NodeProto]) -> None:
         """Remove these nodes."""
@@ -253,7 +253,7 @@ class Draft:
 
 
 def said(function: Callable[..., Any], node: NodeProto, types: Mapping[str, Value]) -> Any:
-    """What a function of the facets of an operator says of a node; None if the node breaks its schema."""
+    """What a function of the traits of an operator says of a node; None if the node breaks its schema."""
     inputs, outputs = (
         [types.get(name, _UNKNOWN) if name else None for name in names] for names in (node.input, node.output)
     )

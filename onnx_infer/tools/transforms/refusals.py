@@ -50,7 +50,7 @@ class Refusals:
 
     def may_go(self, node: NodeProto) -> bool:
         """Whether every run that this node refuses is refused by a node that stays."""
-        if not self.may_be_replaced(node) or not self._draft.facets(node).total:
+        if not self.may_be_replaced(node) or not self._draft.traits(node).total:
             return False
         values = [self._types.get(name) for name in node.input if name]
         if not all(isinstance(value, SymTensor) and value.shape is not None and value.dtype for value in values):
@@ -60,9 +60,9 @@ class Refusals:
     def may_be_replaced(self, node: NodeProto) -> bool:
         """Whether a node that refuses nothing may take its place."""
         operator = self._draft.operators[node.domain, node.op_type]
-        facets = self._draft.facets(node)
-        places = () if operator is None else (*operator.asked(len(node.input)).wants, *facets.indices)
-        asked = [node.input[i] for i in places if facets.total and i < len(node.input) and node.input[i]]
+        traits = self._draft.traits(node)
+        places = () if operator is None else (*operator.asked(len(node.input)).wants, *traits.indices)
+        asked = [node.input[i] for i in places if traits.total and i < len(node.input) and node.input[i]]
         return self.is_upheld(node) and id(node) not in self._unclear and all(map(self._is_known, asked))
 
     def is_upheld(self, node: NodeProto) -> bool:
@@ -95,7 +95,7 @@ def _divisions(draft: Draft, types: Mapping[str, Value]) -> list[Division]:
     found: list[Division] = []
     for depth, (_, nodes) in enumerate(draft.bodies):
         for node in nodes:
-            demands = draft.facets(node).demands
+            demands = draft.traits(node).demands
             if demands is not None:
                 sizes: Least | None = said(demands, node, types)
                 if sizes != []:
@@ -154,7 +154,7 @@ def _open_laws(engine: Record) -> list[_Law]:
     solved = _Solved()
     for statement, node in engine.statements.pairs:
         if conditions := solved.of(statement):
-            stays = not engine.scope.operators.facets(node[0], node[1]).total and not node[4].has_graphs
+            stays = not engine.scope.operators.traits(node[0], node[1]).total and not node[4].has_graphs
             found.append(_Law(conditions, first_output(node), statement.kind == "required", stays))
     return found
 
@@ -166,7 +166,7 @@ def _laws_of(draft: Draft, divisions: list[Division]) -> list[_Law]:
         _Law(
             [plain for c in conditions for plain in solved[c]],
             _first_output(node),
-            draft.facets(node).demands_if_empty,
+            draft.traits(node).demands_if_empty,
             stays=False,
         )
         for node, conditions in divisions if conditions
@@ -184,7 +184,7 @@ def _stating_inside(result: Inferred) -> set[str]:
     for index in inner:
         scope = index.scope
         for node in index.nodes:
-            if scope.operators.facets(node[0], node[1]).total:
+            if scope.operators.traits(node[0], node[1]).total:
                 outcomes = _outcomes(node, scope)
                 if not outcomes or any(x.error or any(map(solved.of, x.statements)) for x in outcomes):
                     found.add(first_output(node))

@@ -91,8 +91,8 @@ class Rewriting:
 
     def _same_as(self, node: NodeProto) -> str | None:
         """The input that the first output of this node equals; None if that is not proved."""
-        facets = self._draft.facets(node)
-        law = facets.same or ("alike" if facets.view == "whole" else None)
+        traits = self._draft.traits(node)
+        law = traits.same or ("alike" if traits.view == "whole" else None)
         if law is None or not node.input:
             return None
         if law == "always":
@@ -145,7 +145,7 @@ class Rewriting:
 
     def _computed(self, node: NodeProto, value: Value | None) -> TensorProto | None:
         names = [self._draft.current(name) for name in node.input]
-        found = self._constants.result(node, self._draft.facets(node), names, value, self._uses)
+        found = self._constants.result(node, self._draft.traits(node), names, value, self._uses)
         return None if found is None or self._roundings.depend_on(node) else numpy_helper.from_array(found)
 
     def _constant(self, tensor: TensorProto, base: str) -> str:
@@ -173,7 +173,7 @@ class Rewriting:
         """What nodes that compute the same have in common; None for random ones and those with graphs."""
         if node.domain not in _PURE_DOMAINS or next(subgraphs(node), None) is not None:
             return None
-        if self._draft.facets(node).random or self._draft.operators[node.domain, node.op_type] is None:
+        if self._draft.traits(node).random or self._draft.operators[node.domain, node.op_type] is None:
             return None
         if any(name in self._draft.fixed for name in node.output):
             return None
@@ -187,7 +187,7 @@ class Rewriting:
 
     def _reread(self, node: NodeProto) -> None:
         """Give a node constants to read in place of sizes, where every run has the same result with them."""
-        rereads = self._draft.facets(node).rereads
+        rereads = self._draft.traits(node).rereads
         found: Reread | None = said(rereads, node, self._types) if rereads is not None else None
         if found is None:
             return

@@ -195,10 +195,10 @@ class Tracer:
         """A constant size, or axes of operands, that decide the size of a result at an axis; None if not known."""
         op_type, domain, inputs, *_ = node
         if domain in ("", "ai.onnx") and axis < len(self.shape(node[3][0])):
-            facets = self.static._record.scope.operators.facets(op_type, domain)
-            if facets.in_place == "elements":
+            traits = self.static._record.scope.operators.traits(op_type, domain)
+            if traits.in_place == "elements":
                 return self._aligned(node, axis, wanted, range(len(inputs)))
-            rule, least = (Tracer._squeezed, 1) if facets.view == "whole" else _RULES.get(op_type, (None, 0))
+            rule, least = (Tracer._squeezed, 1) if traits.view == "whole" else _RULES.get(op_type, (None, 0))
             if rule is not None and len(inputs) >= least:
                 return rule(self, node, axis, wanted)
         index = node[3].index(name)

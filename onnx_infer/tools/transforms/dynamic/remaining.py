@@ -145,8 +145,8 @@ class Remaining:
 
     def _numbers(self, given: Trial) -> None:
         """The numbers on which sizes of results depend."""
-        facets = given.operator.rule.facets
-        if facets.view == "whole" or facets.reads == "nothing":
+        traits = given.operator.rule.traits
+        if traits.view == "whole" or traits.reads == "nothing":
             return  # its sizes have to fit the number of elements; a Shape has numbers of axes
         for number in given.numbers():
             larger = (1, number.value) if number.value in self._symbols else (1,)
@@ -178,7 +178,7 @@ class Remaining:
 
     def _apart(self, given: Trial, number: Number, effect: Effect, size: Dim | None) -> None:
         """A number that equals a traced size, on an axis that is not free, or that is new."""
-        is_drawn = is_size(number, effect) and given.operator.rule.facets.random
+        is_drawn = is_size(number, effect) and given.operator.rule.traits.random
         is_usual = number.value <= (1 if size in (None, 1) else _USUAL)
         if number.value in self._symbols and (is_drawn or (not is_usual and is_data(given, number))):
             self._of_symbol(number.name, number.value)
@@ -186,8 +186,8 @@ class Remaining:
     def _taken(self, given: Trial) -> None:
         """Sizes of other operands that a result has in place of a free size, as that of the grid of a GridSample."""
         data = dims_of(given.values[0] if given.values else None)
-        result, facets = given.shape(0) or (), given.operator.rule.facets
-        if facets.indices or facets.cost is not None or len(data) != len(result):
+        result, traits = given.shape(0) or (), given.operator.rule.traits
+        if traits.indices or traits.cost is not None or len(data) != len(result):
             return  # a product adds along the axis that it loses
         pairs = enumerate(zip(data, result, strict=True))
         taken = {
@@ -203,7 +203,7 @@ class Remaining:
     def _indices(self, given: Trial, scope: Scope) -> None:
         """Indices that are constants, on free axes and equal to a traced size on others."""
         names, data = self._node[2], dims_of(given.values[0]) if given.values else ()
-        for i in given.operator.rule.facets.indices:
+        for i in given.operator.rule.traits.indices:
             found = _elements(given, i, names[i], scope, self._tracer) if i < len(names) and names[i] else None
             if found is None or not data or not found.size:
                 continue
@@ -221,14 +221,14 @@ class Remaining:
 
     def _constants(self, given: Trial, scope: Scope) -> None:
         """Constants of a traced size that a program may have made: zeros, ones, or 0, 1, 2, ..."""
-        facets = given.operator.rule.facets
-        operands = self._node[2] if facets.view != "whole" else ()
-        for i, name in enumerate(operands if facets.cost is None else operands[:1]):  # the others are weights
+        traits = given.operator.rule.traits
+        operands = self._node[2] if traits.view != "whole" else ()
+        for i, name in enumerate(operands if traits.cost is None else operands[:1]):  # the others are weights
             value = given.values[i]
             if not isinstance(value, SymTensor) or scope.holder(name) is not self._main:
                 continue
             axes = [axis for axis, size in enumerate(value.shape or ()) if size != 1 and size in self._symbols]
-            is_shape = len(axes) == value.rank == 1 and value.dtype in INTEGER_RANGE and not facets.indices
+            is_shape = len(axes) == value.rank == 1 and value.dtype in INTEGER_RANGE and not traits.indices
             array = self._tracer.array(name) if axes and not (is_shape and value.dims[0] <= _MOST_AXES) else None
             for axis in axes:
                 if array is not None and pattern(array, axis, ()) is not None and given.effects_of_size(i, axis):

@@ -138,7 +138,7 @@ class Trial:
         The target of a Reshape has to fit the number of elements, and that of an Expand the sizes of the operand.
         """
         is_tied = any(statement.relation in EQUATING for statement in self.outcome.statements)
-        for number in self.numbers() if self.operator.rule.facets.view != "whole" and not is_tied else ():
+        for number in self.numbers() if self.operator.rule.traits.view != "whole" and not is_tied else ():
             effects = self.effects(number) if number.operand is not None else []
             if len({effect.axis for effect in effects}) == 1 and all(is_size(number, effect) for effect in effects):
                 yield from ((number, effect) for effect in effects)

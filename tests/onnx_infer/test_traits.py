@@ -20,10 +20,10 @@ from .texts import parsed
 PACKAGE = Path(onnx_infer.__file__).parent
 
 
-def operators_with(facet: str, value: Any = True) -> set[str]:
-    """The operators of the default domain of which some rule has this value of a facet."""
+def operators_with(trait: str, value: Any = True) -> set[str]:
+    """The operators of the default domain of which some rule has this value of a trait."""
     rules = [rule for domain, name, _ in registry.supported() for rule in registry.versions(domain, name)]
-    return {rule.name for rule in rules if not rule.domain and getattr(rule.facets, facet) == value}
+    return {rule.name for rule in rules if not rule.domain and getattr(rule.traits, trait) == value}
 
 
 TABLE = {
@@ -38,9 +38,9 @@ TABLE = {
 }
 
 
-@pytest.mark.parametrize(("facet", "value"), TABLE, ids=str)
-def test_facets(facet: str, value: Any) -> None:
-    assert operators_with(facet, value) == set(TABLE[facet, value].split())
+@pytest.mark.parametrize(("trait", "value"), TABLE, ids=str)
+def test_traits(trait: str, value: Any) -> None:
+    assert operators_with(trait, value) == set(TABLE[trait, value].split())
 
 
 TABLES_ELSEWHERE = {
