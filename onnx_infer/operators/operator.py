@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from onnx_infer.model.graph import Attributes
     from onnx_infer.operators.arguments import Parameter
-    from onnx_infer.operators.rule import Traits, Rule
+    from onnx_infer.operators.rule import Rule, Traits
     from onnx_infer.operators.schema import Schema
 
 # As loaded families do, operators stay when caches are emptied: they tell nothing of a model.

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from onnx_infer.model.graph import normal_domain
 from onnx_infer.operators.known_schemas import exists, record
-from onnx_infer.operators.rule import NO_TRAITS, Traits, Rule
+from onnx_infer.operators.rule import NO_TRAITS, Rule, Traits
 from symdim.algebra.caches import Cache
 
 if TYPE_CHECKING:
