@@ -10,25 +10,18 @@ Replacements multiply coefficients, round after round. The prover skips a replac
 from __future__ import annotations
 
 from symdim.algebra.constructors.arithmetic import MAX_TERMS, multiply
-from symdim.algebra.evaluate import parts_first, parts_of
-from symdim.algebra.expr import Expr, Extremum, FloorDiv
-from symdim.algebra.polynomials import EXTREMUM, terms_of
-from symdim.algebra.texts.written import is_nest, steps_of
+from symdim.algebra.polynomials import terms_of
+from symdim.algebra.texts.written import work_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from symdim.algebra.expr import Dim
+    from symdim.algebra.expr import Dim, Expr
 
 _WORDS = 64  # in one step
 _STEP = 20  # microseconds
 _BITS = 256
-_PAIR = 96  # for a pair of leaves
-_LEAVES = 16  # the most leaves that count
-_SUM = 256  # for a sum with a nest beside other terms, and a numerator with one: intervals see what terms share
-_DIVISION = 64  # for each term of a numerator and each term of the divisor: one is taken out of the other
-_ATOM = 16  # for each step of an atom that is no nest: its interval, and attempts to take it apart
 
 
 class OutOfBudget(Exception):  # noqa: N818
@@ -42,14 +35,14 @@ class TooLarge(OutOfBudget):
 class Budget:
     """The steps that are left of this budget, and of the larger budget that contains it."""
 
-    __slots__ = ("_nests", "bits", "steps", "within", "words")
+    __slots__ = ("_leaves", "bits", "steps", "within", "words")
 
     def __init__(self, steps: int, within: Budget | None = None) -> None:
         self.steps = steps
         self.words = 0  # spent since the last full step
         self.bits = _BITS  # the size of the largest number that a replacement may make
         self.within = within
-        self._nests: dict[Expr, int] = {}
+        self._leaves: dict[Expr, int] = {}
 
     def spend(self, steps: int = 1) -> None:
         """Take steps; raises `OutOfBudget` when none are left."""
@@ -67,7 +60,7 @@ class Budget:
 
     def build(self, node: Expr, times: int = 1) -> None:
         """Take the steps for making a node anew from other parts, in advance; raises `OutOfBudget`."""
-        self.work(times * _WORDS * work_of(node, self._nests) // _STEP)
+        self.work(times * _WORDS * work_of(node, self._leaves) // _STEP)
 
     def affords(self, nodes: Iterable[Expr], times: int = 1) -> bool:
         """Take the steps for making some nodes anew so many times; return whether there are so many."""
@@ -129,45 +122,3 @@ def bits_of(dim: Dim) -> int:
     """The bits of the largest number in a sum."""
     terms, const = terms_of(dim)
     return max([const.bit_length(), *[k.bit_length() for k in terms.values()]])
-
-
-# -- the work of constructors ------------------------------------------------------------------------------------------
-#
-# It is measured in microseconds of a usual machine, but computed from the expression alone. So a budget ends at the
-# same place on every machine, whatever the caches hold. Nearly all of it goes into nests: maxima, minima and divisions
-# of each other. The constructors compare pairs of their arguments, so a nest of 16 leaves takes some 25 milliseconds.
-
-
-def work_of(node: Expr, nests: dict[Expr, int]) -> int:
-    """The work to make a node from its parts. `nests` remembers the leaves of nests.
-
-    >>> from symdim import Var, maximum, minimum
-    >>> N, M = Var("N"), Var("M")
-    >>> [work_of(e, {}) for e in (N + M, N // 2, maximum(N, M), minimum(maximum(N, 3), 9))]
-    [2, 16, 128, 864]
-    """
-    if node._terms is None and isinstance(node, FloorDiv | Extremum):
-        if is_nest(node):
-            return _PAIR * _leaves_of(node, nests) ** 2
-        return _apart(node) + _SUM * len(_nested_in(node))
-    return steps_of(node) + (_SUM if node._terms and len(node._terms) > 1 and _nested_in(node) else 0)
-
-
-def _apart(atom: FloorDiv | Extremum) -> int:
-    """The work to make an atom that is no nest."""
-    n, d, *_ = [1 + len(terms_of(part)[0]) for part in atom._parts]
-    by_sum = isinstance(atom, FloorDiv) and isinstance(atom._parts[1], Expr)
-    return _DIVISION * n * d if by_sum else _ATOM * steps_of(atom)
-
-
-def _leaves_of(nest: Expr, known: dict[Expr, int]) -> int:
-    """The number of sums and numbers in a nest, at most `_LEAVES`."""
-    for node, inner in parts_first(nest, known, _nested_in):
-        alone = len(node._parts) - len(inner) if isinstance(node, FloorDiv | Extremum) and node._terms is None else 0
-        known[node] = min(max(1, alone + sum([known[part] for part in inner])), _LEAVES)
-    return known[nest]
-
-
-def _nested_in(node: Expr) -> list[Expr]:
-    """The parts of a node that are nests, or sums and products with nests in them."""
-    return [p for p in parts_of(node) if any(u._flags & EXTREMUM for u in ([p] if p._terms is None else p._terms))]
