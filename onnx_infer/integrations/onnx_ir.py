@@ -110,9 +110,9 @@ def infer_shapes(
     `onnx_infer.infer_shapes`. Raises `ArgumentError` for a model that onnx_ir cannot copy.
     """
     target = model if in_place else copied(model)
-    found = infer(target, **options)
-    check(found.diagnostics, check_type, strict_mode)
-    return found.apply(target)
+    result = infer(target, **options)
+    check(result.diagnostics, check_type, strict_mode)
+    return result.apply(target)
 
 
 def infer_symbolic_shapes(
@@ -123,9 +123,9 @@ def infer_symbolic_shapes(
     adopt_declared_symbols: bool = True,
 ) -> ir.Model:
     """Infer in place and return the model. With `warn_on_missing` operators without a rule are logged as warnings."""
-    found = infer(model, policy=policy, adopt_declared_symbols=adopt_declared_symbols)
-    log(found.diagnostics, warn_on_missing)
-    return found.apply(model)
+    result = infer(model, policy=policy, adopt_declared_symbols=adopt_declared_symbols)
+    log(result.diagnostics, warn_on_missing)
+    return result.apply(model)
 
 
 class SymbolicShapeInferencePass(ir.passes.InPlacePass):  # type: ignore[misc]
@@ -144,9 +144,9 @@ class SymbolicShapeInferencePass(ir.passes.InPlacePass):  # type: ignore[misc]
 
     def call(self, model: ir.Model) -> ir.passes.PassResult:
         """Infer, and write the types into the model."""
-        found = infer(model, **self.options)
-        found.apply(model)
-        return ir.passes.PassResult(model, found.modified)
+        result = infer(model, **self.options)
+        result.apply(model)
+        return ir.passes.PassResult(model, result.modified)
 
 
 def rename_symbols(model: ir.Model, names: Mapping[str, str]) -> ir.Model:
@@ -186,8 +186,8 @@ def write_model(front: OnnxIRFrontEnd, engine: Record, inputs: Mapping[str, tupl
         if isinstance(graph.handle, ir.Graph) and not types_stay:  # not the body of an operator's schema
             scope.touch(graph.literals)
             in_body = id(graph.handle) in bodies
-            found = scope if scope is engine.scope else former.values(scope)
-            modified |= _write_graph(graph.handle, names, found, in_body)
+            types = scope if scope is engine.scope else former.values(scope)
+            modified |= _write_graph(graph.handle, names, types, in_body)
     for value in front.model.graph.inputs:
         sizes = inputs.get(names[value])
         if sizes is not None:
@@ -195,12 +195,12 @@ def write_model(front: OnnxIRFrontEnd, engine: Record, inputs: Mapping[str, tupl
     return modified
 
 
-def _write_graph(graph: ir.Graph, names: ValueNames, found: Mapping[str, Value], in_body: bool) -> bool:
+def _write_graph(graph: ir.Graph, names: ValueNames, types: Mapping[str, Value], in_body: bool) -> bool:
     """Write the types of the nodes' outputs and of inputs without a type; in the body of a function, of all inputs."""
     modified = False
     inputs = [v for v in graph.inputs if in_body or (v.type is None and v.shape is None)]
     for value in chain(inputs, given_values(graph)):
-        known = found.get(names[value])
+        known = types.get(names[value])
         if known is not None and type_field(known):  # what is not known stays
             modified |= _set(value, ir_type(known), ir_sizes(known))
             if (elements := ir_elements(known)) is not None:

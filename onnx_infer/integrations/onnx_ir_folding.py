@@ -94,27 +94,27 @@ class FoldPass(ir.passes.FunctionalPass):  # type: ignore[misc]
         tensors = _set_aside(copy)
         proto = ir.to_proto(copy)
         folded = fold(proto, keep_guards=self.keep_guards, **self.facts)
-        found = ir.from_proto(folded)
-        for graph in found.graphs():
+        result = ir.from_proto(folded)
+        for graph in result.graphs():
             for value in graph.initializers.values():
                 if isinstance(value.const_value, ir.ExternalTensor):
                     value.const_value = tensors[value.const_value.location]
-        return ir.passes.PassResult(found, folded != proto)
+        return ir.passes.PassResult(result, folded != proto)
 
 
 def _set_aside(model: ir.Model) -> dict[str, ir.TensorProtocol]:
     """Replace the large initializers of a model by references; return the tensors by reference."""
-    found: dict[str, ir.TensorProtocol] = {}
+    tensors: dict[str, ir.TensorProtocol] = {}
     for graph in model.graphs():
         for value in graph.initializers.values():
             tensor = value.const_value
             if tensor is not None and _is_large(tensor):
-                location = str(len(found))
-                found[location] = tensor
+                location = str(len(tensors))
+                tensors[location] = tensor
                 value.const_value = ir.ExternalTensor(
                     location, 0, tensor.nbytes, tensor.dtype, shape=tensor.shape, name=value.name
                 )
-    return found
+    return tensors
 
 
 def _is_large(tensor: ir.TensorProtocol) -> bool:

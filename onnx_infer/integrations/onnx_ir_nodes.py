@@ -80,12 +80,12 @@ def infer_node_outputs(
         inference.declare(v for v in node.inputs if v is not None)
     else:
         inference = NodeInference.of(model, opset_imports=opset_imports)
-    return [_without_made(found) for found in inference.infer(node)]
+    return [_without_made(inferred) for inferred in inference.infer(node)]
 
 
-def _without_made(found: Inferred) -> Inferred:
+def _without_made(inferred: Inferred) -> Inferred:
     """The same without the names that inference gives: another call gives them again."""
-    kind, shape, elements = found
+    kind, shape, elements = inferred
     if shape is not None:
         shape = ir.Shape([d if isinstance(d, int) or not generated(d.value or "") else None for d in shape])
     if elements is not None and any(not isinstance(x, int) and generated(x.value or "") for x in elements):
@@ -150,11 +150,11 @@ class NodeInference:
             names[output] = "" if is_left_out else self._nodes.name(output.name or f"output {i}")
         if inner or functions:
             names = ValueNames((*inner, *(f.graph for f in functions)), names)
-        found = self._results(node, known, names, functions)
+        results = self._results(node, known, names, functions)
         told = []
         for output in node.outputs:
             name = names[output]
-            value = found.get(name) if name else None
+            value = results.get(name) if name else None
             self._known[output] = self._nodes.known(name, value, ())
             told.append(Inferred(ir_type(value), _shape(value), ir_elements(value)))
         return told
@@ -191,9 +191,9 @@ class NodeInference:
         if literals:
             return {name: load(constants[name].value) for name in literals}
         opsets, values = self._opsets_of(node), tuple([None if v is None else known[v].value for v in node.inputs])
-        found = self._nodes.remembered(view[0], opsets, values)
-        if found is not None:
-            return dict(zip(view[0][3], found, strict=False))
+        outputs = self._nodes.remembered(view[0], opsets, values)
+        if outputs is not None:
+            return dict(zip(view[0][3], outputs, strict=False))
 
         def model(symbols: Symbols) -> Model:
             reader = Reader(symbols, False, names, {})
@@ -219,26 +219,26 @@ class NodeInference:
                 known = self._known[value] = known._replace(seen=seen)
                 return known
         name = self._nodes.name(value.name or "value")
-        found = self._read(value) if tensor is None else load(tensor, long=True)
-        known = self._known[value] = self._nodes.known(name, found, seen)
+        described = self._read(value) if tensor is None else load(tensor, long=True)
+        known = self._known[value] = self._nodes.known(name, described, seen)
         return known
 
     def _read(self, value: ir.Value) -> Value | None:
         """The value that the type, the shape and the kept elements of an `ir.Value` describe."""
         is_input = self._graph is None or (value.is_graph_input() and value.graph is self._graph)
         read = partial(self._nodes.size, low=int(is_input))
-        found = typed(value.type, None if value.shape is None else declared_sizes(value), read)
+        tensor = typed(value.type, None if value.shape is None else declared_sizes(value), read)
         elements = value.meta.get("symbolic_value")
-        if isinstance(elements, list) and isinstance(found, SymTensor) and found.shape in ((), (len(elements),)):
+        if isinstance(elements, list) and isinstance(tensor, SymTensor) and tensor.shape in ((), (len(elements),)):
             data = [x if isinstance(x, int) else self._nodes.element(getattr(x, "value", None)) for x in elements]
-            return SymTensor(found.dtype, found.shape, data)
-        return found
+            return SymTensor(tensor.dtype, tensor.shape, data)
+        return tensor
 
     def _opsets_of(self, node: ir.Node) -> dict[str, int]:
         """domain -> version. A graph inside of another one need not have imports."""
         holders = (node.graph, self._graph)
-        found = self._opsets or next((h.opset_imports for h in holders if h is not None and h.opset_imports), {})
-        opsets = {normal_domain(text(domain)): version for domain, version in found.items() if version is not None}
+        imports = self._opsets or next((h.opset_imports for h in holders if h is not None and h.opset_imports), {})
+        opsets = {normal_domain(text(domain)): version for domain, version in imports.items() if version is not None}
         if node.version is not None:
             opsets.setdefault(normal_domain(text(node.domain)), node.version)
         return opsets
@@ -247,7 +247,7 @@ class NodeInference:
         """The functions that a node may call, with those called in their bodies and in subgraphs."""
         if not self._functions:
             return []
-        found: dict[Any, ir.Function] = {}
+        called: dict[Any, ir.Function] = {}
         pending = [node]
         while pending:
             node = pending.pop()
@@ -255,10 +255,10 @@ class NodeInference:
                 pending += graph
             key = node.op_identifier()
             function = self._functions.get(key)
-            if function is not None and key not in found:
-                found[key] = function
+            if function is not None and key not in called:
+                called[key] = function
                 pending += function
-        return list(found.values())
+        return list(called.values())
 
 
 def _shape(value: Value | None) -> ir.Shape | None:

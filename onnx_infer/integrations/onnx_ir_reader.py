@@ -113,10 +113,10 @@ def read_attributes(attributes: Any) -> Attributes:
         values = {text(a.name): attribute_value(a) for a in attributes if not a.ref_attr_name}
         return Attributes(values, references or None, any(a.type in GRAPHS for a in attributes))
     key = tuple([(a.name, a.type, a.value if a.type in _HASHABLE else attribute_value(a)) for a in attributes])
-    found: Attributes | None = _interned.get(key)
-    if found is None:
-        found = _interned[key] = Attributes({text(a.name): attribute_value(a) for a in attributes})
-    return found
+    read: Attributes | None = _interned.get(key)
+    if read is None:
+        read = _interned[key] = Attributes({text(a.name): attribute_value(a) for a in attributes})
+    return read
 
 
 def attribute_value(attribute: ir.Attr) -> Any:
@@ -227,15 +227,15 @@ class Reader:
         names, constants = self.names, self._constants(graph)
         defaults = {names[v]: (self.declared(v), constants[names[v]]) for v in graph.inputs if names[v] in constants}
         # see `onnx_infer.protobuf.reading.GraphReader.graph`
-        given = [(names[v], v) for v in graph.inputs if not (self.all_constant and names[v] in constants)]
-        for name, _ in given:
+        values = [(names[v], v) for v in graph.inputs if not (self.all_constant and names[v] in constants)]
+        for name, _ in values:
             constants.pop(name, None)
-        inputs = [(name, self.type(name, v) if is_main else self.declared(v)) for name, v in given]
+        inputs = [(name, self.type(name, v) if is_main else self.declared(v)) for name, v in values]
         declared: dict[str, Value] = {}
         for value in chain(given_values(graph), graph.outputs):
-            found = self.declared(value)
-            if found is not None:
-                declared[names[value]] = found
+            kind = self.declared(value)
+            if kind is not None:
+                declared[names[value]] = kind
         return self._view(graph, inputs, constants, declared)._replace(defaults=defaults)
 
     def function(self, function: ir.Function) -> Function:

@@ -70,9 +70,9 @@ class _Inference:
             def view(symbols: Symbols) -> Model:
                 return model_of_node(proto, list(inputs.items()), constants, opsets, GraphReader(symbols, False), {})
 
-            found = self._nodes.walk(view).scope
+            inferred = self._nodes.walk(view).scope
             for field, var in outputs.items():
-                made = self._nodes.known(names[field], found.get(names[field]), None)
+                made = self._nodes.known(names[field], inferred.get(names[field]), None)
                 wire = type_bytes(made.value)
                 kind = Type._from_onnx(onnx.TypeProto.FromString(wire)) if wire else None
                 self._known[var] = made._replace(seen=kind)

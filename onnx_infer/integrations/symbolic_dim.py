@@ -244,8 +244,8 @@ class SymbolicDim(ir.SymbolicDim):  # type: ignore[misc]
         if value is None:
             return self
         sizes = {name: int(bindings[name]) for name in _names_in(value) if name in bindings}
-        found = _substituted(value, sizes)
-        return found if isinstance(found, int) else _computed(self, found)
+        substituted = _substituted(value, sizes)
+        return substituted if isinstance(substituted, int) else _computed(self, substituted)
 
     def free_symbols(self) -> frozenset[str]:
         """The names in the text."""

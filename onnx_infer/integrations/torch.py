@@ -55,9 +55,9 @@ def facts(program: Any, model: Any = None) -> SizeFacts:
         for pair in (zip(sizes, others, strict=True) if len(sizes) == len(others) else ())
     )
     ranges = [Range.of(size, ends.lower, ends.upper) for size, ends in exported.range_constraints.items()]
-    found, _ = stated(ranges, symbols)
-    relations = [f"{guard.left} {SIGNS[guard.relation]} {guard.right}" for guard in found.guards]
-    return {"bounds": dict(found.bounds), "assume": relations}
+    statements, _ = stated(ranges, symbols)
+    relations = [f"{guard.left} {SIGNS[guard.relation]} {guard.right}" for guard in statements.guards]
+    return {"bounds": dict(statements.bounds), "assume": relations}
 
 
 # -- the symbols of the model -----------------------------------------------------------------------------------------

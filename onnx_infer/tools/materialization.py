@@ -46,8 +46,8 @@ def literal_tensor(node: NodeProto) -> TensorProto | None:
     kind, field, dtype = _LITERALS.get(attribute.name, (None, "", None))
     if kind is None or attribute.ref_attr_name or kind_of(attribute) != kind:
         return None
-    found: Any = getattr(attribute, field)
-    return found if dtype is None else numpy_helper.from_array(np.array(found, dtype))
+    content: Any = getattr(attribute, field)
+    return content if dtype is None else numpy_helper.from_array(np.array(content, dtype))
 
 
 def array_of(tensor: TensorProto) -> NDArray[Any] | None:

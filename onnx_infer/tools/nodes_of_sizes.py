@@ -42,11 +42,11 @@ def unreadable(size: Dim, sources: Sources) -> list[Var]:
 
 def _readable(size: Dim, sources: Sources, field: str) -> Dim:
     """The size as an expression of readable sizes."""
-    found = sources.over_sources(size)
-    require_exact(found, "materialize", field, sources.values)
+    readable = sources.over_sources(size)
+    require_exact(readable, "materialize", field, sources.values)
     for symbol in unreadable(size, sources):
         raise UnsupportedDynamicShape("materialize", field, "unknown", f"{symbol.name} of {size} cannot be read")
-    return found
+    return readable
 
 
 def require_held(elements: Iterable[Element], dtype: int) -> None:
@@ -144,12 +144,12 @@ class SizeNodes:
 
     def constant(self, *values: int, dtype: int = dt.INT64) -> str:
         """The name of a constant vector. Raises `ValueError` for numbers that its element type cannot hold."""
-        found = self._constants.get((dtype, values))
-        if found is None:
+        name = self._constants.get((dtype, values))
+        if name is None:
             require_held(values, dtype)
-            found = self._constants[dtype, values] = self.names.new("_".join(map(str, values)) or "empty")
-            self.initializers.append(helper.make_tensor(found, dtype, (len(values),), values))
-        return found
+            name = self._constants[dtype, values] = self.names.new("_".join(map(str, values)) or "empty")
+            self.initializers.append(helper.make_tensor(name, dtype, (len(values),), values))
+        return name
 
     def node(self, op_type: str, *inputs: str, **attributes: Any) -> str:
         """The name of a new node and of its output."""

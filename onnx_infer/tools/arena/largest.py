@@ -110,7 +110,7 @@ class _Search:
     def result(self) -> LargestSize:
         size, at_most = self._search(self._peak_bytes)
         _, shared = self._search(self._shared_bytes)
-        return self._found(size, max(at_most, shared))
+        return self._answer(size, max(at_most, shared))
 
     def _search(self, bytes_of: Callable[[Mapping[str, int]], int]) -> tuple[int | None, int]:
         """The largest size that fits, and the largest that is not excluded, by this measure of the live bytes."""
@@ -142,7 +142,7 @@ class _Search:
         sizes = [counts[storage.root] for storage in self.storages if storage.root in counts]
         return kept + live_peak(spans, sizes)
 
-    def _found(self, size: int | None, at_most: int) -> LargestSize:
+    def _answer(self, size: int | None, at_most: int) -> LargestSize:
         peak = None if size is None else self.memory.peak_of(self._counts(size))
         reason = ""
         if size is not None:

@@ -105,15 +105,15 @@ class ArenaPlan:
     def buffers(self) -> tuple[Buffer, ...]:
         """The places of all values in the arena, in the order of their births."""
         number = {storage.root: i for i, storage in enumerate(self.storages)}
-        found = []
+        buffers = []
         for name, (root, start, kind) in self._places.items():
             storage = self.storages[number[root]]
             below = tuple(self.storages[i].root for i in storage.below)
             offset = None if storage.offset is None else storage.offset + start
-            found.append(
+            buffers.append(
                 Buffer(name, root, kind, self._sizes[name], offset, self._first[name], self._last[name], below)
             )
-        return tuple(found)
+        return tuple(buffers)
 
     @cached_property
     def size(self) -> Dim | None:
@@ -132,8 +132,8 @@ class ArenaPlan:
     def lower_bound(self) -> Dim:
         """The most bytes of storages that are needed at one step. No placement of these storages needs less."""
         sizes = [ceildiv(self._sizes[storage.root], self.align) * self.align for storage in self.storages]
-        found = dict.fromkeys(live_totals(self._spans, sizes))
-        return maximum(*found) if found else 0
+        totals = dict.fromkeys(live_totals(self._spans, sizes))
+        return maximum(*totals) if totals else 0
 
     @property
     def _spans(self) -> list[tuple[int, int]]:
@@ -230,35 +230,35 @@ class ArenaPlan:
     def _all_below(self) -> list[int]:
         """For each storage all that lie below it, directly or through others, as bits. PlanError if one does not."""
         storages, ends = self.storages, [self.end(storage) for storage in self.storages]
-        found: dict[int, int] = {}
+        lower: dict[int, int] = {}
         for start in range(len(storages)):
             path = [start]
             while path:
                 block = path[-1]
                 storage = storages[block]
                 under = (*storage.below, *storage.covered)
-                missing = next((x for x in under if x not in found), None)
+                missing = next((x for x in under if x not in lower), None)
                 if missing is not None:
                     if missing in path:
                         raise PlanError(f"{storage.root!r} lies below itself")
                     path.append(missing)
                     continue
                 path.pop()
-                found[block] = 0
+                lower[block] = 0
                 for x in under:
-                    found[block] |= found[x] | 1 << x
+                    lower[block] |= lower[x] | 1 << x
                 for x in storage.covered:
                     if not any(_is_higher(ends[y], ends[x]) for y in storage.below):
                         raise PlanError(f"the end of {storages[x].root!r} may be above the offset of {storage.root!r}")
-        return [found[i] for i in range(len(storages))]
+        return [lower[i] for i in range(len(storages))]
 
     def _needed_after(self) -> list[set[str]]:
         """For each step the values in the arena that a later step reads, or that are outputs of the model."""
-        needed, found = self._places.keys() & self.outputs, list[set[str]]()
+        needed, needed_after = self._places.keys() & self.outputs, list[set[str]]()
         for step in reversed(self.steps):
-            found.append(set(needed))
+            needed_after.append(set(needed))
             needed |= self._places.keys() & step.reads
-        return found[::-1]
+        return needed_after[::-1]
 
 
 class Verified(NamedTuple):
@@ -281,7 +281,7 @@ def _is_higher(end: Dim | None, other: Dim | None) -> bool:
 def _entries(plan: ArenaPlan) -> dict[str, dict[str, str]]:
     """The entries of each value in the arena. Only the root of a buffer says what lies below."""
     numbers = {storage.root: number for number, storage in enumerate(plan.storages)}
-    found = {}
+    entries_of = {}
     for buffer in plan.buffers:
         number = numbers[buffer.root]
         facts = {
@@ -293,8 +293,8 @@ def _entries(plan: ArenaPlan) -> dict[str, dict[str, str]]:
             entries["offset"] = offset
         if buffer.root == buffer.value:
             entries["below"] = " ".join(map(str, plan.storages[number].below))
-        found[buffer.value] = entries
-    return found
+        entries_of[buffer.value] = entries
+    return entries_of
 
 
 def _write(properties: Any, entries: Mapping[str, str]) -> None:

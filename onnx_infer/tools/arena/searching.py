@@ -96,8 +96,8 @@ def best_layout(spans: Sequence[tuple[int, int]], samples: Sequence[Sequence[int
     ordered = sorted((Order(search.loss(tops), order) for order, tops in starts), key=lambda start: start.loss)
     best = ordered[0]
     for start in ordered:
-        found, used = search.improved(start, effort)
-        best = min(best, found, key=lambda order: order.loss)
+        improved, used = search.improved(start, effort)
+        best = min(best, improved, key=lambda order: order.loss)
         effort -= used
         if effort <= 0 or best.loss[0] <= _CLOSE:
             break
@@ -160,14 +160,14 @@ class _Search:
             chain = self._chain(offsets[:, worst], self.stacks.sizes[:, worst], rank)
             block = min(chain, key=lambda x: (moved.get(x, -1), -self.stacks.sizes[x, worst]))
             moved[block] = attempt
-            found = self._elsewhere(block, blocks, rank)
+            other = self._elsewhere(block, blocks, rank)
             idle += 1
-            if found is None or found.loss[0] > max(_DETOUR * best.loss[0], self.loss(tops)[0]):
+            if other is None or other.loss[0] > max(_DETOUR * best.loss[0], self.loss(tops)[0]):
                 continue
-            blocks = found.blocks
+            blocks = other.blocks
             offsets, tops = self.stacks.laid(blocks)
-            if found.loss < best.loss:
-                best, idle = found, 0
+            if other.loss < best.loss:
+                best, idle = other, 0
         return best, effort
 
     def _by_offset(self, blocks: Sequence[int], offsets: Integers) -> tuple[list[int], Integers]:

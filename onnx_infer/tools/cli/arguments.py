@@ -124,9 +124,9 @@ def _onnx() -> str:
     if spec is None or spec.origin is None:
         return "no onnx"
     beside = os.listdir(os.path.dirname(os.path.dirname(spec.origin)))
-    found = [name for name in beside if name.startswith("onnx-") and name.endswith(".dist-info")]
-    if len(found) == 1:
-        return f"onnx {found[0].removeprefix('onnx-').removesuffix('.dist-info')}"
+    metadata = [name for name in beside if name.startswith("onnx-") and name.endswith(".dist-info")]
+    if len(metadata) == 1:
+        return f"onnx {metadata[0].removeprefix('onnx-').removesuffix('.dist-info')}"
     from importlib.metadata import PackageNotFoundError, version
 
     try:

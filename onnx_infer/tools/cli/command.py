@@ -112,19 +112,19 @@ def _applied(result: InferenceResult, model: ModelProto, options: Namespace) -> 
 
 def _failures(result: InferenceResult, fail_on: list[str]) -> list[str]:
     """What `--fail-on` finds, a line for each kind."""
-    found = []
+    lines = []
     if "unknown" in fail_on:
         counts = Rows(result).counts
         if unknown := counts["values"] - counts["exact"]:
-            found.append(f"error (--fail-on unknown): {unknown} of {counts['values']} values are not exact")
+            lines.append(f"error (--fail-on unknown): {unknown} of {counts['values']} values are not exact")
     if "guards" in fail_on and result.guards:
         others = f" and {len(result.guards) - 1} more" if len(result.guards) > 1 else ""
-        found.append(f"error (--fail-on guards): the model requires {result.guards[0]}{others}")
-    return found
+        lines.append(f"error (--fail-on guards): the model requires {result.guards[0]}{others}")
+    return lines
 
 
 def _end(text: str, options: Namespace, target: str | None, is_well: bool) -> int:
-    """Show what the call found, with --quiet only if not all is well; returns the exit code."""
+    """Show the result of the call, with --quiet only if not all is well; returns the exit code."""
     if not (options.quiet and is_well):
         _show(text, options, target)
     return OK if is_well else MODEL_ERRORS
@@ -175,14 +175,14 @@ def _lint(model: ModelProto, options: Namespace) -> int:
 
     path = None if options.model in (None, STANDARD) else options.model
     is_changed = any(getattr(options, option) for option in _CHANGES)
-    found = lint(model if path is None or is_changed else path, path)
+    findings = lint(model if path is None or is_changed else path, path)
     if options.json:
-        fields = [{**f._asdict(), "problem": f.problem, "cure": f.cure} for f in found]
-        text = json.dumps({**head_json(), "findings": fields, "unseen": found.unseen}, indent=1)
+        fields = [{**f._asdict(), "problem": f.problem, "cure": f.cure} for f in findings]
+        text = json.dumps({**head_json(), "findings": fields, "unseen": findings.unseen}, indent=1)
     else:
-        lines = [*map(str, found), *(f"not checked: {what}" for what in found.unseen)]
+        lines = [*map(str, findings), *(f"not checked: {what}" for what in findings.unseen)]
         text = "\n".join(lines) or NOTHING_FOUND
-    return _end(text, options, None, not (found or found.unseen))
+    return _end(text, options, None, not (findings or findings.unseen))
 
 
 def _has_plans(options: Namespace) -> bool:

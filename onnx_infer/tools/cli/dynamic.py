@@ -74,7 +74,7 @@ def _each(model: ModelProto, name: str, axis: int, symbol: str) -> list[tuple[st
     if not numbers:
         raise WrongCall(f"--dynamic *:{axis}: no input has a number at axis {axis}")
     first = next(iter(numbers.values()))
-    return [(found, axis, symbol) for found, number in numbers.items() if number == first]
+    return [(other, axis, symbol) for other, number in numbers.items() if number == first]
 
 
 def report(made: Dynamic, options: Namespace, limit: int | None, width: int | None) -> str:
@@ -115,7 +115,7 @@ def is_done(made: Dynamic) -> bool:
     return made.is_free and (made.applied or not made.changes)
 
 
-def alike(found: Sequence[Change | Pin]) -> list[str]:
+def alike(steps: Sequence[Change | Pin]) -> list[str]:
     """A line for each change or pin, one for those that differ only in the numbers in their names.
 
     >>> from onnx_infer.tools.transforms.dynamic.pinned import Pin
@@ -124,7 +124,7 @@ def alike(found: Sequence[Change | Pin]) -> list[str]:
       Expand '/layers.0/Expand': the size 1; a new export (the same in 4 layers)
     """
     groups: dict[str, list[Change | Pin]] = {}
-    for each in found:
+    for each in steps:
         key = re.sub("'[^']*'", lambda name: re.sub(r"\d+", "#", name[0]), str(each))
         groups.setdefault(key, []).append(each)
     lines = []
@@ -147,10 +147,10 @@ def grouped(doubts: Iterable[Doubt]) -> list[str]:
         before, number, after = re.split(r"(-?\d+)", doubt.what, maxsplit=1)
         groups.setdefault((doubt.operator, before, after), []).append((int(number), doubt))
     lines = []
-    for (operator, before, after), found in groups.items():
-        nodes = list(dict.fromkeys(doubt.node for _, doubt in found))
+    for (operator, before, after), members in groups.items():
+        nodes = list(dict.fromkeys(doubt.node for _, doubt in members))
         others = f" and {len(nodes) - 1} other{'s' * (len(nodes) > 2)}" if len(nodes) > 1 else ""
-        lines.append(f"  {operator} '{nodes[0]}'{others}: {before}{_listed(sorted({n for n, _ in found}))}{after}")
+        lines.append(f"  {operator} '{nodes[0]}'{others}: {before}{_listed(sorted({n for n, _ in members}))}{after}")
     return lines
 
 

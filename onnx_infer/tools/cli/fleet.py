@@ -1,4 +1,4 @@
-"""A call for many models: `onnx-infer models/ --jobs 4`, with `--json-lines out.jsonl` to keep what was found."""
+"""A call for many models: `onnx-infer models/ --jobs 4`, with `--json-lines out.jsonl` to keep the results."""
 
 from __future__ import annotations
 
@@ -48,17 +48,17 @@ def run(options: Namespace) -> int:
         progress.clear()
     if not totals.models:
         raise WrongCall(f"{', '.join(options.models)}: has no .onnx file, so nothing was checked")
-    found = findings(totals, options.fail_on)
+    wrong = findings(totals, options.fail_on)
     if options.format == "github":
-        for what in found:
+        for what in wrong:
             show(annotation(what.path, what.status, what.told), sys.stdout)
         if not options.quiet:
             show(summary(totals, options.json_lines), sys.stdout)
     elif not options.quiet:
-        show(summary(totals, options.json_lines, found, None if options.all else _MOST_LOST), sys.stdout)
-    elif found:
-        show("\n".join(map(str, found)), sys.stdout)
-    return MODEL_ERRORS if found else OK
+        show(summary(totals, options.json_lines, wrong, None if options.all else _MOST_LOST), sys.stdout)
+    elif wrong:
+        show("\n".join(map(str, wrong)), sys.stdout)
+    return MODEL_ERRORS if wrong else OK
 
 
 class Finding(NamedTuple):
@@ -75,9 +75,9 @@ class Finding(NamedTuple):
 def findings(totals: Totals, fail_on: Sequence[str] = ()) -> list[Finding]:
     """What is wrong with each model that has another status than ok, and what `--fail-on` finds."""
     lines = sorted(totals.lines.items())
-    found = sorted(Finding(line.status, path, line.told) for path, line in lines if line.status != "ok")
+    wrong = sorted(Finding(line.status, path, line.told) for path, line in lines if line.status != "ok")
     if "unknown" in fail_on:
-        found += [
+        wrong += [
             Finding("unknown", path, f"{line.inexact} of {line.values} values are not exact")
             for path, line in lines
             if line.inexact
@@ -86,11 +86,11 @@ def findings(totals: Totals, fail_on: Sequence[str] = ()) -> list[Finding]:
         for path, line in lines:
             if line.guards:
                 others = f" and {line.guards - 1} more" if line.guards > 1 else ""
-                found.append(Finding("guards", path, f"the model requires {line.guard}{others}"))
-    return found
+                wrong.append(Finding("guards", path, f"the model requires {line.guard}{others}"))
+    return wrong
 
 
-def summary(totals: Totals, target: str | None, found: Sequence[object] = (), most: int | None = _MOST_LOST) -> str:
+def summary(totals: Totals, target: str | None, wrong: Sequence[object] = (), most: int | None = _MOST_LOST) -> str:
     """How many models have which status, how long it took, and the first models that are not as they should be.
 
     >>> counts = {"ok": 3, "crashed": 1}
@@ -108,9 +108,9 @@ def summary(totals: Totals, target: str | None, found: Sequence[object] = (), mo
     lines = [
         f"{totals.models} models: {', '.join(f'{count} {_SHOWN.get(status, status)}' for status, count in counts)}"
     ]
-    lines += [f"  {line}" for line in found[:most]]
-    if most is not None and len(found) > most:
-        lines.append(f"  and {len(found) - most} more{f', in {target}' if target else ' (--all)'}")
+    lines += [f"  {line}" for line in wrong[:most]]
+    if most is not None and len(wrong) > most:
+        lines.append(f"  and {len(wrong) - most} more{f', in {target}' if target else ' (--all)'}")
     if not new:
         taken = (
             f"all {totals.models} results were taken from {target}: no model has changed; use --force to run them again"

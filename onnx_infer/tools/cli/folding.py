@@ -114,14 +114,14 @@ def check(source: str, target: str, result: InferenceResult) -> tuple[str, bool]
 def _sizes(result: InferenceResult) -> Iterator[dict[str | Var, int]]:
     """Usual sizes of the symbols, the next larger ones, small ones."""
     symbols = content_of(result, values=False).symbols
-    given = [symbol for symbol in symbols if not symbol.optional]
+    required = [symbol for symbol in symbols if not symbol.optional]
     usual = {
         s.name: size for s, size in zip(symbols, start_sizes(result, symbols, {}), strict=True) if size is not None
     }
     tried: list[dict[str | Var, int]] = []
     for most, more in ((16, 0), (16, 1), (1 << 30, 0)):
         sizes: dict[str | Var, int] = {}
-        for symbol in given:
+        for symbol in required:
             low, high = symbol.variable.bounds()
             size = max(min(usual.get(symbol.name, 1), most) + more, low or 0)
             sizes[symbol.name] = size if high is None else min(size, high)

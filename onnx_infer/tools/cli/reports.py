@@ -128,10 +128,10 @@ def difference(
     from onnx_infer.tools.comparison.report import differences_json, differences_text
 
     paths = [None if path == STANDARD else path for path in (options.model, options.diff)]
-    found = first.compare(second, (paths[0], paths[1]))
+    comparison = first.compare(second, (paths[0], paths[1]))
     if options.json:
-        return json.dumps(differences_json(found), indent=1), not found.is_equal
-    return differences_text(found, limit, width), not found.is_equal
+        return json.dumps(differences_json(comparison), indent=1), not comparison.is_equal
+    return differences_text(comparison, limit, width), not comparison.is_equal
 
 
 def emitted(result: InferenceResult, options: Namespace) -> str:

@@ -16,12 +16,12 @@ def byte_count(text: str) -> int:
     >>> byte_count("8GB"), byte_count("1.5KiB"), byte_count("4096")
     (8000000000, 1536, 4096)
     """
-    found = re.fullmatch(r"([0-9]{1,20})(?:\.([0-9]{1,9}))? ?([A-Za-z]*)", text)
+    match = re.fullmatch(r"([0-9]{1,20})(?:\.([0-9]{1,9}))? ?([A-Za-z]*)", text)
     units = {unit.lower(): factor for unit, factor in _UNITS.items()}
-    if found is None or found[3].lower() not in units:
+    if match is None or match[3].lower() not in units:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of bytes, such as 8GB, 512MiB or 4096")
-    whole, part = int(found[1]), found[2] or "0"
-    factor, tenths = units[found[3].lower()], int(10 ** len(part))
+    whole, part = int(match[1]), match[2] or "0"
+    factor, tenths = units[match[3].lower()], int(10 ** len(part))
     return whole * factor + int(part) * factor // tenths
 
 
@@ -105,10 +105,10 @@ def sizes(text: str) -> dict[str, int]:
     {'batch': 8, 'seq': 512}
     """
     pairs = [part.rpartition("=") for part in text.split(",")]
-    found = {name.strip(): int(size) for name, _, size in pairs if name and re.fullmatch(" *[0-9]{1,19} *", size)}
-    if len(found) < len(pairs):
+    sizes = {name.strip(): int(size) for name, _, size in pairs if name and re.fullmatch(" *[0-9]{1,19} *", size)}
+    if len(sizes) < len(pairs):
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=SIZE,..., such as batch=8,seq=512")
-    return found
+    return sizes
 
 
 def identifier(text: str) -> str:
@@ -167,9 +167,9 @@ def input_value(text: str) -> tuple[str, Any]:
 
     name, _, value = text.rpartition("=")
     try:
-        found = json.loads(value)
+        data = json.loads(value)
     except ValueError:
-        found = None
-    if not name or not isinstance(found, (int, float, list)):
+        data = None
+    if not name or not isinstance(data, (int, float, list)):
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form INPUT=VALUE, such as sr=16000")
-    return name, found
+    return name, data

@@ -95,10 +95,10 @@ def compare(first: Inferred, second: Inferred, paths: Paths = (None, None)) -> C
     >>> text = '''<ir_version: 8, opset_import: ["": 17]>
     ...     g (float[%s] x) => (y) { %s = Softmax <axis = %d> (x) y = Transpose (%s) }'''
     >>> models = [onnx.parser.parse_model(text % parts) for parts in (("N, H", "u", 1, "u"), ("batch, 8", "v", 0, "v"))]
-    >>> found = compare(*map(onnx_infer.infer, models))
-    >>> found.symbols, [(a, b, str(s), str(t)) for a, b, s, t, _ in found.values]
+    >>> differences = compare(*map(onnx_infer.infer, models))
+    >>> differences.symbols, [(a, b, str(s), str(t)) for a, b, s, t, _ in differences.values]
     ({'batch': 'N'}, [('u', 'v', 'f32[N, H]', 'f32[N, 8]')])
-    >>> [(node.operator, node.what) for node in found.nodes]
+    >>> [(node.operator, node.what) for node in differences.nodes]
     [('Softmax', 'attribute axis: 1 -> 0')]
     """
     return _Comparison(first, second, paths).result()
@@ -110,7 +110,7 @@ class _Comparison:
         self._types = Types(first, second)
         self._models = [result._message() for result in self.results]
         self._contents = [Contents(path) for path in paths]
-        self._found = Differences()
+        self._differences = Differences()
         self._counts: list[Counter[str]] = [Counter(), Counter()]
         self._model: list[str] = []
         self._unsure: list[str] = []
@@ -127,13 +127,13 @@ class _Comparison:
         inner = [(a.name, b.name) for a, b in matched if (a.name, b.name) not in ends]
         self._types.rename([*outputs, *inner], data_dependent=True)
         names = {b: a for a, b in (*inputs, *outputs) if a is not None and b is not None}
-        names = {**self._found.names, **names}
+        names = {**self._differences.names, **names}
         self._types.rename_by(names)
         types = [self._types.differences(pairs) for pairs in (inputs, outputs, inner)]
         types_of_inputs, types_of_outputs, types_of_values = with_causes(types, [a for a, _ in matched])
         titles = sorted(self._counts[0] | self._counts[1])
         counts = [OperatorCount(title, *(count[title] for count in self._counts)) for title in titles]
-        found = self._found
+        differences = self._differences
         return Comparison(
             self._types.names,
             {b: a for a, b in (*inputs, *outputs) if a is not None and b is not None and a != b},
@@ -143,9 +143,9 @@ class _Comparison:
             types_of_inputs,
             types_of_outputs,
             types_of_values,
-            found.nodes,
-            found.constants,
-            *found.only,
+            differences.nodes,
+            differences.constants,
+            *differences.only,
             [count for count in counts if count.first != count.second],
             *self._types.guards(),
             *self._diagnostics(names),
@@ -202,8 +202,8 @@ class _Comparison:
             operators = operators_of(opset_imports(proto if place else model))
             graphs.append(read_graph(proto, operators, contents, place, model.ir_version < OVERRIDABLE))
         first, second = graphs
-        given = list(_found(inputs, first.inputs, second.inputs))
-        places = [{pair[side]: i for i, pair in enumerate(given)} for side in (0, 1)]
+        starts = list(_values_of(inputs, first.inputs, second.inputs))
+        places = [{pair[side]: i for i, pair in enumerate(starts)} for side in (0, 1)]
         numbers = []
         for has_data in (True, False):
             numbering = Numbering(data=has_data)
@@ -211,25 +211,25 @@ class _Comparison:
         for count, graph in zip(self._counts, graphs, strict=True):
             count.update(part.operator for part in parts_first(graph) if isinstance(part, GraphNode))
         pairs = Pairs(*numbers)
-        before = len(self._found)
-        for a, b in given:
+        before = len(self._differences)
+        for a, b in starts:
             pairs.add(a, b)
             self._default(a, b)
-        ends = list(_found(outputs, first.outputs, second.outputs))
-        matched = self._found.walk(first, second, pairs, ends)
-        others = [a.name for a, b in ends if not pairs.are_same(a, b) and not self._found.constant(a, b)]
+        ends = list(_values_of(outputs, first.outputs, second.outputs))
+        matched = self._differences.walk(first, second, pairs, ends)
+        others = [a.name for a, b in ends if not pairs.are_same(a, b) and not self._differences.constant(a, b)]
         if others:
             are = "are other values" if len(others) > 1 else "is another value"
             self._model.append(f"{place and place + ': '}{', '.join(others)} of the outputs {are}")
         is_proved = numbers[0][0][first] == numbers[0][1][second]
-        if not is_proved and len(self._found) == before and not self._model:
+        if not is_proved and len(self._differences) == before and not self._model:
             self._unsure.append(f"{place or 'the graph'}: what random nodes or nodes in a cycle give")
         return matched
 
     def _default(self, ours: GraphValue, theirs: GraphValue) -> None:
         """Compare the defaults of an input."""
         if ours.constant and theirs.constant:
-            self._found.constant(ours, theirs)
+            self._differences.constant(ours, theirs)
         elif ours.constant or theirs.constant:
             self._model.append(f"input {ours.name!r}: its default is {'left out' if ours.constant else 'new'}")
 
@@ -237,12 +237,12 @@ class _Comparison:
         """The errors and warnings that the other result does not have. Their texts may name values and symbols."""
         names = {**names, **self._types.names}
 
-        def key(found: Diagnostic, names: Mapping[str, str]) -> tuple[str, ...]:
-            texts = (found.severity, found.operator, found.node, found.message, str(found.inputs))
+        def key(told: Diagnostic, names: Mapping[str, str]) -> tuple[str, ...]:
+            texts = (told.severity, told.operator, told.node, told.message, str(told.inputs))
             return tuple(with_names(text, names) for text in texts)
 
-        ours = [(key(found, {}), found) for found in self.results[0].diagnostics]
-        theirs = [(key(found, names), found) for found in self.results[1].diagnostics]
+        ours = [(key(told, {}), told) for told in self.results[0].diagnostics]
+        theirs = [(key(told, names), told) for told in self.results[1].diagnostics]
         known = [Counter(key for key, _ in side) for side in (ours, theirs)]
         return [d for key, d in ours if known[0][key] > known[1][key]], [
             d for key, d in theirs if known[1][key] > known[0][key]
@@ -262,7 +262,7 @@ def _bytes(message: Any) -> bytes:
     return message.SerializeToString(deterministic=True)  # type: ignore[no-any-return]
 
 
-def _found(
+def _values_of(
     pairs: Iterable[Pair], first: list[GraphValue], second: list[GraphValue]
 ) -> Iterator[tuple[GraphValue, GraphValue]]:
     """The values of paired names."""

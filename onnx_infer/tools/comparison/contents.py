@@ -63,14 +63,14 @@ class Content:
     @cached_property
     def key(self) -> tuple[Any, ...]:
         """What equal constants have in common. What cannot be read is matched by its place."""
-        found = sha256()
+        digest = sha256()
         try:
             for block in self.blocks():
-                found.update(block)
+                digest.update(block)
         except NotReadError as error:
             self.not_read = str(error)
             return "not read", self.kind, self.dims, self.place
-        return self.kind, self.dims, found.digest()
+        return self.kind, self.dims, digest.digest()
 
     def __str__(self) -> str:
         return f"{dt.text(dt.read(self.kind))}[{', '.join(map(str, self.dims))}]"
@@ -132,10 +132,10 @@ class Contents:
 def _blocks(path: str, offset: int, length: int) -> Iterator[bytes]:
     """So many bytes of a regular file. A pipe or a device would never end, or wait for ever."""
     with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
-        found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
             raise ValueError("it is not a regular file")
-        if offset < 0 or length < 0 or found.st_size < offset + length:
+        if offset < 0 or length < 0 or status.st_size < offset + length:
             raise ValueError(f"it ends before byte {offset + length}")
         file.seek(offset)
         for start in range(0, length, _BLOCK):

@@ -60,8 +60,8 @@ class GraphNode:
             if not list(_graphs(attribute)):
                 self.attributes[text(attribute.name)] = _plain(attribute, contents)
         for name, default in (known.schema.defaults if known else {}).items():
-            found, kind = self.attributes.get(name), known.schema.attributes.get(name) if known else None
-            if found is not None and found.key == (kind, _exact(kind, default)):
+            own, kind = self.attributes.get(name), known.schema.attributes.get(name) if known else None
+            if own is not None and own.key == (kind, _exact(kind, default)):
                 del self.attributes[name]  # it says what is so without it
 
     @property
@@ -103,19 +103,19 @@ class _Scope:
         while name not in scope.values and scope.around is not None:
             crossed.append(scope.holder)
             scope = scope.around
-        found = scope.values.setdefault(name, GraphValue(name))
+        value = scope.values.setdefault(name, GraphValue(name))
         for holder in crossed:
             if holder is not None:
-                holder.captured.append(found)
-        return found
+                holder.captured.append(value)
+        return value
 
 
 def read_graph(
     proto: Any, operators: Operators, contents: Contents, place: str = "", all_constant: bool = False
 ) -> ValueGraph:
     """The view of a GraphProto or a FunctionProto. `all_constant`: no caller may override an initializer."""
-    found = ValueGraph(place, 0)
-    pending: list[tuple[Any, ValueGraph, _Scope]] = [(proto, found, _Scope(None, None))]
+    whole = ValueGraph(place, 0)
+    pending: list[tuple[Any, ValueGraph, _Scope]] = [(proto, whole, _Scope(None, None))]
     while pending:
         proto, graph, scope = pending.pop()
         names = [texts(ends) for ends in (proto.input, proto.output)] if isinstance(proto, FunctionProto) else None
@@ -142,7 +142,7 @@ def read_graph(
         graph.outputs = [scope.find(name) for name in names[1] if name]
         if graph.depth:
             graph.types = tuple(value_type(info.type, _number) for info in (*proto.input, *proto.output))
-    return found
+    return whole
 
 
 def _enter_nodes(
@@ -168,13 +168,13 @@ def parts_first(graph: ValueGraph) -> list[GraphNode | ValueGraph]:
 
     The nodes of a cycle are in no order.
     """
-    found: list[GraphNode | ValueGraph] = []
+    parts: list[GraphNode | ValueGraph] = []
     begun: set[int] = set()
     pending: list[tuple[GraphNode | ValueGraph, bool]] = [(graph, False)]
     while pending:
         part, is_entered = pending.pop()
         if is_entered:
-            found.append(part)
+            parts.append(part)
         elif id(part) not in begun:
             begun.add(id(part))
             pending.append((part, True))
@@ -184,7 +184,7 @@ def parts_first(graph: ValueGraph) -> list[GraphNode | ValueGraph]:
                 pending += [(body, False) for body in reversed(part.bodies.values())]
                 sources = [v.node for v in (*part.captured, *part.reads) if v is not None and v.node is not None]
                 pending += [(node, False) for node in reversed(sources)]
-    return found
+    return parts
 
 
 def _graphs(attribute: AttributeProto) -> Iterator[tuple[str, Any]]:
@@ -202,8 +202,8 @@ def _plain(attribute: AttributeProto, contents: Contents) -> PlainAttribute:
     kind = kind_of(attribute)
     if kind in _WITH_DATA:
         field, read = _WITH_DATA[kind]
-        found = getattr(attribute, field)
-        constants = [read(contents, part) for part in (found if field.endswith("s") else [found])]
+        tensors = getattr(attribute, field)
+        constants = [read(contents, part) for part in (tensors if field.endswith("s") else [tensors])]
         key = kind, tuple(constant.key for constant in constants)  # this reads the data
         return PlainAttribute(key, ", ".join(map(str, constants)), any(constant.not_read for constant in constants))
     value = value_type(attribute.tp, _number) if kind == AttributeProto.TYPE_PROTO else attribute_value(attribute)

@@ -34,37 +34,37 @@ class Numbering:
 
     def of(self, graph: ValueGraph, inputs: Mapping[GraphValue, int]) -> Numbers:
         """The numbers of a model or function. `inputs`: what the inputs of the two models have in common."""
-        found: Numbers = {value: self._number("input", place) for value, place in inputs.items()}
+        numbers: Numbers = {value: self._number("input", place) for value, place in inputs.items()}
         repeated: Counter[int] = Counter()
         for part in parts_first(graph):
             if isinstance(part, ValueGraph):
-                found[part] = self._number(
+                numbers[part] = self._number(
                     "graph",
                     len(part.inputs),
-                    tuple(self._of(value, found) for value in part.outputs),
-                    tuple(sorted(found[node] for node in part.nodes)),
+                    tuple(self._of(value, numbers) for value in part.outputs),
+                    tuple(sorted(numbers[node] for node in part.nodes)),
                 )
                 continue
             number = self._number(
                 part.operator,
                 tuple(sorted((name, attribute.key) for name, attribute in part.attributes.items())),
-                tuple(sorted((name, found[body]) for name, body in part.bodies.items())),
-                tuple(None if value is None else self._of(value, found) for value in part.reads),
+                tuple(sorted((name, numbers[body]) for name, body in part.bodies.items())),
+                tuple(None if value is None else self._of(value, numbers) for value in part.reads),
                 tuple(value is not None for value in part.values),
             )
             if part.is_random or part.bodies:
                 repeated[number] += 1
                 number = self._number("again", number, repeated[number])
-            found[part] = number
+            numbers[part] = number
             for i, value in enumerate(part.values):
                 if value is not None:
-                    found[value] = self._number("output", number, i)
-        return found
+                    numbers[value] = self._number("output", number, i)
+        return numbers
 
-    def _of(self, value: GraphValue, found: Numbers) -> int:
-        number = found.get(value)
+    def _of(self, value: GraphValue, numbers: Numbers) -> int:
+        number = numbers.get(value)
         if number is None:
-            number = found[value] = self._number(*self._key(value))
+            number = numbers[value] = self._number(*self._key(value))
         return number
 
     def _key(self, value: GraphValue) -> tuple[object, ...]:

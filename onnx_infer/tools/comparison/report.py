@@ -25,36 +25,37 @@ _MOST_NODES = 3
 """The most nodes that are named where one thing differs in many."""
 
 
-def differences_text(found: Comparison, limit: int | None, width: int | None) -> str:
+def differences_text(comparison: Comparison, limit: int | None, width: int | None) -> str:
     """The verdict and what differs, section by section: `-` is only in the first model, `+` only in the second one."""
     limit = None if limit is None else min(limit, _MOST_OF_A_KIND)
-    names = found.renamed_values + len(found.renamed)
+    names = comparison.renamed_values + len(comparison.renamed)
     renamed = f", apart from names: {names} values are renamed" if names else ""
-    if found.differs:
+    if comparison.differs:
         verdict = "the two models differ"
-    elif found.not_read:
+    elif comparison.not_read:
         verdict = "it is not known whether they are equal: nothing differs in what could be compared"
     else:
         verdict = f"the two models are equal{renamed}"
-    causes = [d for d in found.values if not d.follows]
-    follow = len(found.values) - len(causes)
+    causes = [d for d in comparison.values if not d.follows]
+    follow = len(comparison.values) - len(causes)
     others = f" ({follow} more follow from what differs before them)" if follow else ""
-    ends = [f"  {theirs} is {ours}" for theirs, ours in found.renamed.items()]
+    ours, theirs = comparison.only_first, comparison.only_second
+    ends = [f"  {new} is {old}" for new, old in comparison.renamed.items()]
     sections = [
-        ("not compared:", [f"  {line}" for line in found.not_read]),
-        ("symbols of the second model:", [f"  {theirs} is {ours}" for theirs, ours in found.symbols.items()]),
+        ("not compared:", [f"  {line}" for line in comparison.not_read]),
+        ("symbols of the second model:", [f"  {new} is {old}" for new, old in comparison.symbols.items()]),
         ("inputs and outputs of the second model:", ends),
-        ("model:", [f"  {line}" for line in found.model]),
-        ("nodes:", _nodes(found.nodes)),
-        ("constants:", _constants(found.initializers)),
-        ("inputs:", _types(found.inputs)),
-        ("outputs:", _types(found.outputs)),
+        ("model:", [f"  {line}" for line in comparison.model]),
+        ("nodes:", _nodes(comparison.nodes)),
+        ("constants:", _constants(comparison.initializers)),
+        ("inputs:", _types(comparison.inputs)),
+        ("outputs:", _types(comparison.outputs)),
         (f"intermediate values{others}:", _types(causes)),
-        ("operators:", [f"  {op}: {first} -> {second}" for op, first, second in found.operators]),
-        (f"{len(found.only_first)} values of the first model alone:", [f"- {name}" for name in found.only_first]),
-        (f"{len(found.only_second)} values of the second model alone:", [f"+ {name}" for name in found.only_second]),
-        ("guards:", _guards("-", found.guards_first) + _guards("+", found.guards_second)),
-        ("errors and warnings:", _told("-", found.diagnostics_first) + _told("+", found.diagnostics_second)),
+        ("operators:", [f"  {op}: {first} -> {second}" for op, first, second in comparison.operators]),
+        (f"{len(ours)} values of the first model alone:", [f"- {name}" for name in ours]),
+        (f"{len(theirs)} values of the second model alone:", [f"+ {name}" for name in theirs]),
+        ("guards:", _guards("-", comparison.guards_first) + _guards("+", comparison.guards_second)),
+        ("errors and warnings:", _told("-", comparison.diagnostics_first) + _told("+", comparison.diagnostics_second)),
     ]
     shown = [[heading, *limited(lines, limit)] for heading, lines in sections if lines]
     return text_of([[verdict], *shown], width)
@@ -79,7 +80,7 @@ def _constants(differences: Iterable[ConstantDifference]) -> list[str]:
 
 
 def _told(sign: str, diagnostics: Iterable[Diagnostic]) -> list[str]:
-    return [f"{sign} {found.severity}: {str(found).partition(chr(10))[0]}" for found in diagnostics]
+    return [f"{sign} {diagnostic.severity}: {str(diagnostic).partition(chr(10))[0]}" for diagnostic in diagnostics]
 
 
 def _guards(sign: str, guards: list[Guard]) -> list[str]:
@@ -97,22 +98,22 @@ def _types(differences: list[TypeDifference]) -> list[str]:
     return lines
 
 
-def differences_json(found: Comparison) -> dict[str, Any]:
+def differences_json(comparison: Comparison) -> dict[str, Any]:
     """A comparison as plain data. "equal" is None if that is not known."""
-    fields = found._asdict()
+    fields = comparison._asdict()
     not_read = fields.pop("not_read")
-    equal = None if not_read and not found.differs else found.is_equal
+    equal = None if not_read and not comparison.differs else comparison.is_equal
     head = {**head_json(), "equal": equal, "not_compared": not_read}
     return {**head, **{name: _json(field) for name, field in fields.items()}}
 
 
-def _json(found: object) -> Any:
-    if isinstance(found, list):
-        return list(map(_json, found))
-    if isinstance(found, TypeDifference):
-        first, second, ours, theirs, _ = found
+def _json(field: object) -> Any:
+    if isinstance(field, list):
+        return list(map(_json, field))
+    if isinstance(field, TypeDifference):
+        first, second, ours, theirs, _ = field
         types = None if first is None else type_json(ours), None if second is None else type_json(theirs)
         return {"first": first, "second": second, "first_type": types[0], "second_type": types[1]}
-    if isinstance(found, Guard):
-        return guard_json(found)
-    return diagnostic_json(found) if isinstance(found, Diagnostic) else plain(found)
+    if isinstance(field, Guard):
+        return guard_json(field)
+    return diagnostic_json(field) if isinstance(field, Diagnostic) else plain(field)

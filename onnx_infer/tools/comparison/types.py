@@ -85,22 +85,22 @@ class Types:
     def _left(self, side: int) -> list[Var]:
         """The symbols of a result that have no partner yet, in the order of its values and guards."""
         result = self.results[side]
-        found = dict.fromkeys(v for value in result.types.values() for v in variables_in(value))
-        found.update(dict.fromkeys(v for g in (*result.guards, *result.data_guards) for v in g.variables()))
-        return [v for v in found if v not in (self.renamed if side else self._taken)]
+        symbols = dict.fromkeys(v for value in result.types.values() for v in variables_in(value))
+        symbols.update(dict.fromkeys(v for g in (*result.guards, *result.data_guards) for v in g.variables()))
+        return [v for v in symbols if v not in (self.renamed if side else self._taken)]
 
     def _type(self, side: int, name: str | None) -> Value | None:
         return None if name is None else self.results[side].types.get(name)
 
     def differences(self, pairs: Iterable[Pair]) -> list[TypeDifference]:
-        found = []
+        differences = []
         for a, b in pairs:
             ours, theirs = self._type(0, a), self._type(1, b)
             if theirs is not None:
                 theirs = substitute(theirs, self.renamed)
             if ours is not theirs and not self._are_alike(ours, theirs):
-                found.append(TypeDifference(a, b, ours, theirs))
-        return found
+                differences.append(TypeDifference(a, b, ours, theirs))
+        return differences
 
     def _are_alike(self, ours: Value | None, theirs: Value | None) -> bool:
         """Whether two types have the same kinds, element types and sizes. Known elements are not compared."""

@@ -81,8 +81,8 @@ class Content:
     def symbols(self) -> list[Symbol]:
         """The symbols of the input sizes, then the optional ones: sizes and elements that only a run knows."""
         others = () if self.arena is None else self.arena.variables()
-        found = list(self._given | dict.fromkeys((*variables_of(self._places), *others)))
-        return [Symbol(v, str(t), v not in self._given) for v, t in zip(found, disambiguated(found), strict=True)]
+        known = list(self._given | dict.fromkeys((*variables_of(self._places), *others)))
+        return [Symbol(v, str(t), v not in self._given) for v, t in zip(known, disambiguated(known), strict=True)]
 
 
 def content_of(result: Inferred, *, values: bool = True, arena: ArenaPlan | None = None) -> Content:

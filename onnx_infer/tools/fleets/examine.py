@@ -29,22 +29,22 @@ def examine(path: str, options: Mapping[str, Any], whole: bool = False) -> dict[
     """
     start = time.perf_counter()
     bounds = {name: tuple(ends) for name, ends in options.get("bounds", {}).items()}  # JSON has no tuples
-    found: dict[str, Any]
+    fields: dict[str, Any]
     try:
         model = read_model(path)
         data = stamps_of_data(path, [file.path for file in data_files(model, Path(path).parent)])
-        found = {"data": data, **_summary(infer(model, **{**options, "bounds": bounds}), whole)}
+        fields = {"data": data, **_summary(infer(model, **{**options, "bounds": bounds}), whole)}
     except MemoryError:
         raise
     except NoModelError as error:
-        found = {"status": "no model", "message": str(error)}
+        fields = {"status": "no model", "message": str(error)}
     except OSError as error:
-        found = {"status": "unreadable", "message": error.strerror or str(error)}
+        fields = {"status": "unreadable", "message": error.strerror or str(error)}
     except (OnnxInferError, SymdimError) as error:
-        found = {"status": "refused", "message": str(error)}
+        fields = {"status": "refused", "message": str(error)}
     except Exception as error:  # a defect of this library costs one line
-        found = {"status": "failed", "message": f"{type(error).__name__}: {error}"}
-    return {**found, "seconds": round(time.perf_counter() - start, 6)}
+        fields = {"status": "failed", "message": f"{type(error).__name__}: {error}"}
+    return {**fields, "seconds": round(time.perf_counter() - start, 6)}
 
 
 def _summary(result: InferenceResult, whole: bool) -> dict[str, Any]:
@@ -62,6 +62,6 @@ def _summary(result: InferenceResult, whole: bool) -> dict[str, Any]:
         "unknown": counts["unknown"],
         "guards": [str(guard) for guard in result.guards],
         "errors": counts["errors"],
-        "diagnostics": [diagnostic_json(found) for found in result.diagnostics[:_MOST_TOLD]],
+        "diagnostics": [diagnostic_json(diagnostic) for diagnostic in result.diagnostics[:_MOST_TOLD]],
     }
     return {**summary, "result": as_json(result, rows)} if whole else summary

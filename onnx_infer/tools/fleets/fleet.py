@@ -42,18 +42,18 @@ def files_of(paths: Iterable[str]) -> list[str]:
 
     Raises FileNotFoundError for a path that does not exist.
     """
-    found: dict[str, None] = {}
+    files: dict[str, None] = {}
     for path in paths:
         if not os.path.lexists(path):
             raise FileNotFoundError(2, os.strerror(2), path)
         if not os.path.isdir(path):
-            found[os.path.normpath(path)] = None
+            files[os.path.normpath(path)] = None
             continue
         for folder, inner, names in os.walk(path):
             inner.sort()
             models = sorted(name for name in names if name.lower().endswith(".onnx"))
-            found.update((os.path.normpath(os.path.join(folder, name)), None) for name in models)
-    return list(found)
+            files.update((os.path.normpath(os.path.join(folder, name)), None) for name in models)
+    return list(files)
 
 
 def run_fleet(

@@ -46,16 +46,16 @@ def stamp_of(path: str, most: int | None = None) -> Stamp:
     unknown: Stamp = {"size": None, "mtime_ns": None, "sha256": None}
     try:
         with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode):
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
                 return unknown
             digest = None
-            if most is None or found.st_size <= most:
+            if most is None or status.st_size <= most:
                 content = sha256()
                 while block := file.read(_BLOCK):
                     content.update(block)
                 digest = content.hexdigest()
-            return {"size": found.st_size, "mtime_ns": found.st_mtime_ns, "sha256": digest}
+            return {"size": status.st_size, "mtime_ns": status.st_mtime_ns, "sha256": digest}
     except OSError:
         return unknown
 
@@ -116,7 +116,7 @@ class Brief(NamedTuple):
 
 def brief(line: Mapping[str, Any]) -> Brief:
     """What a line says in short."""
-    errors = [found for found in line.get("diagnostics") or () if found["severity"] != "warning"]
+    errors = [diagnostic for diagnostic in line.get("diagnostics") or () if diagnostic["severity"] != "warning"]
     first = node_message(*(errors[0][field] for field in ("operator", "node", "message"))) if errors else ""
     told = (line.get("message") or first).partition("\n")[0].removeprefix(f"{line['path']}: ")
     values, guards = line.get("values") or 0, line.get("guards") or []
@@ -171,11 +171,11 @@ class Journal:
             raise ForeignFileError(f"{path}: is not a regular file, and a second start could not read its lines")
         file = open(os.open(path, flags, 0o666), "r+b", buffering=0)  # noqa: SIM115  (closed by `__exit__`)
         try:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode):
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
                 raise ForeignFileError(f"{path}: is not a regular file, and a second start could not read its lines")
             self._lock(file)
-            if not os.path.samestat(found, os.stat(path)):  # another fleet has put a new file there
+            if not os.path.samestat(status, os.stat(path)):  # another fleet has put a new file there
                 raise ForeignFileError(f"{path}: another fleet writes this file")
         except BaseException:
             file.close()
@@ -210,16 +210,16 @@ class Journal:
     def _enter(self, line: bytes, number: int) -> bool:
         """Whether a line stays."""
         try:
-            found = json.loads(line)
-            path, given, short = found["path"], found["options"], brief(found)
+            fields = json.loads(line)
+            path, options, short = fields["path"], fields["options"], brief(fields)
         except (ValueError, KeyError, TypeError, AttributeError):
             raise ForeignFileError(f"{self.path}: line {number} is not a line of a fleet") from None
-        if given != self._options:
+        if options != self._options:
             raise ForeignFileError(
-                f"{self.path}: line {number} was written with the options {given}, not {self._options};"
+                f"{self.path}: line {number} was written with the options {options}, not {self._options};"
                 " choose another file"
             )
-        if path in self._files and not self._is_done(found):
+        if path in self._files and not self._is_done(fields):
             return False
         self.done[path] = short
         return True
@@ -235,9 +235,9 @@ class Journal:
         except (KeyError, TypeError, ValueError):  # a line without a stamp
             return False
 
-    def _keep(self, path: str, found: tuple[list[tuple[int, int]], int]) -> None:
+    def _keep(self, path: str, stays: tuple[list[tuple[int, int]], int]) -> None:
         """Remove all but these lines. A new file takes the place of the old one, so no kept line is ever lost."""
-        kept, end = found
+        kept, end = stays
         old = self._file
         assert old is not None
         if sum(stop - start for start, stop in kept) == end:

@@ -61,10 +61,10 @@ class Worker:
         """The line of a model. Raises nothing for a model, however bad; RuntimeError if no worker can be started."""
         head = {"schema_version": SCHEMA_VERSION, "onnx_infer_version": __version__, "path": path}
         file = stamp_of(path)  # before the model is read: what changes meanwhile is another content
-        found = self._ask(path)
-        status = found.pop("status")
+        fields = self._ask(path)
+        status = fields.pop("status")
         head |= {"status": status, "options": self.setting.options, "modules": self.setting.modules, "file": file}
-        return {**head, **_FIELDS, **found}
+        return {**head, **_FIELDS, **fields}
 
     def stop(self) -> None:
         """End the work on the current model; another thread may call this."""
@@ -101,10 +101,10 @@ class Worker:
         answer = self._answer(process, json.dumps(path), self.limits.seconds)
         if not answer:
             return self._loss(process, self.limits.seconds)
-        found: dict[str, Any] = json.loads(answer)
-        if found["status"] == "memory limit":
+        fields: dict[str, Any] = json.loads(answer)
+        if fields["status"] == "memory limit":
             self.close()
-        return found
+        return fields
 
     def _answer(self, process: subprocess.Popen[str], question: str, seconds: float) -> str:
         """The answer to a question; empty if the process ends, or takes longer and is ended."""

@@ -116,7 +116,7 @@ def page_data(result: Inferred, content: Content, sizes: Mapping[str, int]) -> d
         ],
         "laws": [printable(str(law)) for law in tables.rows.laws],
         "messages": [
-            {"severity": found.severity, "text": _lines(str(found)), "node": found.node} for found in result.diagnostics
+            {"severity": told.severity, "text": _lines(str(told)), "node": told.node} for told in result.diagnostics
         ],
     }
 
@@ -163,14 +163,14 @@ class _Tables:
 
     def nodes(self) -> list[list[object]]:
         """The nodes in the order of the schedule: operator, label, operands, outputs, multiply-adds, parameters."""
-        found: list[list[object]] = []
+        rows: list[list[object]] = []
         index, each = self._result._index, costs(self._result).nodes
         for node, reads, cost in zip(index.nodes, index.reads, each, strict=True):
             operands = [self.places[name] for name in reads if name in self.places]
             outputs = [self.places[name] for name in node[3] if name in self.places]
             counts = self._place(cost.multiply_adds), self._place(cost.parameters)
-            found.append([title_of(node), label_of(node), operands, outputs, *counts])
-        return found
+            rows.append([title_of(node), label_of(node), operands, outputs, *counts])
+        return rows
 
     def _place(self, dim: Dim | None) -> int:
         return -1 if dim is None else self._content.place(dim)
@@ -222,9 +222,9 @@ def start_sizes(result: Inferred, symbols: Sequence[Symbol], chosen: Mapping[str
     tried = []
     for usual in _USUAL:
         sizes = {**fixed, **{v: within(v, _BATCH if v in batches else usual) for v in free}}
-        for found in (sizes, moved_to_guards(guards, sizes, free)):
-            given: dict[str | Var, int] = dict(found.items())
-            tried.append((len(violations([guard for guard in guards if guard.is_bound(given)], given)), found))
+        for moved in (sizes, moved_to_guards(guards, sizes, free)):
+            sized: dict[str | Var, int] = dict(moved.items())
+            tried.append((len(violations([guard for guard in guards if guard.is_bound(sized)], sized)), moved))
         if not tried[-1][0]:
             break
     _, best = min(tried, key=lambda pair: pair[0])

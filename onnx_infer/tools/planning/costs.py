@@ -75,14 +75,14 @@ def costs(result: Inferred) -> Costs:
     for body in index.inner_first():
         counts[body] = [_count(body, number, counts) for number in range(len(body.nodes))]
     seen: set[object] = set()
-    found = []
+    rows = []
     for number, (node, count) in enumerate(zip(index.nodes, counts[index], strict=True)):
         read, scope = index.reads[number], index.scope
         held = [parameters(scope[name]) for name in read if name in scope.constants and name not in seen]
         seen.update(read)
         held += _inner_parameters(index.bodies(number), seen)
-        found.append(NodeCost(title_of(node), label_of(node), total(held), count))
-    return Costs(found)
+        rows.append(NodeCost(title_of(node), label_of(node), total(held), count))
+    return Costs(rows)
 
 
 def multiply_adds(
@@ -128,35 +128,35 @@ def _count(index: GraphIndex, number: int, counts: Mapping[GraphIndex, list[Dim 
     op_type, domain, inputs, outputs, _, _ = index.nodes[number]
     scope, bodies = index.scope, index.bodies(number)
     if bodies:
-        found = {None if body is None else known_total(counts[body]) for body in bodies}
-        once = len(found) == 1 and (op_type == "If" or index.is_call(number))
-        return found.pop() if once or found == {0} else None
+        totals = {None if body is None else known_total(counts[body]) for body in bodies}
+        once = len(totals) == 1 and (op_type == "If" or index.is_call(number))
+        return totals.pop() if once or totals == {0} else None
     operator = scope.operators[domain, op_type]
     if operator is None:
         return None
-    given = [scope[name] if name else None for name in inputs]
+    read = [scope[name] if name else None for name in inputs]
     made = [scope[name] if name else None for name in outputs]
-    count = multiply_adds(operator, given, made, index.attributes(number).values)
+    count = multiply_adds(operator, read, made, index.attributes(number).values)
     return None if isinstance(count, Expr) and UNKNOWN_SIZE in count.variables() else count
 
 
 def _inner_parameters(bodies: Sequence[GraphIndex | None], seen: set[object]) -> list[Dim]:
     """The parameters in the constants of graphs and those inside them, without graphs that were `seen` earlier."""
-    found: list[Dim] = []
+    sums: list[Dim] = []
     pending = [body for body in bodies if body is not None]
     while pending:
         body = pending.pop()
         if id(body.graph.handle) not in seen:
             seen.add(id(body.graph.handle))
-            found += [parameters(body.scope[name]) for name in body.graph.constants]
+            sums += [parameters(body.scope[name]) for name in body.graph.constants]
             pending += [x for number in range(len(body.nodes)) for x in body.bodies(number) if x is not None]
-    return found
+    return sums
 
 
 def known_total(counts: Iterable[Dim | None]) -> Dim | None:
     """The sum; None if one of the counts is not known."""
-    found = list(counts)
-    return None if None in found else total(found)  # type: ignore[arg-type]
+    known = list(counts)
+    return None if None in known else total(known)  # type: ignore[arg-type]
 
 
 _SCOPES = "pkg.torch.onnx.name_scopes"
@@ -191,15 +191,15 @@ def layers(result: Inferred, costs: Costs, memory: MemoryPlan) -> list[Layer]:
     members: dict[str, list[int]] = {}
     messages = getattr(result._record.model.graph.handle, "node", ())  # those of a ModelProto; others are the handles
     messages = () if callable(messages) else messages  # a method of onnx_ir's graphs
-    given = {name: node for node in messages if node.metadata_props for name in node.output if name}
+    with_scopes = {name: node for node in messages if node.metadata_props for name in node.output if name}
     for i, node in enumerate(result._index.nodes):
-        handle = given.get(first_output(node), node[5])
+        handle = with_scopes.get(first_output(node), node[5])
         members.setdefault(layer_of(text(node[5].name), _scopes(handle)), []).append(i)
     live: list[list[int]] = [[] for _ in costs.nodes]  # the steps of each node
     for place, step in enumerate(memory.steps):
         live[step.number].append(place)
     sums, unknown = memory.live_sums, frozenset(memory.unknown)
-    found = []
+    rows = []
     for name, places in members.items():
         nodes = [costs.nodes[i] for i in places]
         counts = [node.multiply_adds for node in nodes if node.multiply_adds is not None]
@@ -208,8 +208,8 @@ def layers(result: Inferred, costs: Costs, memory: MemoryPlan) -> list[Layer]:
         peak = envelope(sums[place] for place in steps).size
         left_out = sum(name in unknown for i in places for name in result._index.nodes[i][3])
         costs_ = total(node.parameters for node in nodes), total(counts), len(nodes) - len(counts)
-        found.append(Layer(name, len(nodes), *costs_, total(made), peak, left_out))
-    return found
+        rows.append(Layer(name, len(nodes), *costs_, total(made), peak, left_out))
+    return rows
 
 
 def layer_of(name: str, scopes: str = "") -> str:

@@ -215,10 +215,10 @@ def _uncovered(sums: Iterable[Polynomial]) -> tuple[dict[int, int], list[Polynom
 
 def _degree(unit: Expr) -> int:
     """The number of factors of a unit."""
-    found: int | None = _degrees.get(unit)
-    if found is None:
-        found = _degrees[unit] = sum(powers_of(unit).values())
-    return found
+    degree: int | None = _degrees.get(unit)
+    if degree is None:
+        degree = _degrees[unit] = sum(powers_of(unit).values())
+    return degree
 
 
 _degrees = shared_cache(1 << 14)

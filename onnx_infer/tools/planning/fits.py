@@ -56,8 +56,8 @@ def fits(result: Inferred, limit: int, bounds: Mapping[str, tuple[int, int | Non
     """
     search = _Search(result, limit, bounds or {})
     for sizes in search.diagonal():
-        if found := search.exceeds(sizes):
-            return found
+        if excess := search.exceeds(sizes):
+            return excess
     if search.memory.unknown:
         return Fits("unknown", limit, reason=not_known(search.memory.unknown))
     return search.halved()
@@ -67,10 +67,10 @@ class _Search:
     def __init__(self, result: Inferred, limit: int, bounds: Mapping[str, tuple[int, int | None]]) -> None:
         self.limit = limit
         self.memory = MemoryPlan(result, inputs=True, initializers=True, upper=True)
-        given = dict.fromkeys([*result._input_symbols, *self.memory.symbols])
+        symbols = dict.fromkeys([*result._input_symbols, *self.memory.symbols])
         self.guards = [guard for guard in result.guards if guard.origins]
-        given.update(dict.fromkeys(v for guard in self.guards for v in guard.variables()))
-        self.symbols = tuple(given)
+        symbols.update(dict.fromkeys(v for guard in self.guards for v in guard.variables()))
+        self.symbols = tuple(symbols)
         if unknown := bounds.keys() - {v.name for v in self.symbols}:
             raise UnknownSymbol("bounds", tuple(sorted(unknown)), [v.name for v in self.symbols])
         self.whole: Box = tuple(_interval(v, bounds.get(v.name, (-LARGEST_SIZE, None))) for v in self.symbols)
@@ -91,8 +91,8 @@ class _Search:
             if self._is_proved(box):
                 continue
             top = {v: high for v, (_, high) in zip(self.symbols, box, strict=True)}
-            if found := self.exceeds(top):
-                return found
+            if excess := self.exceeds(top):
+                return excess
             widest = max(range(len(box)), key=lambda i: _width(box[i]), default=None)
             if widest is None or box[widest][0] == box[widest][1]:
                 if self._is_refused(top):

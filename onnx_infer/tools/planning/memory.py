@@ -100,12 +100,12 @@ class ByteCounter:
 
         No caller can give a size to what only a turn of a body has, or that is `shared` by several calls.
         """
-        found = {}
+        sizes = {}
         for name, value in types.items():
             size = self._bytes(prefix + name, value, is_inner=bool(prefix) or name in shared)
             if size is not None:
-                found[name] = size
-        return found
+                sizes[name] = size
+        return sizes
 
     def _bytes(self, name: str, value: Value, is_inner: bool) -> Dim | None:
         if isinstance(value, OneOf):  # the larger one: which of them it is may depend on the run
@@ -146,14 +146,14 @@ class Blocks:
 
     def sizes(self, steps: Iterable[ScheduledNode]) -> dict[str, Dim]:
         """The bytes of the blocks of steps, by name. Those with an upper bound are `bounded` of the counter."""
-        found = self._of(steps)
-        self._counter.bounded.update((name, None) for name, block in found.items() if not block.exact)
-        return {name: block.size for name, block in found.items() if block.size != 0 or not block.exact}
+        blocks = self._of(steps)
+        self._counter.bounded.update((name, None) for name, block in blocks.items() if not block.exact)
+        return {name: block.size for name, block in blocks.items() if block.size != 0 or not block.exact}
 
     def _of(self, steps: Iterable[ScheduledNode]) -> dict[str, Envelope]:
-        found = {step.block: self._block(step) for step in steps if step.bodies}
-        self._counter.unknown.update((name, None) for name, block in found.items() if block is None)
-        return {name: block for name, block in found.items() if block is not None}
+        blocks = {step.block: self._block(step) for step in steps if step.bodies}
+        self._counter.unknown.update((name, None) for name, block in blocks.items() if block is None)
+        return {name: block for name, block in blocks.items() if block is not None}
 
     def _block(self, step: ScheduledNode) -> Envelope | None:
         known = [body for body in step.bodies if body is not None]
@@ -163,9 +163,9 @@ class Blocks:
             if (body, step.gives_states) not in self._peaks:
                 for inner in body.inner_first():
                     self._enter(inner)
-        found = [self._peaks[body, step.gives_states] for body in known]
-        joined = envelope(ZERO.plus([size]) for one in found for size in one.sizes)
-        return joined._replace(exact=joined.exact and all(one.exact for one in found))
+        peaks = [self._peaks[body, step.gives_states] for body in known]
+        joined = envelope(ZERO.plus([size]) for one in peaks for size in one.sizes)
+        return joined._replace(exact=joined.exact and all(one.exact for one in peaks))
 
     def _enter(self, body: GraphIndex) -> None:
         """Enter the peaks of a body, after those of the graphs inside it."""
@@ -175,8 +175,8 @@ class Blocks:
         self._most -= schedule.inlined
         name = f"{text(graph.name)}/"
         sizes = self._counter.sizes(schedule.types, prefix=name)
-        given = () if body.scope.parent is None else graph.inputs  # those of a function are the values of its call
-        states = self._counter.sizes({formal: body.scope[formal] for formal, _ in given}, prefix=name)
+        formals = () if body.scope.parent is None else graph.inputs  # those of a function are the values of its call
+        states = self._counter.sizes({formal: body.scope[formal] for formal, _ in formals}, prefix=name)
         blocks = self._of(schedule.steps)
         sizes.update((block, peak.size) for block, peak in blocks.items())
         for gives_states in (False, True):
@@ -185,9 +185,9 @@ class Blocks:
             )
             steps = steps_of(schedule.steps, graph.outputs if gives_states else (), counted)
             kept = states if gives_states else ()
-            found = envelope(live_sums(steps, counted, kept, range(len(steps))))
-            exact = found.exact and all(block.exact for block in blocks.values())
-            self._peaks[body, gives_states] = found._replace(exact=exact)
+            sums = envelope(live_sums(steps, counted, kept, range(len(steps))))
+            exact = sums.exact and all(block.exact for block in blocks.values())
+            self._peaks[body, gives_states] = sums._replace(exact=exact)
 
 
 class Peak(NamedTuple):
@@ -268,8 +268,8 @@ class MemoryPlan:
     @cached_property
     def _largest_sums(self) -> Envelope:
         counted = [i for i, step in enumerate(self.steps) if step.born]
-        found = envelope(live_sums(self.steps, self.sizes, self.kept, counted))
-        return found._replace(places=tuple([-1, *counted][place] for place in found.places))
+        sums = envelope(live_sums(self.steps, self.sizes, self.kept, counted))
+        return sums._replace(places=tuple([-1, *counted][place] for place in sums.places))
 
     @property
     def live_sums(self) -> list[Polynomial]:

@@ -163,10 +163,10 @@ def planner(result: Inferred, args: Sequence[str | Var] | None, values: Iterable
     shapes = (_planned(value, bounds) for value in types.values())
     symbols = {v.name: v for shape in dict.fromkeys(shapes) if shape is not None for v in variables_of(shape)}
     chosen = [symbols.get(arg) if isinstance(arg, str) else arg for arg in args]
-    found = [v for v in chosen if isinstance(v, Var)]
-    if len(found) < len(chosen):
+    variables = [v for v in chosen if isinstance(v, Var)]
+    if len(variables) < len(chosen):
         raise UnboundName(tuple(str(arg) for arg, v in zip(args, chosen, strict=True) if v is None))
-    return Planner(types, found, upper=upper, chosen=values)
+    return Planner(types, variables, upper=upper, chosen=values)
 
 
 def _planned(value: Value, bounds: UpperBounds | None) -> Shape | None:
@@ -180,8 +180,8 @@ def bounding_shape(shape: Shape, bounds: UpperBounds | None) -> Shape:
     """The sizes; with `bounds`, upper bounds (if there are any) stand in place of data-dependent sizes."""
     if bounds is None:
         return shape
-    found = [guarantee_of(dim, bounds=bounds).size for dim in shape]
-    return tuple([dim if bound is None else bound for dim, bound in zip(shape, found, strict=True)])
+    sized = [guarantee_of(dim, bounds=bounds).size for dim in shape]
+    return tuple([dim if bound is None else bound for dim, bound in zip(shape, sized, strict=True)])
 
 
 def byte_size(value: Value, bounds: UpperBounds | None = None) -> Dim | None:

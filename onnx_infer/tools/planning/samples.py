@@ -46,11 +46,11 @@ def sample_sizes(result: Inferred, symbols: Sequence[Var]) -> list[dict[Var, int
     """
     batches = {dim for where, dim in result.sources.axes if where.axis == 0}
     needed = _needed(result, symbols)
-    found = []
+    samples = []
     for batch, usual in _MAGNITUDES:
         sizes = {v: within(v, batch if v in batches else usual[i % len(usual)]) for i, v in enumerate(needed)}
-        found.append(_allowed(result, symbols, sizes))
-    return found
+        samples.append(_allowed(result, symbols, sizes))
+    return samples
 
 
 def mixed_sizes(result: Inferred, symbols: Sequence[Var]) -> list[dict[Var, int]]:

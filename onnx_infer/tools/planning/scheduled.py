@@ -111,10 +111,10 @@ class Schedule:
 
     def _name(self, frame: _Frame, inner: str) -> str:
         """The name of a value of a frame in the schedule."""
-        found = frame.names.get(inner)
-        if found is None:
-            found = frame.names[inner] = self._new(frame.prefix + inner)
-        return found
+        name = frame.names.get(inner)
+        if name is None:
+            name = frame.names[inner] = self._new(frame.prefix + inner)
+        return name
 
     def _reads(self, frame: _Frame, place: int) -> Iterator[str]:
         """The values that a node reads, without the inputs of a function that its call leaves out."""

@@ -91,14 +91,14 @@ class Traffic(NamedTuple):
 def traffic(result: Inferred) -> Traffic:
     """The bytes that the nodes of a model read and write. Data-dependent sizes count with upper bounds."""
     each = costs(result).nodes
-    found: list[tuple[list[Dim | None], list[Dim | None]]] = [([], []) for _ in each]
+    parts: list[tuple[list[Dim | None], list[Dim | None]]] = [([], []) for _ in each]
     for number, (read, written) in _Counter(result).of_model():
-        found[number][0].append(read)
-        found[number][1].append(written)
+        parts[number][0].append(read)
+        parts[number][1].append(written)
     return Traffic(
         [
             NodeTraffic(node.operator, node.node, known_total(read), known_total(written), node.multiply_adds)
-            for node, (read, written) in zip(each, found, strict=True)
+            for node, (read, written) in zip(each, parts, strict=True)
         ]
     )
 
@@ -146,9 +146,9 @@ class _Counter:
         if op_type == "SequenceMap":
             return self._number(values[0].length if isinstance(values[0], Sequence) else None)
         if op_type == "Scan" and len(values) == len(step.bodies[0].graph.inputs):  # Scan-8 has one more, and batches
-            given = step.attributes.values
-            axes = given.get("scan_input_axes") or (0,)
-            return self._number(_size(values[len(values) - given["num_scan_inputs"]], axes[0]))
+            attributes = step.attributes.values
+            axes = attributes.get("scan_input_axes") or (0,)
+            return self._number(_size(values[len(values) - attributes["num_scan_inputs"]], axes[0]))
         if op_type == "Loop":
             stacked = (scope[name] for name in outputs[len(inputs) - 2 :] if name)
             turns = self._number(next((_size(value, 0) for value in stacked), None))

@@ -71,9 +71,9 @@ class ArenaReport:
         for name, reason in self.plan.outside.items():
             names.setdefault(reason, []).append(name)
         lines = []
-        for reason, found in names.items():
-            shown = found if limit is None else found[:_FEW_NAMES]
-            others = f" and {len(found) - len(shown)} more" if len(shown) < len(found) else ""
+        for reason, of_reason in names.items():
+            shown = of_reason if limit is None else of_reason[:_FEW_NAMES]
+            others = f" and {len(of_reason) - len(shown)} more" if len(shown) < len(of_reason) else ""
             lines.append(f"  {reason}: {', '.join(shown)}{others}")
         return ["outside the arena:", *limited(lines, limit)] if lines else []
 

@@ -74,13 +74,13 @@ def steps(result: Inferred, name: str) -> list[Step]:
             first._replace(computed=origins.get(name, ())),
             *(step(*origin) for origin in inner if origin[0] != name),
         ]
-    found, seen, queue = [], {name}, deque([name])
+    chain, seen, queue = [], {name}, deque([name])
     while queue:
-        found.append(last := step(queue.popleft()))
+        chain.append(last := step(queue.popleft()))
         before = [x for x in last.operands if x not in seen and _is_open(types[x], last.reason, reasons)]
         seen.update(before)
         queue.extend(before)
-    return found
+    return chain
 
 
 def _origins(result: Inferred, names: Sequence[str]) -> dict[str, list[Expr]]:
@@ -90,7 +90,7 @@ def _origins(result: Inferred, names: Sequence[str]) -> dict[str, list[Expr]]:
     computes it, and its variables are followed.
     """
     types = result.types
-    found: dict[str, list[Expr]] = {}
+    origins: dict[str, list[Expr]] = {}
     queue = deque((name, size) for name in names for size in _sizes_of(types[name]))
     seen = set(queue)
     while queue:
@@ -103,18 +103,18 @@ def _origins(result: Inferred, names: Sequence[str]) -> dict[str, list[Expr]]:
         else:
             inside = set(size.variables())
             following = [(x, s) for x in operands for s in _sizes_of(types[x]) if not inside.isdisjoint(s.variables())]
-            begun = found.setdefault(current, [])
+            begun = origins.setdefault(current, [])
             begun += [size] if node is not None else []
         new = [pair for pair in dict.fromkeys(following) if pair not in seen]
         seen.update(new)
         queue.extend(new)
-    return found
+    return origins
 
 
 def _sizes_of(value: Value) -> list[Expr]:
     """The expressions among the sizes and elements of a tensor."""
-    found = (*(value.shape or ()), *(value.data or ()))
-    return list(dict.fromkeys(size for size in found if isinstance(size, Expr)))
+    dims = (*(value.shape or ()), *(value.data or ()))
+    return list(dict.fromkeys(size for size in dims if isinstance(size, Expr)))
 
 
 def _is_open(operand: Value, reason: Reason | None, reasons: Reasons) -> bool:

@@ -39,17 +39,17 @@ def as_json(result: Inferred, rows: Rows | None = None) -> dict[str, Any]:
             "guarantees": sizes if name in worth else None,
             "reason": _reason_json(row.reason),
         }
-    found = {v.name: v for row in rows.of.values() for v in variables(row.value)}
+    symbols = {v.name: v for row in rows.of.values() for v in variables(row.value)}
     return {
         **head_json(),
         "inputs": result.inputs,
         "outputs": result.outputs,
         "values": values,
-        "symbols": {name: _symbol_json(variable) for name, variable in found.items()},
+        "symbols": {name: _symbol_json(variable) for name, variable in symbols.items()},
         "guards": [guard_json(guard) for guard in result.guards],
         "data_guards": [guard_json(guard) for guard in result.data_guards],
         "data_laws": [{"law": law.law, "inputs": list(law.inputs), "nodes": plain(law.origins)} for law in rows.laws],
-        "diagnostics": [diagnostic_json(found) for found in result.diagnostics],
+        "diagnostics": [diagnostic_json(diagnostic) for diagnostic in result.diagnostics],
         "counts": rows.counts,
     }
 
@@ -75,7 +75,7 @@ def _step_json(result: Inferred, step: Step) -> dict[str, Any]:
         "operands": {name: type_json(result.types[name]) for name in step.operands},
         "symbols": {variable.name: _symbol_json(variable) for variable in step.fresh},
         "guards": [guard_json(guard) for guard in step.guards],
-        "diagnostics": [diagnostic_json(found) for found in step.errors],
+        "diagnostics": [diagnostic_json(diagnostic) for diagnostic in step.errors],
         "reason": _reason_json(step.reason),
         "computed": plain(step.computed),
     }
@@ -115,14 +115,14 @@ def guard_json(guard: Guard) -> dict[str, Any]:
     return {"condition": guard.condition.spelled(str), "kind": guard.kind, "law": guard.law, "nodes": nodes}
 
 
-def diagnostic_json(found: Diagnostic) -> dict[str, Any]:
+def diagnostic_json(diagnostic: Diagnostic) -> dict[str, Any]:
     """A diagnostic as plain data."""
     return {
-        "severity": found.severity,
-        "operator": found.operator,
-        "node": found.node,
-        "message": printable(found.message),
-        "operands": [{"name": name, "type": str(value)} for name, value in found.inputs if value is not None],
+        "severity": diagnostic.severity,
+        "operator": diagnostic.operator,
+        "node": diagnostic.node,
+        "message": printable(diagnostic.message),
+        "operands": [{"name": name, "type": str(value)} for name, value in diagnostic.inputs if value is not None],
     }
 
 

@@ -68,16 +68,16 @@ class Plans:
 
     def costs_text(self, limit: int | None, width: int | None) -> str:
         """Parameters and multiply-adds: in all, by layer, and of the most expensive nodes (without a limit of all)."""
-        found = self.costs
-        head = [f"parameters: {count_text(found.parameters)}", f"multiply-adds: {count_text(found.multiply_adds)}"]
+        costs = self.costs
+        head = [f"parameters: {count_text(costs.parameters)}", f"multiply-adds: {count_text(costs.multiply_adds)}"]
         head.append(f"  counted: {COUNTED}")
-        if found.unknown:
-            head += ["  not known:", *limited([f"    {n.operator} '{n.node}'" for n in found.unknown], limit)]
+        if costs.unknown:
+            head += ["  not known:", *limited([f"    {n.operator} '{n.node}'" for n in costs.unknown], limit)]
         moved = self.traffic
         head += [f"bytes read: {bytes_text(moved.read)}", f"bytes written: {bytes_text(moved.written)}"]
         if moved.unknown:
             head += ["  not known:", *limited([f"    {n.operator} '{n.node}'" for n in moved.unknown], limit)]
-        in_numbers = not variables_of([moved.read, moved.written, found.multiply_adds])
+        in_numbers = not variables_of([moved.read, moved.written, costs.multiply_adds])
         if in_numbers:
             ratio = moved.multiply_adds_per_byte()
             head.append(f"multiply-adds per byte: {'no bytes' if ratio is None else format(ratio, '.3g')}")
@@ -179,29 +179,30 @@ class Plans:
         }
 
 
-def largest_text(found: LargestSize, width: int | None) -> str:
+def largest_text(largest: LargestSize, width: int | None) -> str:
     """The largest size of a symbol within a limit of memory."""
-    name = found.symbol
-    if found.size is None or found.peak is None:
-        proved = "no size" if found.at_most < 0 else f"no size above {found.at_most} (the search ended there)"
-        return text_of([[f"{name}: {proved} fits within {readable_bytes(found.limit)}"]], width)
+    name = largest.symbol
+    peak = largest.peak
+    if largest.size is None or peak is None:
+        proved = "no size" if largest.at_most < 0 else f"no size above {largest.at_most} (the search ended there)"
+        return text_of([[f"{name}: {proved} fits within {readable_bytes(largest.limit)}"]], width)
     lines = [
-        f"largest {name} within {readable_bytes(found.limit)}: {found.size}",
-        *([f"  not counted: {not_known(found.unknown)}"] if found.unknown else []),
-        f"  the peak is {readable_bytes(found.peak.bytes)} ({found.peak.bytes} bytes) at {_place(found.peak.step)}",
-        f"  {found.next}",
+        f"largest {name} within {readable_bytes(largest.limit)}: {largest.size}",
+        *([f"  not counted: {not_known(largest.unknown)}"] if largest.unknown else []),
+        f"  the peak is {readable_bytes(peak.bytes)} ({peak.bytes} bytes) at {_place(peak.step)}",
+        f"  {largest.next}",
     ]
-    if found.grows:
+    if largest.grows:
         lines.append(f"  all smaller {name} fit as well: the peak never falls if {name} grows")
     else:
         lines.append(f"  smaller {name} may not all fit: the peak may fall if {name} grows")
     return text_of([lines], width)
 
 
-def answer_json(found: LargestSize | Fits) -> dict[str, Any]:
+def answer_json(answer: LargestSize | Fits) -> dict[str, Any]:
     """The answer of `largest_size` or `fits` as plain data, with the bytes and the node of its peak."""
     fields: dict[str, Any] = {}
-    for name, value in found._asdict().items():
+    for name, value in answer._asdict().items():
         if name == "peak":
             fields |= {"bytes": value and value.bytes, "node": value and _step_json(value.step)}
         else:
@@ -209,17 +210,17 @@ def answer_json(found: LargestSize | Fits) -> dict[str, Any]:
     return fields
 
 
-def fits_text(found: Fits, width: int | None) -> str:
+def fits_text(answer: Fits, width: int | None) -> str:
     """Whether all sizes within bounds fit."""
-    if found.peak is None or found.sizes is None:
-        within = f"fits within {readable_bytes(found.limit)}"
+    if answer.peak is None or answer.sizes is None:
+        within = f"fits within {readable_bytes(answer.limit)}"
         proved = f"{within} at all sizes within the bounds"
-        return text_of([[f"not known whether it {within}: {found.reason}" if found.reason else proved]], width)
-    named = ", ".join(f"{name} = {size}" for name, size in found.sizes.items()) or "the sizes of the model"
-    about = "" if found.peak.exact else "about "
-    needed, limit = readable_bytes(found.peak.bytes), readable_bytes(found.limit)
+        return text_of([[f"not known whether it {within}: {answer.reason}" if answer.reason else proved]], width)
+    named = ", ".join(f"{name} = {size}" for name, size in answer.sizes.items()) or "the sizes of the model"
+    about = "" if answer.peak.exact else "about "
+    needed, limit = readable_bytes(answer.peak.bytes), readable_bytes(answer.limit)
     lines = [f"does not fit: {about}{needed} needed at {named} (limit {limit})"]
-    lines.append(f"  the peak is {about}{needed} ({found.peak.bytes} bytes) at {_place(found.peak.step)}")
+    lines.append(f"  the peak is {about}{needed} ({answer.peak.bytes} bytes) at {_place(answer.peak.step)}")
     return text_of([lines], width)
 
 

@@ -77,7 +77,7 @@ class Rows:
     def counts(self) -> dict[str, int]:
         """How many values there are, in all and with each verdict, and how many errors and warnings."""
         verdicts = Counter(row.verdict for row in self.of.values())
-        warnings = sum(found.severity == "warning" for found in self.result.diagnostics)
+        warnings = sum(diagnostic.severity == "warning" for diagnostic in self.result.diagnostics)
         errors = len(self.result.diagnostics) - warnings
         of_verdicts = {word: verdicts[word] for word in VERDICTS}
         return {"values": len(self.of), **of_verdicts, "errors": errors, "warnings": warnings}

@@ -140,12 +140,12 @@ def guard_section(
     kind: str, guards: Iterable[Guard], limit: int | None, width: int | None, write: Write = str
 ) -> list[str]:
     """The guards of one kind below their heading; nothing if there are none."""
-    found = dict.fromkeys(guard_parts(guard, write) for guard in guards if guard.kind == kind)
-    if not found:
+    unlike = dict.fromkeys(guard_parts(guard, write) for guard in guards if guard.kind == kind)
+    if not unlike:
         return []
-    shown = list(found) if limit is None else list(found)[:limit]
+    shown = list(unlike) if limit is None else list(unlike)[:limit]
     lines = [line for parts in shown for line in beside(*parts, width)]
-    return [HEADINGS[kind], *lines, *([more(len(found) - len(shown))] if len(found) > len(shown) else [])]
+    return [HEADINGS[kind], *lines, *([more(len(unlike) - len(shown))] if len(unlike) > len(shown) else [])]
 
 
 def count_of(counts: Mapping[str, int]) -> str:
@@ -161,9 +161,9 @@ def count_of(counts: Mapping[str, int]) -> str:
 
 def root_lines(root: Root, spelled: bool = False) -> list[str]:
     """An error in one line, the operands of its node in another, and its consequences, counted or `spelled` out."""
-    found = root.diagnostic
-    head, *operands = str(found).splitlines()
-    lines = [f"{found.severity}: {head}{_alike(root.alike)}", *operands]
+    diagnostic = root.diagnostic
+    head, *operands = str(diagnostic).splitlines()
+    lines = [f"{diagnostic.severity}: {head}{_alike(root.alike)}", *operands]
     if root.behind:
         lines.append(f"  {_count(len(root.behind), 'more error')} follow{'s' * (len(root.behind) == 1)} from it")
     if root.values:
@@ -172,8 +172,8 @@ def root_lines(root: Root, spelled: bool = False) -> list[str]:
     return lines + [f"    {_headline(error)}" for error in root.behind if spelled]
 
 
-def _headline(found: Diagnostic) -> str:
-    return f"{found.severity}: {str(found).splitlines()[0]}"
+def _headline(diagnostic: Diagnostic) -> str:
+    return f"{diagnostic.severity}: {str(diagnostic).splitlines()[0]}"
 
 
 def _alike(count: int) -> str:
@@ -223,7 +223,7 @@ def html(result: Inferred) -> str:
     def values(shown: Iterable[Row]) -> list[tuple[str, object, str]]:
         return [(printable(r.name), r.value, "" if r.reason is None else printable(r.reason.text)) for r in shown]
 
-    told = [(found.severity, found) for found in result.diagnostics]
+    told = [(diagnostic.severity, diagnostic) for diagnostic in result.diagnostics]
     errors = [row for row in told if row[0] != "warning"]
     warnings = [row for row in told if row[0] == "warning"]
     symbols = [(interval_text(v),) for v in rows.symbols]

@@ -85,36 +85,36 @@ class Constants:
         `made` is its inferred type. `readers` has the number of nodes that read a constant. A large result is computed
         only if no other node reads the constants from which it is computed.
         """
-        compute = (lambda given, shape, *_: given[0].reshape(shape)) if traits.view == "whole" else traits.computes
+        compute = (lambda arrays, shape, *_: arrays[0].reshape(shape)) if traits.view == "whole" else traits.computes
         if compute is None or len([name for name in node.output if name]) != 1 or "" in names or not names:
             return None
         shape = _known_shape(made)
         if shape is None or not all(name in self._tensors for name in names):
             return None
-        given = [array for name in names if (array := self.array(name)) is not None]
-        if len(given) < len(names):
+        arrays = [array for name in names if (array := self.array(name)) is not None]
+        if len(arrays) < len(names):
             return None
         assert isinstance(made, SymTensor)
         kind = _KINDS[made.dtype or 0]
-        freed = [a.nbytes for a, name in zip(given, names, strict=True) if readers.get(name, 0) <= 1]
+        freed = [a.nbytes for a, name in zip(arrays, names, strict=True) if readers.get(name, 0) <= 1]
         if math.prod(shape) * np.dtype(kind).itemsize > max(_FEW_BYTES, *freed, 0):
             return None
-        rounds = isinstance(compute, np.ufunc) or given[0].dtype != kind
-        if rounds and not all(map(_is_plain, given)):
+        rounds = isinstance(compute, np.ufunc) or arrays[0].dtype != kind
+        if rounds and not all(map(_is_plain, arrays)):
             return None
-        if isinstance(compute, np.ufunc) and any(array.dtype == np.float16 for array in given):
+        if isinstance(compute, np.ufunc) and any(array.dtype == np.float16 for array in arrays):
             return None
         attributes = read_attributes(node.op_type, node.attribute).values
         try:
             with np.errstate(all="ignore"):
-                found = np.asarray(
-                    compute(*given) if isinstance(compute, np.ufunc) else compute(given, shape, kind, attributes)
+                computed = np.asarray(
+                    compute(*arrays) if isinstance(compute, np.ufunc) else compute(arrays, shape, kind, attributes)
                 )
         except (LookupError, TypeError, ValueError):  # a node that breaks its schema
             return None
-        if found.shape != shape or found.dtype != kind or (rounds and not _is_plain(found)):
+        if computed.shape != shape or computed.dtype != kind or (rounds and not _is_plain(computed)):
             return None
-        return np.ascontiguousarray(found).reshape(shape)
+        return np.ascontiguousarray(computed).reshape(shape)
 
 
 def equal_constants(tensors: Iterable[TensorProto]) -> dict[str, str]:
@@ -128,13 +128,13 @@ def equal_constants(tensors: Iterable[TensorProto]) -> dict[str, str]:
         segment = tensor.segment.begin, tensor.segment.end
         key = tensor.data_type, tuple(tensor.dims), tensor.data_location, place, segment
         alike.setdefault(key, []).append(tensor)
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for group in alike.values():
         first: dict[bytes, str] = {}
         for tensor in group if len(group) > 1 else ():
             if (name := first.setdefault(_digest(tensor), tensor.name)) != tensor.name:
-                found[tensor.name] = name
-    return found
+                names[tensor.name] = name
+    return names
 
 
 _FIELDS = ("raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data", "string_data")
@@ -142,15 +142,15 @@ _FIELDS = ("raw_data", "float_data", "int32_data", "int64_data", "double_data", 
 
 def _digest(tensor: TensorProto) -> bytes:
     """A digest of the data, which may be more than the 2 GB that protobuf writes."""
-    found = sha256()
+    digest = sha256()
     for field in _FIELDS:
         data = getattr(tensor, field)
-        found.update(f"{field} {len(data)} ".encode())
+        digest.update(f"{field} {len(data)} ".encode())
         if field == "string_data":
-            found.update(repr(list(data)).encode())
+            digest.update(repr(list(data)).encode())
         else:
-            found.update(data if isinstance(data, bytes) else np.array(data).tobytes())
-    return found.digest()
+            digest.update(data if isinstance(data, bytes) else np.array(data).tobytes())
+    return digest.digest()
 
 
 def _known_shape(value: Value | None) -> tuple[int, ...] | None:
@@ -188,13 +188,13 @@ class Roundings:
 
     def depend_on(self, node: NodeProto) -> bool:
         """Whether another node may round otherwise, if what it reads of this node is the operand, or a constant."""
-        given, made = (self._types.get(name) for name in (node.input[0], node.output[0]))
+        source, made = (self._types.get(name) for name in (node.input[0], node.output[0]))
         if not isinstance(made, SymTensor) or made.dtype not in dt.FLOATS:
             return False
         if not self._is_computed(node.input[0]) and node.output[0] in self._packed:
             return True
         is_rounded = (
-            isinstance(given, SymTensor) and given.dtype == made.dtype and node.input[0] in self._draft.constants
+            isinstance(source, SymTensor) and source.dtype == made.dtype and node.input[0] in self._draft.constants
         )
         return made.dtype in _HALVES and not is_rounded
 

@@ -75,9 +75,9 @@ def make_names_unique(model: ModelProto) -> None:
 
 def _given(graph: GraphProto) -> list[str]:
     """The names that a graph gives itself: inputs, initializers, and what its nodes make."""
-    given = [*(info.name for info in graph.input), *(tensor.name for tensor in graph.initializer)]
-    given += [sparse.values.name for sparse in graph.sparse_initializer]
-    return list(dict.fromkeys(name for name in (*given, *(n for x in graph.node for n in x.output)) if name))
+    names = [*(info.name for info in graph.input), *(tensor.name for tensor in graph.initializer)]
+    names += [sparse.values.name for sparse in graph.sparse_initializer]
+    return list(dict.fromkeys(name for name in (*names, *(n for x in graph.node for n in x.output)) if name))
 
 
 class Draft:
@@ -189,9 +189,9 @@ class Draft:
 
     def uses(self) -> Counter[str]:
         """How often each name is read, by nodes, as an output, and as a parameter of a quantization."""
-        found = Counter(self._kept())
-        found.update(self.current(name) for node in self.nodes() for name in node.input if name)
-        return found
+        counts = Counter(self._kept())
+        counts.update(self.current(name) for node in self.nodes() for name in node.input if name)
+        return counts
 
     def _kept(self) -> list[str]:
         """What is read beside the nodes: the outputs, and the scales and zero points of quantizations."""
@@ -199,14 +199,14 @@ class Draft:
 
     def needed(self) -> set[int]:
         """The ids of the nodes that outputs depend on."""
-        found: set[int] = set()
+        needed: set[int] = set()
         pending = [self.made[name] for name in self._kept() if name in self.made]
         while pending:
             node = pending.pop()
-            if id(node) not in found:
-                found.add(id(node))
+            if id(node) not in needed:
+                needed.add(id(node))
                 pending += [self.made[name] for name in map(self.current, node.input) if name in self.made]
-        return found
+        return needed
 
     def unread(
         self, uses: Counter[str], may_go: Callable[[NodeProto], bool], names: Iterable[str] | None = None
@@ -215,21 +215,21 @@ class Draft:
 
         With `names`, only nodes that give these names, and what then is not read any more.
         """
-        found: list[NodeProto] = []
+        unread: list[NodeProto] = []
         first = self.nodes() if names is None else [self.made[name] for name in set(names) if name in self.made]
         pending = [node for node in first if not is_read(node, uses)]
         while pending:
             node = pending.pop()
             if not may_go(node):
                 continue
-            found.append(node)
+            unread.append(node)
             for name in map(self.current, node.input):
                 if name:
                     uses[name] -= 1
                     source = self.made.get(name) if not uses[name] else None
                     if source is not None and not is_read(source, uses):
                         pending.append(source)
-        return found
+        return unread
 
     # -- the end --------------------------------------------------------------------------------------------------
 
@@ -302,8 +302,8 @@ def drop_unread(model: ModelProto) -> None:
 
 def constants_as_nodes(graph: GraphProto) -> None:
     """Write the initializers of a graph that are no inputs as nodes."""
-    given = {info.name for info in graph.input}
-    for i in reversed([i for i, tensor in enumerate(graph.initializer) if tensor.name not in given]):
+    inputs = {info.name for info in graph.input}
+    for i in reversed([i for i, tensor in enumerate(graph.initializer) if tensor.name not in inputs]):
         tensor = graph.initializer[i]
         graph.node.insert(0, helper.make_node("Constant", [], [tensor.name], value=tensor))
         del graph.initializer[i]

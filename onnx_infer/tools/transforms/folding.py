@@ -149,15 +149,15 @@ class Claims:
         for info, kind in self._types:
             info.type.CopyFrom(kind)
         for graph in graphs_of(self._model.graph):
-            given = {tensor.name for tensor in graph.initializer}.union(*(node.output for node in graph.node))
-            given.difference_update(info.name for info in graph.output)
-            graph.value_info.extend(info for name, info in self._infos.items() if name in given)
+            names = {tensor.name for tensor in graph.initializer}.union(*(node.output for node in graph.node))
+            names.difference_update(info.name for info in graph.output)
+            graph.value_info.extend(info for name, info in self._infos.items() if name in names)
 
 
 def _copy(info: ValueInfoProto) -> ValueInfoProto:
-    found = ValueInfoProto()
-    found.CopyFrom(info)
-    return found
+    copy = ValueInfoProto()
+    copy.CopyFrom(info)
+    return copy
 
 
 def take_decided_branches(
@@ -167,7 +167,7 @@ def take_decided_branches(
 
     The names of the values are unique already. An inner If is replaced before the one around it.
     """
-    found = False
+    is_changed = False
     for graph in reversed(list(graphs_of(model.graph))):
         for place in reversed(range(len(graph.node))):
             node = graph.node[place]
@@ -176,8 +176,8 @@ def take_decided_branches(
             if device_configurations(node):  # its branches run where it does
                 continue
             if isinstance(taken, bool) and is_upheld(node) and _put_in_place(graph, place, taken):
-                found = True
-    return found
+                is_changed = True
+    return is_changed
 
 
 def _put_in_place(graph: GraphProto, place: int, taken: bool) -> bool:
@@ -187,7 +187,7 @@ def _put_in_place(graph: GraphProto, place: int, taken: bool) -> bool:
     branch = next((attribute.g for attribute in node.attribute if attribute.name == name), None)
     if branch is None or len(branch.output) < len(node.output) or branch.sparse_initializer:
         return False
-    pairs = [(info.name, given) for info, given in zip(branch.output, node.output, strict=False) if given]
+    pairs = [(info.name, result) for info, result in zip(branch.output, node.output, strict=False) if result]
     others = sum(len(graph.node) for graph in subgraphs(node)) - len(branch.node)
     if len(pairs) > 1 + others:  # the Identities may stay, where they decide how nodes round
         return False
@@ -225,13 +225,13 @@ def _round(model: onnx.ModelProto, claims: Claims, keep_guards: bool, facts: Fac
 
 def _types(result: InferenceResult, draft: Draft) -> dict[str, Value]:
     """The types of the values of all graphs by name, small constants with their elements."""
-    found = dict(result.types)
+    types = dict(result.types)
     for index in result._index.outer_first(lambda body: False):
         index.scope.touch(index.graph.literals)
-        found.update(index.scope)
+        types.update(index.scope)
     for name, tensor in draft.constants.items():
-        value = found.get(name)
+        value = types.get(name)
         if isinstance(value, SymTensor) and value.data is None and is_small(value):
-            found[name] = result._record.model.load(tensor)
+            types[name] = result._record.model.load(tensor)
     # an unknown size stands for different sizes from one walk of a graph to the next
-    return {name: value for name, value in found.items() if UNKNOWN_SIZE not in (value.shape or ())}
+    return {name: value for name, value in types.items() if UNKNOWN_SIZE not in (value.shape or ())}

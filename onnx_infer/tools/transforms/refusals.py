@@ -92,7 +92,7 @@ def _divisions(draft: Draft, types: Mapping[str, Value]) -> list[Division]:
     that copies elements has some. The demands are None if they are not known, and for a node in an inner graph, which
     may not run.
     """
-    found: list[Division] = []
+    divisions: list[Division] = []
     for depth, (_, nodes) in enumerate(draft.bodies):
         for node in nodes:
             demands = draft.traits(node).demands
@@ -100,8 +100,8 @@ def _divisions(draft: Draft, types: Mapping[str, Value]) -> list[Division]:
                 sizes: Least | None = said(demands, node, types)
                 if sizes != []:
                     is_told = not depth and sizes is not None and not _names_elements([size for size, _ in sizes])
-                    found.append((node, [Relation("at_least", *pair) for pair in sizes or ()] if is_told else None))
-    return found
+                    divisions.append((node, [Relation("at_least", *pair) for pair in sizes or ()] if is_told else None))
+    return divisions
 
 
 class _Upheld:
@@ -139,8 +139,8 @@ class _Solved(dict[Relation, list[Relation]]):
     def __missing__(self, condition: Relation) -> list[Relation]:
         is_long = leaf_count(condition.left) + leaf_count(condition.right) > _LONG
         plain = [condition] if is_long else solve(condition)
-        found = self[condition] = [condition] if plain is None else plain
-        return found
+        conditions = self[condition] = [condition] if plain is None else plain
+        return conditions
 
     def of(self, statement: Statement) -> list[Relation]:
         """The plain conditions that a statement demands of a run."""
@@ -150,13 +150,13 @@ class _Solved(dict[Relation, list[Relation]]):
 
 def _open_laws(engine: Record) -> list[_Law]:
     """The laws of nodes that always run, as far as bounds do not prove them."""
-    found: list[_Law] = []
+    laws: list[_Law] = []
     solved = _Solved()
     for statement, node in engine.statements.pairs:
         if conditions := solved.of(statement):
             stays = not engine.scope.operators.traits(node[0], node[1]).total and not node[4].has_graphs
-            found.append(_Law(conditions, first_output(node), statement.kind == "required", stays))
-    return found
+            laws.append(_Law(conditions, first_output(node), statement.kind == "required", stays))
+    return laws
 
 
 def _laws_of(draft: Draft, divisions: list[Division]) -> list[_Law]:
@@ -175,7 +175,7 @@ def _laws_of(draft: Draft, divisions: list[Division]) -> list[_Law]:
 
 def _stating_inside(result: Inferred) -> set[str]:
     """The first outputs of the nodes in inner graphs that state a law. A graph may not run, so no other node counts."""
-    solved, found = _Solved(), set[str]()
+    solved, stating = _Solved(), set[str]()
     _, *inner = result._index.outer_first(lambda body: False)
     for index in inner:
         graph = result._record.model.subgraph(index.graph.handle)
@@ -187,8 +187,8 @@ def _stating_inside(result: Inferred) -> set[str]:
             if scope.operators.traits(node[0], node[1]).total:
                 outcomes = _outcomes(node, scope)
                 if not outcomes or any(x.error or any(map(solved.of, x.statements)) for x in outcomes):
-                    found.add(first_output(node))
-    return found
+                    stating.add(first_output(node))
+    return stating
 
 
 def _outcomes(node: Node, scope: Scope) -> list[Outcome]:
@@ -203,9 +203,9 @@ def _outcomes(node: Node, scope: Scope) -> list[Outcome]:
         return []
     if operator is None:
         return []
-    given = scope.with_elements(operator, node[2], values)
+    operands = scope.with_elements(operator, node[2], values)
     modes = Mode(), Mode(is_cautious=True)
-    return [apply(operator, node[4], given, len(node[3]), mode) for mode in modes]
+    return [apply(operator, node[4], operands, len(node[3]), mode) for mode in modes]
 
 
 def _stating(
@@ -229,10 +229,10 @@ def _stating(
         value = types.get(law.name)
         return id(draft.made.get(law.name)) not in needed or (value is not None and value.data is not None)
 
-    found: set[str] = set()
+    stating: set[str] = set()
     for law in sorted(laws, key=is_spare):
         if not upheld.imply(law.conditions):
-            found.add(law.name)
+            stating.add(law.name)
             if law.is_required:
                 upheld.add(law.conditions)
-    return found
+    return stating

@@ -97,10 +97,10 @@ class Rewriting:
             return None
         if law == "always":
             return node.input[0] or None
-        given, made = (self._types.get(name) for name in (node.input[0], node.output[0]))
-        if not isinstance(given, SymTensor) or not isinstance(made, SymTensor) or not given.dtype:
+        source, made = (self._types.get(name) for name in (node.input[0], node.output[0]))
+        if not isinstance(source, SymTensor) or not isinstance(made, SymTensor) or not source.dtype:
             return None
-        if given.dtype != made.dtype or given.shape is None or given.shape != made.shape:
+        if source.dtype != made.dtype or source.shape is None or source.shape != made.shape:
             return None
         return node.input[0] if law == "alike" or said(law, node, self._types) else None
 
@@ -145,8 +145,8 @@ class Rewriting:
 
     def _computed(self, node: NodeProto, value: Value | None) -> TensorProto | None:
         names = [self._draft.current(name) for name in node.input]
-        found = self._constants.result(node, self._draft.traits(node), names, value, self._uses)
-        return None if found is None or self._roundings.depend_on(node) else numpy_helper.from_array(found)
+        array = self._constants.result(node, self._draft.traits(node), names, value, self._uses)
+        return None if array is None or self._roundings.depend_on(node) else numpy_helper.from_array(array)
 
     def _constant(self, tensor: TensorProto, base: str) -> str:
         """The name of an initializer with these elements."""
@@ -188,11 +188,11 @@ class Rewriting:
     def _reread(self, node: NodeProto) -> None:
         """Give a node constants to read in place of sizes, where every run has the same result with them."""
         rereads = self._draft.traits(node).rereads
-        found: Reread | None = said(rereads, node, self._types) if rereads is not None else None
-        if found is None:
+        reread: Reread | None = said(rereads, node, self._types) if rereads is not None else None
+        if reread is None:
             return
-        self._changed[id(node)] = found.attributes
-        for index, elements in found.elements.items():
+        self._changed[id(node)] = reread.attributes
+        for index, elements in reread.elements.items():
             if elements is None:
                 read(node, index, None)
             else:
@@ -224,7 +224,7 @@ class Rewriting:
 
     def wanted(self) -> dict[Wanted, list[tuple[NodeProto, int]]]:
         """The integer tensors of sizes that nodes of the main graph read, except nodes that compute sizes."""
-        found: dict[Wanted, list[tuple[NodeProto, int]]] = {}
+        wanted: dict[Wanted, list[tuple[NodeProto, int]]] = {}
         main = self._draft.bodies[0][0]
         for node in self._draft.nodes():
             if self._draft.home(node) is not main or all(map(self._is_computed, filter(None, node.output))):
@@ -237,8 +237,8 @@ class Rewriting:
                     continue
                 if value.dtype in _SIZES and value.rank < 2:
                     elements = self._targets.get((id(node), index), value.data or ())
-                    found.setdefault(Wanted(elements, value.dtype, value.rank), []).append((node, index))
-        return found
+                    wanted.setdefault(Wanted(elements, value.dtype, value.rank), []).append((node, index))
+        return wanted
 
     def read_sizes(self, plan: Plan) -> None:
         """Let the readers of these sizes read the results of the nodes that compute them from the inputs."""

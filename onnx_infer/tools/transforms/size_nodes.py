@@ -78,9 +78,9 @@ def cheapest(
     best = gain(chosen)
     for tensor in list(reversed(chosen))[:_MOST_TRIED]:
         fewer = [other for other in chosen if other is not tensor]
-        found = gain(fewer)
-        if found >= best:
-            chosen, best = fewer, found
+        gained = gain(fewer)
+        if gained >= best:
+            chosen, best = fewer, gained
     return plan(chosen) if chosen and best > 0 else None
 
 
@@ -89,12 +89,12 @@ def _needed(plan: Plan) -> dict[Wanted, set[str]]:
     inputs = {node.output[0]: node.input for node in plan.nodes}
     needed: dict[Wanted, set[str]] = {}
     for tensor, name in plan.names.items():
-        found = needed[tensor] = set()
+        names = needed[tensor] = set()
         pending = [name]
         while pending:
             name = pending.pop()
-            if name in inputs and name not in found:
-                found.add(name)
+            if name in inputs and name not in names:
+                names.add(name)
                 pending += inputs[name]
     return needed
 

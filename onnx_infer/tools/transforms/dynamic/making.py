@@ -110,17 +110,17 @@ class Proposals:
 
     def _tried(self, named: Collection[Axis], meant: Iterable[Axis]) -> list[tuple[Axis, Wanted]]:
         """The axes that can be freed, those that leave the fewest pins first, each with what nodes want then."""
-        found: list[tuple[int, Axis, Wanted]] = []
+        trials: list[tuple[int, Axis, Wanted]] = []
         for axis in dict.fromkeys([*named, *meant]):
             if self._trials < MOST_TRIALS:
                 self._trials += 1
                 more = {**self._axes, axis.name: {**self._axes.get(axis.name, {}), axis.at: axis.symbol}}
                 walk = _walked(self._model, self._static, more)
                 wanted, errors = walk.tracer.wanted, [d for d in walk.engine.diagnostics if d.severity == "error"]
-                found.append((len(walk.pins) + sum(map(len, wanted.values())) + len(errors), axis, wanted))
+                trials.append((len(walk.pins) + sum(map(len, wanted.values())) + len(errors), axis, wanted))
             elif axis in named:  # this much is sure
-                found.append((sys.maxsize, axis, {(each.name, each.at): {} for each in named if each.at != axis.at}))
-        return [(axis, wanted) for _, axis, wanted in sorted(found, key=lambda trial: trial[0])]
+                trials.append((sys.maxsize, axis, {(each.name, each.at): {} for each in named if each.at != axis.at}))
+        return [(axis, wanted) for _, axis, wanted in sorted(trials, key=lambda trial: trial[0])]
 
 
 _MOST_WALKS = 16
@@ -187,7 +187,7 @@ def make_dynamic(
     result = infer(changed)
     before = len(changed.graph.node) - len(freed.graph.node)
     made_by_changes = {text(name) for node in changed.graph.node[:before] for name in node.output}
-    left_over, doubts = Remaining(result, traced).found(made_by_changes)
+    left_over, doubts = Remaining(result, traced).pins_and_doubts(made_by_changes)
     known = {(pin.operator, pin.node) for pin in pins}
     pins += _pinning_guards(result, traced, known) if apply or not pins else ()
     known.update((pin.operator, pin.node) for pin in pins)
@@ -201,7 +201,7 @@ def make_dynamic(
 
 
 def _walked(model: onnx.ModelProto, static: InferenceResult, axes: Axes) -> FreedWalk:
-    """The walks over a copy of the model with free axes, which have found all changes and pins."""
+    """The walks over a copy of the model with free axes, that led to all changes and pins."""
     freed = onnx.ModelProto()
     freed.CopyFrom(model)
     traced = free(freed, axes)

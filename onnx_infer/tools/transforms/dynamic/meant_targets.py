@@ -57,8 +57,8 @@ def factors(size: Dim, traced: Mapping[str | Var, int]) -> Factors:
     if len(terms) == 1 and not const:
         ((unit, number),) = terms.items()
         sums = []
-    elif (found := factored(size)) is not None:
-        number, unit, sums = found
+    elif (parts := factored(size)) is not None:
+        number, unit, sums = parts
     atoms = [atom for atom, exponent in powers_of(unit).items() for _ in range(exponent)]
     return Factors(number, tuple((atom, atom.to_int(traced)) for atom in (*atoms, *sums)))
 
@@ -86,13 +86,13 @@ def meant_target(
     counts = [bag.number * prod(value for _, value in bag.free) for bag in bags]
     if prod(counts) != prod(target) or min(counts, default=1) < 1:
         return None
-    found: list[Dim] = []
+    meant: list[Dim] = []
     for first, last, start, end in blocks(counts, target):
         sizes = _meant_block(bags[first:last], target[start:end])
         if sizes is None:
             return None
-        found += sizes
-    return tuple(found)
+        meant += sizes
+    return tuple(meant)
 
 
 def remember(merged: Merged, operand: Sequence[Dim], result: Sequence[Dim], traced: Mapping[str | Var, int]) -> None:
@@ -123,18 +123,18 @@ def _in_order(parts: Sequence[Dim], size: Dim, traced: Mapping[str | Var, int]) 
     """The factors of a size in the order of the parts. A number has the place of the first number of the parts."""
     number, free = factors(size, traced)
     left = Counter(factor for factor, _ in free)
-    found: list[Dim] = []
+    ordered: list[Dim] = []
     for part in parts:
         if isinstance(part, int):
-            found += [number] if number != 1 else []
+            ordered += [number] if number != 1 else []
             number = 1
             continue
         own = factors(part, traced)
         needed = Counter(factor for factor, _ in own.free)
         if own.number == 1 and needed <= left:
-            found.append(part)
+            ordered.append(part)
             left -= needed
-    return tuple(found)
+    return tuple(ordered)
 
 
 def _value(size: Dim, traced: Mapping[str | Var, int]) -> int:
@@ -182,7 +182,7 @@ def _meant_block(bags: Sequence[Factors], target: Sequence[int]) -> list[Dim] | 
         return list(target)
     if not target:
         return None
-    found: dict[tuple[Dim, ...], int] = {}
+    whole: dict[tuple[Dim, ...], int] = {}
     pending = [_State((), 1, target[0], tuple(bags))]
     for _ in range(_MOST_STEPS):
         if not pending:
@@ -190,13 +190,13 @@ def _meant_block(bags: Sequence[Factors], target: Sequence[int]) -> list[Dim] | 
         state = pending.pop()
         if len(state.sizes) == len(target):
             if all(bag == (1, ()) for bag in state.bags):
-                found[state.sizes] = sum(map(_is_mixed, state.sizes))
+                whole[state.sizes] = sum(map(_is_mixed, state.sizes))
             continue
         pending += _steps(state, target)
-    if pending or not found:
+    if pending or not whole:
         return None
-    least = min(found.values())
-    best = [sizes for sizes, mixed in found.items() if mixed == least]
+    least = min(whole.values())
+    best = [sizes for sizes, mixed in whole.items() if mixed == least]
     return list(best[0]) if len(best) == 1 else None
 
 
@@ -257,8 +257,8 @@ def pattern(array: Array, axis: int, traced: Collection[int]) -> tuple[Kind, int
         steps = np.unique(np.diff(array, axis=axis))
         if len(steps) == 1 and size >= _FEWEST_STEPS and int(steps[0]) not in traced:
             return "step", int(steps[0])
-    found = None if array.dtype.kind in "Oc" else mask_of(array)  # texts and complex numbers: no node chooses them
-    return ("mask", 0) if found is not None and axis in found[:2] else None
+    mask = None if array.dtype.kind in "Oc" else mask_of(array)  # texts and complex numbers: no node chooses them
+    return ("mask", 0) if mask is not None and axis in mask[:2] else None
 
 
 class Mask(NamedTuple):

@@ -17,7 +17,7 @@ from onnx import TensorProto
 from onnx_infer.model.graph import Node, first_output, label_of, title_of
 from onnx_infer.tools.materialization import array_of
 from onnx_infer.tools.transforms.dynamic.meant_targets import Kind, Merged, blocks, meant_target, pattern
-from onnx_infer.tools.transforms.dynamic.trials import deciding, dims_of, elements_of, trial
+from onnx_infer.tools.transforms.dynamic.trials import deciding, dims_of, elements_of, trial_of
 from onnx_infer.values.tensor import Dim, Shape, SymTensor
 from onnx_infer.values.text import text
 from symdim import Expr, Var
@@ -123,23 +123,23 @@ class Tracer:
                 continue
             seen.add((name, axis))
             node = self.producer(name)
-            found: Change | Pin | Way
+            decided: Change | Pin | Way
             if node is not None:
-                found = self._through(node, name, axis, wanted) or Pin(
+                decided = self._through(node, name, axis, wanted) or Pin(
                     title_of(node), label_of(node), f"gives {self.size(name, axis)} at axis {axis} of '{name}'",
                     f"it should be {wanted}",
                 )  # fmt: skip
             elif name in self.constants:
-                found = self._constant(*step)
+                decided = self._constant(*step)
             else:
                 self.wanted.setdefault((name, axis), {})[wanted] = None
                 continue
-            if isinstance(found, Change):
-                changes.append(found)
-            elif isinstance(found, Pin):
-                pins.append(found)
+            if isinstance(decided, Change):
+                changes.append(decided)
+            elif isinstance(decided, Pin):
+                pins.append(decided)
             else:
-                pending += found
+                pending += decided
         return changes, pins
 
     def shape(self, name: str) -> Shape:
@@ -163,11 +163,11 @@ class Tracer:
         array = self.array(name)
         head = title_of(node), label_of(node)
         if isinstance(old, int):
-            found: tuple[Kind, int] | None = ("repeat", 0) if old == 1 else None
+            step: tuple[Kind, int] | None = ("repeat", 0) if old == 1 else None
             if array is not None and old == array.shape[axis]:
-                found = pattern(array, axis, self.traced)
-            if found is not None:
-                return Change(*head, place, name, found[0], axis, old, wanted, found[1])
+                step = pattern(array, axis, self.traced)
+            if step is not None:
+                return Change(*head, place, name, step[0], axis, old, wanted, step[1])
         shape = ", ".join(map(str, self.shape(name)))
         return Pin(*head, f"constant '{name}' of shape [{shape}] has {old} at axis {axis}",
                    f"it should have {wanted} there, and only the author knows which: export it for other sizes,"
@@ -202,8 +202,8 @@ class Tracer:
             if rule is not None and len(inputs) >= least:
                 return rule(self, node, axis, wanted)
         index = node[3].index(name)
-        given = trial(node, self.static._record.scope)
-        for number, effect in given.sizes_read() if given is not None else ():
+        trial = trial_of(node, self.static._record.scope)
+        for number, effect in trial.sizes_read() if trial is not None else ():
             if effect[:2] == (index, axis) and number.operand is not None:
                 return self.change(node, number.operand, number.at, number.value, wanted)
         places = deciding(node, self.static._record.scope, index, axis, wanted)

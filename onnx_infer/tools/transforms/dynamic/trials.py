@@ -96,8 +96,8 @@ class Trial:
         for p in operator.parameters:
             names = COLLECTIONS[p.want]._fields if p.source == "attributes" else (p.name,)
             for name in names if p.source in ("attribute", "attributes") else ():
-                given = self.attributes.values.get(name)
-                elements = given if isinstance(given, tuple) else (given,)
+                numbers = self.attributes.values.get(name)
+                elements = numbers if isinstance(numbers, tuple) else (numbers,)
                 if name not in _PLACES:
                     yield from (Number(name, None, at, x) for at, x in enumerate(elements) if type(x) is int)
 
@@ -105,8 +105,8 @@ class Trial:
         """The sizes of results that depend on a number; none if the node does not run with one that is larger `by`."""
         at, name, larger = number.at, number.name, number.value + by
         if number.operand is None:
-            given = self.attributes.values[name]
-            changed = (*given[:at], larger, *given[at + 1 :]) if isinstance(given, tuple) else larger
+            numbers = self.attributes.values[name]
+            changed = (*numbers[:at], larger, *numbers[at + 1 :]) if isinstance(numbers, tuple) else larger
             attributes = Attributes({**self.attributes.values, name: changed})
             return self._changed(Trial(self._node, self.operator, self.values, attributes))
         value = self.values[number.operand]
@@ -125,12 +125,13 @@ class Trial:
         """The sizes of results that another trial has otherwise; none if it breaks or demands more than this one."""
         if other.outcome.error or len(other.outcome.statements) > len(self.outcome.statements):
             return []
-        found = []
+        effects = []
         for i in range(len(self._node[3])):
             mine, theirs = self.shape(i) or (), other.shape(i) or ()
             if len(mine) == len(theirs):
-                found += [Effect(i, axis, a, b) for axis, (a, b) in enumerate(zip(mine, theirs, strict=True)) if a != b]
-        return found
+                pairs = enumerate(zip(mine, theirs, strict=True))
+                effects += [Effect(i, axis, a, b) for axis, (a, b) in pairs if a != b]
+        return effects
 
     def sizes_read(self) -> Iterator[tuple[Number, Effect]]:
         """The elements of operands that are, each alone, the size of results at an axis.
@@ -168,10 +169,10 @@ def is_size(number: Number, effect: Effect) -> bool:
     return (effect.before, effect.after) == (number.value, number.value + 1)
 
 
-def aligned(given: Trial, effect: Effect) -> Dim | None:
+def aligned(trial: Trial, effect: Effect) -> Dim | None:
     """The size of the first operand at the axis of a result; None if the ranks differ."""
-    before = dims_of(given.values[0]) if given.values else ()
-    after = given.shape(effect.result) or ()
+    before = dims_of(trial.values[0]) if trial.values else ()
+    after = trial.shape(effect.result) or ()
     return before[effect.axis] if len(before) == len(after) else None
 
 
@@ -194,7 +195,7 @@ def value_at(size: Dim, sizes: Mapping[str | Var, int]) -> int | None:
     return size.to_int(sizes) if all(v in sizes or v.name in sizes for v in size.variables()) else None
 
 
-def trial(node: Node, scope: Scope, attributes: Attributes | None = None) -> Trial | None:
+def trial_of(node: Node, scope: Scope, attributes: Attributes | None = None) -> Trial | None:
     """A node with the values of a scope; None if it has no rule, or graphs. `attributes` replace those of the node."""
     operator = scope.operators[node[1], node[0]]
     if operator is None or node[4].has_graphs or not all(scope.knows(name) for name in node[2] if name):
@@ -208,47 +209,47 @@ def deciding(node: Node, scope: Scope, index: int, axis: int, wanted: Dim) -> tu
 
     That is one place, or one of each of two operands; none if there are several ways or none.
     """
-    given = trial(node, scope)
-    before = given.shape(index) if given is not None else None
-    if given is None or before is None:
+    trial = trial_of(node, scope)
+    before = trial.shape(index) if trial is not None else None
+    if trial is None or before is None:
         return ()
     after = (*before[:axis], wanted, *before[axis + 1 :])
-    for ways in _ways(given, before[axis]):
-        found = [way for way in ways if given.with_sizes(way, wanted).shape(index) == after]
-        if found:
-            return found[0] if len(found) == 1 else ()
+    for ways in _ways(trial, before[axis]):
+        sufficient = [way for way in ways if trial.with_sizes(way, wanted).shape(index) == after]
+        if sufficient:
+            return sufficient[0] if len(sufficient) == 1 else ()
     return ()
 
 
-def _ways(given: Trial, size: Dim) -> Iterator[list[tuple[tuple[int, int], ...]]]:
+def _ways(trial: Trial, size: Dim) -> Iterator[list[tuple[tuple[int, int], ...]]]:
     """The places of a size, first each alone, then those of each two operands together."""
-    places = list(given.places(size))
+    places = list(trial.places(size))
     yield [(place,) for place in places]
     yield [(first, second) for first, second in combinations(places, 2) if first[0] != second[0]]
 
 
 def demanded(node: Node, scope: Scope, number: Callable[[Dim], int | None]) -> Iterator[tuple[int, int, Dim]]:
     """The operands, axes and free sizes that a node demands where the operand has the traced number."""
-    given = trial(node, scope)
-    broken = given.equated(number) if given is not None and given.is_mixed(number) else None
-    while given is not None and broken:
-        step = _cured(given, broken, number)
+    trial = trial_of(node, scope)
+    broken = trial.equated(number) if trial is not None and trial.is_mixed(number) else None
+    while trial is not None and broken:
+        step = _cured(trial, broken, number)
         if step is None:
             return
-        places, wanted, given, broken = step
+        places, wanted, trial, broken = step
         yield from ((operand, axis, wanted) for operand, axis in places)
 
 
 def _cured(
-    given: Trial, broken: list[tuple[Dim, int]], number: Callable[[Dim], int | None]
+    trial: Trial, broken: list[tuple[Dim, int]], number: Callable[[Dim], int | None]
 ) -> tuple[tuple[tuple[int, int], ...], Dim, Trial, list[tuple[Dim, int]]] | None:
     """Places whose free size leaves fewer laws broken, the size, and what is left.
 
     Several operands may break one law in turn: of two states of a layer each alone would have to have the batch.
     """
     for wanted, size in broken:
-        for way in chain.from_iterable(_ways(given, size)):
-            tried = given.with_sizes(way, wanted)
+        for way in chain.from_iterable(_ways(trial, size)):
+            tried = trial.with_sizes(way, wanted)
             left = tried.equated(number)
             if left is not None and len(left) < len(broken):
                 return way, wanted, tried, left

@@ -20,7 +20,7 @@ from onnx_infer.ops.reshaping import reshaped
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.tools.transforms.dynamic.meant_targets import Merged, meant_target, remember
 from onnx_infer.tools.transforms.dynamic.pinned import Change, Pin, Place, Tracer
-from onnx_infer.tools.transforms.dynamic.trials import aligned, demanded, elements_of, trial, value_at
+from onnx_infer.tools.transforms.dynamic.trials import aligned, demanded, elements_of, trial_of, value_at
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, Shape, SymTensor
 from symdim import Expr, Var, product
@@ -87,13 +87,13 @@ class FreedWalk:
         """The node with the changes of its operands that are known so far."""
         for operand in range(len(node[2])):
             place = Place.of(node, operand)
-            found = [change for (where, _, _), change in self.changes.items() if where == place]
-            for change in found:
+            changes = [change for (where, _, _), change in self.changes.items() if where == place]
+            for change in changes:
                 if change.kind == "size":
                     node = self._with_element(node, operand, change.at, change.new)
                 else:
                     node = self._with_size(node, operand, change.at, change.new)
-            if node[0] == "Gather" and operand == 1 and any(change.kind == "count" for change in found):
+            if node[0] == "Gather" and operand == 1 and any(change.kind == "count" for change in changes):
                 self._check_index(node)
         return node
 
@@ -178,11 +178,11 @@ class FreedWalk:
         shape = self._shape(operands[0]) if operands else None
         if not any(isinstance(size, Expr) for size in shape or ()):
             return
-        given = trial((*node[:2], list(operands), *node[3:]), self.engine.scope)
-        if given is None:
+        trial = trial_of((*node[:2], list(operands), *node[3:]), self.engine.scope)
+        if trial is None:
             return
-        for number, effect in given.sizes_read():
-            size = aligned(given, effect)
+        for number, effect in trial.sizes_read():
+            size = aligned(trial, effect)
             if number.operand is not None and isinstance(size, Expr) and self._value(size) == number.value:
                 self._note([self.tracer.change(node, number.operand, number.at, number.value, size)])
 
@@ -240,21 +240,21 @@ def as_target(meant: Shape, operand: Shape, no_zeros: bool) -> tuple[Dim, ...]:
     >>> as_target((N, S, 12, 64), (N, S, 768), False), as_target((N * S, 768), (N, S, 768), False)
     ((0, 0, 12, 64), (-1, 768))
     """
-    found = list(meant)
-    for i, size in enumerate(found):
+    target = list(meant)
+    for i, size in enumerate(target):
         if not no_zeros and isinstance(size, Expr) and i < len(operand) and operand[i] is size:
-            found[i] = 0
-    free = [i for i, size in enumerate(found) if isinstance(size, Expr)]
+            target[i] = 0
+    free = [i for i, size in enumerate(target) if isinstance(size, Expr)]
     if len(free) == 1:
-        found[free[0]] = -1
-    return tuple(found)
+        target[free[0]] = -1
+    return tuple(target)
 
 
 def _reshaped(shape: Shape, target: tuple[Any, ...], allowzero: int) -> tuple[Shape, bool]:
     """The result for the target as it is, and whether Reshape fails or demands equal sizes then."""
     with Trace() as trace:
         try:
-            found = reshaped(shape, target, allowzero)
+            result = reshaped(shape, target, allowzero)
         except OnnxInferError:
             return (), True
-    return found, bool(trace.errors or trace.fresh or any(s.relation == "equal" for s in trace.statements))
+    return result, bool(trace.errors or trace.fresh or any(s.relation == "equal" for s in trace.statements))

@@ -42,11 +42,11 @@ class Writer:
             of.setdefault(change.place, []).append(change)
         readers = {text(name): node for node in self.model.graph.node for name in node.output if name}
         failed = []
-        for place, found in of.items():
+        for place, of_place in of.items():
             try:
-                operand = self._operand(found)
+                operand = self._operand(of_place)
             except (SymdimError, ValueError) as error:
-                failed += [(change, str(error)) for change in found]
+                failed += [(change, str(error)) for change in of_place]
                 continue
             readers[place.output].input[place.operand] = operand
         for i, node in enumerate(self._nodes):
@@ -154,21 +154,21 @@ class Writer:
         """A causal mask of other sizes, with one slice along its other axes that change."""
         name = changes[0].operand
         array = self._tracer.array(name)
-        found = None if array is None else mask_of(array)
+        causal = None if array is None else mask_of(array)
         assert array is not None
-        assert found is not None
-        sizes: dict[int, Dim] = {axis: array.shape[axis] for axis in (found.rows, found.columns)}
+        assert causal is not None
+        sizes: dict[int, Dim] = {axis: array.shape[axis] for axis in (causal.rows, causal.columns)}
         sizes.update((change.at, change.new) for change in changes if change.at in sizes)
         rows, columns = (
             self._node(
                 "Reshape", self._range(sizes[axis]), self._vector([-1 if i == axis else 1 for i in range(array.ndim)])
             )
-            for axis in (found.rows, found.columns)
+            for axis in (causal.rows, causal.columns)
         )
-        offset = sizes[found.columns] - sizes[found.rows] if found.is_at_end else found.offset
+        offset = sizes[causal.columns] - sizes[causal.rows] if causal.is_at_end else causal.offset
         ends = self._node("Add", rows, self._vector([offset + 1]))
-        mask = self._chosen(self._node("Less", columns, ends), found.low, found.high, self._dtype(name))
-        changed = {found.rows, found.columns, *(change.at for change in changes)}
+        mask = self._chosen(self._node("Less", columns, ends), causal.low, causal.high, self._dtype(name))
+        changed = {causal.rows, causal.columns, *(change.at for change in changes)}
         others: list[Dim] = [1 if axis in changed else size for axis, size in enumerate(array.shape)]
         return mask if set(others) == {1} else self._node("Expand", mask, self._vector(others))
 
