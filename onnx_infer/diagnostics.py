@@ -49,9 +49,9 @@ class WrongShape(Diagnostic):
     __slots__ = ()
 
 
-def is_raised(found: Diagnostic) -> bool:
+def is_raised(diagnostic: Diagnostic) -> bool:
     """Whether strict mode raises it: an error, or a wrong declared shape."""
-    return found.severity == "error" or isinstance(found, WrongShape)
+    return diagnostic.severity == "error" or isinstance(diagnostic, WrongShape)
 
 
 def about_node(

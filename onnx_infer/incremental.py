@@ -179,24 +179,24 @@ class Incremental:
             proto = onnx.helper.make_node(op_type, inputs, outputs, name or None, domain=domain, **(attributes or {}))
         else:
             proto = op_type
-        record, found = self._record or self._walked(), read_node(proto)
+        record, node = self._record or self._walked(), read_node(proto)
         scope = record.scope
-        if isinstance(found, Literal):
-            self._check_given(found, (found.name,), ())
-            scope.constants[found.name] = found.handle
-            record.model.graph.literals.append(found.name)
+        if isinstance(node, Literal):
+            self._check_given(node, (node.name,), ())
+            scope.constants[node.name] = node.handle
+            record.model.graph.literals.append(node.name)
         else:
-            reads = found[2] if not found[4].has_graphs else [*found[2], *captured(record.view, found)]
-            self._check_given(found, found[3], reads)
-            graph = record.model.graph._replace(inputs=[], outputs=[], nodes=lambda: (found,))
+            reads = node[2] if not node[4].has_graphs else [*node[2], *captured(record.view, node)]
+            self._check_given(node, node[3], reads)
+            graph = record.model.graph._replace(inputs=[], outputs=[], nodes=lambda: (node,))
             run_graph(record, graph, scope)
         self._model.graph.node.append(proto)
-        self._nodes.append(found)
-        if isinstance(found, Literal):
-            self._model.values[found.name] = False
-            return [record.model.header(found.handle)]
-        self._model.values.update([(name, False) for name in found[3] if name])
-        return [scope[name] if name else SymTensor(None) for name in found[3]]
+        self._nodes.append(node)
+        if isinstance(node, Literal):
+            self._model.values[node.name] = False
+            return [record.model.header(node.handle)]
+        self._model.values.update([(name, False) for name in node[3] if name])
+        return [scope[name] if name else SymTensor(None) for name in node[3]]
 
     def rename(self, names: Mapping[str, str]) -> None:
         """Give values other names, wherever they are read. The nodes are visited again at the next call.

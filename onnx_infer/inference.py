@@ -151,7 +151,7 @@ def _run(request: Request, first: Record | None) -> Run:
     """
     passes, in_file, bound = request.passes()
     record = infer_forward(passes, uses_claims=not request.bidirectional, first=first)
-    found: Mapping[str, tuple[Size, ...]] = {}
+    inputs: Mapping[str, tuple[Size, ...]] = {}
     if record.declared.assumed:  # declared types that are assumed say more of the symbols: forward, once more
         passes = passes.assuming(record.declared.assumed)
         record = infer_forward(passes, uses_claims=not request.bidirectional)
@@ -162,7 +162,7 @@ def _run(request: Request, first: Record | None) -> Run:
         if request.bidirectional and not wrong:
             from onnx_infer.bidirectional import infer_backward
 
-            record, found = infer_backward(passes, record)
+            record, inputs = infer_backward(passes, record)
         settle(record, passes.given.relations, met, wrong)
     if passes.given.bounds and (unknown := passes.given.bounds.keys() - record.symbols.known().keys()):
         raise UnknownSymbol("bounds", unknown, record.symbols.known())
@@ -172,7 +172,7 @@ def _run(request: Request, first: Record | None) -> Run:
     if request.policy == "strict" and (raised := next(filter(is_raised, record.diagnostics), None)):
         raise ShapeInferenceError(str(raised))
     named = _named_axes(request.front, record, bound)
-    return Run(record, {**named, **found}, in_file, passes.given, passes.values)
+    return Run(record, {**named, **inputs}, in_file, passes.given, passes.values)
 
 
 def report(record: Record, passes: Passes, in_file: InFile) -> None:

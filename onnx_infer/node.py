@@ -111,8 +111,8 @@ def _walk(
     written = [size for shape in shapes for d in shape.dim if isinstance(size := declared_size(d), str)]
     symbols = Symbols((size for size in written if not generated(size)), filter(generated, written))
     reader = GraphReader(symbols, ir_version < OVERRIDABLE)
-    given = [n for n in dict.fromkeys((*texts(node.input), *input_types)) if n and n not in constants]
-    inputs = [(n, value_type(input_types[n], symbols.reader(n)) if n in input_types else None) for n in given]
+    names = [n for n in dict.fromkeys((*texts(node.input), *input_types)) if n and n not in constants]
+    inputs = [(n, value_type(input_types[n], symbols.reader(n)) if n in input_types else None) for n in names]
     functions = {} if function is None else {_CALLED: reader.function(function)}
     model = model_of_node(node, inputs, constants, opsets, reader, functions)
     engine = walk(Record(model, symbols))
@@ -196,8 +196,8 @@ class NodeByNode:
     ) -> Sequence[Value] | None:
         """The results of a node, if the operator's rule was asked about these values and says no more than types."""
         operator = operators_of(opsets)[node[1], node[0]]
-        found = None if operator is None else remembered(operator, node, self._setting.mode, values)
-        return None if found is None else found.values
+        outcome = None if operator is None else remembered(operator, node, self._setting.mode, values)
+        return None if outcome is None else outcome.values
 
     def walk(self, view: Callable[[Symbols], Model]) -> Record:
         """The record of the walk over a graph of one node. Its inputs have the values so far.
@@ -221,5 +221,5 @@ def _serves(schema: onnx.defs.OpSchema, version: int | None) -> bool:
     """Whether this schema describes the operator at an opset version."""
     if version is None:
         return False
-    found = find_schema(schema.domain, schema.name, version)
-    return found is not None and found.since_version == schema.since_version
+    known = find_schema(schema.domain, schema.name, version)
+    return known is not None and known.since_version == schema.since_version

@@ -248,10 +248,10 @@ class InferenceResult(Inferred):
         graph, schedule = self._graph, self._index.nodes
         nodes = [(*node[:4], Part(has_graphs=False), Part(name=text(node[5].name or ""))) for node in schedule]
         kept = {"reasons": self.reasons, "data_laws": self.data_laws}
-        found = {"types": dict(self.types), "notes": self.notes, "found_inputs": self.found_inputs, "_kept": kept}
-        found |= {name: getattr(self, name) for name in ("diagnostics", "_guards", "_nameable")}
-        found["_graph"] = Part(inputs=graph.inputs, outputs=list(graph.outputs), literals=list(graph.literals))
-        return restored, (found, nodes)
+        state = {"types": dict(self.types), "notes": self.notes, "found_inputs": self.found_inputs, "_kept": kept}
+        state |= {name: getattr(self, name) for name in ("diagnostics", "_guards", "_nameable")}
+        state["_graph"] = Part(inputs=graph.inputs, outputs=list(graph.outputs), literals=list(graph.literals))
+        return restored, (state, nodes)
 
     def apply(self, model: Model, *, contract: bool = False) -> Model:
         """Write the types into the value infos and outputs of the inferred model, or of a copy of it; return it.
@@ -295,9 +295,9 @@ class Part:
         raise OnnxInferError("this result was read from a pickle, which holds no model: infer the model anew for this")
 
 
-def restored(found: Mapping[str, Any], nodes: Sequence[Any]) -> InferenceResult:
-    """The result from a pickle: what was found, and the nodes in the order of the schedule, without attributes."""
+def restored(state: Mapping[str, Any], nodes: Sequence[Any]) -> InferenceResult:
+    """The result from a pickle: what was inferred, and the nodes in the order of the schedule, without attributes."""
     result = InferenceResult.__new__(InferenceResult)
     index = Part(nodes=nodes, producer={name: node for node in nodes for name in node[3]}.get)
-    vars(result).update(found, _run=Part(), _record=Part(), _index=index)
+    vars(result).update(state, _run=Part(), _record=Part(), _index=index)
     return result

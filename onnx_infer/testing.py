@@ -99,14 +99,14 @@ def read_value(text: str) -> Value | None:
         return Map(dt.NUMBERS[key], read_value(value))
     if text == "-":
         return None
-    found = _TENSOR.match(text)
-    if found is None:
+    match = _TENSOR.match(text)
+    if match is None:
         raise ValueError(f"not the text of a value: {text!r}")
-    dtype = None if found["dtype"] == "?" else dt.NUMBERS[found["dtype"]]
+    dtype = None if match["dtype"] == "?" else dt.NUMBERS[match["dtype"]]
     shape = (
-        None if found["dims"] == "..." else tuple(UNKNOWN_SIZE if d == "?" else parse(d) for d in split(found["dims"]))
+        None if match["dims"] == "..." else tuple(UNKNOWN_SIZE if d == "?" else parse(d) for d in split(match["dims"]))
     )
-    data = None if found["data"] is None else tuple(_element(x, dtype) for x in split(found["data"]))
+    data = None if match["data"] is None else tuple(_element(x, dtype) for x in split(match["data"]))
     return SymTensor(dtype, shape, data)
 
 
@@ -143,8 +143,8 @@ def _element(text: str, dtype: int | None) -> Any:
         size = parse(f"floor[f32]({text})")
         assert isinstance(size, Application)
         return Rounded(size.arguments[0])  # type: ignore[arg-type]
-    found = _RATIO.fullmatch(text)
-    return Ratio(parse(found[1]), parse(found[2])) if found else Ratio(parse(text), 1)
+    match = _RATIO.fullmatch(text)
+    return Ratio(parse(match[1]), parse(match[2])) if match else Ratio(parse(text), 1)
 
 
 def read_attributes(text: str) -> dict[str, Any]:
@@ -290,12 +290,12 @@ def read_call(text: str) -> Call:
     >>> read_call("Concat-13(axis=-1): f32[N, 3], f32[N, H]")
     Call(domain='', name='Concat', version=13, attributes={'axis': -1}, inputs=[f32[N, 3], f32[N, H]])
     """
-    found = _CALL.match(text.strip())
-    if found is None:
+    match = _CALL.match(text.strip())
+    if match is None:
         raise ValueError(f"{text!r} is not the head of a case, such as Concat-13(axis=-1): or com.acme::Widen-1:")
-    inputs = [read_value(operand) for operand in split(found["operands"] or "")]
-    attributes = read_attributes(found["attributes"] or "")
-    return Call(found["domain"] or "", found["name"], int(found["version"]), attributes, inputs)
+    inputs = [read_value(operand) for operand in split(match["operands"] or "")]
+    attributes = read_attributes(match["attributes"] or "")
+    return Call(match["domain"] or "", match["name"], int(match["version"]), attributes, inputs)
 
 
 def run_case(line: str) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.constraints.registration import Operand, bound_form
 from onnx_infer.diagnostics import Diagnostic, WrongShape
-from onnx_infer.engine.declared import has_own_name, is_claimable, is_of_found_rank, trusts
+from onnx_infer.engine.declared import has_own_name, is_claimable, is_of_forced_rank, trusts
 from onnx_infer.laws.readable import NOT_CHOSEN
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.graph import label_of
@@ -110,19 +110,19 @@ class _ModelStatement:
 
     def row(self, name: str) -> Row | None:
         """The row of a value; None if it is not a tensor."""
-        found = self.rows.get(name)
-        if found is None:
+        row = self.rows.get(name)
+        if row is None:
             value = self.record.scope[name]
             if not isinstance(value, SymTensor):
                 return None
             if value.shape is None:
-                found = Row.unknown(name)
+                row = Row.unknown(name)
             else:
                 self.enter(value.shape)
                 self.enter(value.data or ())
-                found = Row(trail=value.shape)
-            self.rows[name] = found
-        return found
+                row = Row(trail=value.shape)
+            self.rows[name] = row
+        return row
 
     def enter(self, dims: Iterable[Any]) -> None:
         """Allow the store to replace the variables in these sizes, unless they are given."""
@@ -179,13 +179,13 @@ class _ModelStatement:
     def facts(self) -> None:
         """The statements of inference rules, except those that a run does not demand or that a form has stated.
 
-        Which of two tensors a found rank selects is a fact, too: the rows of the store have this rank. That the length
-        of a vector is a found rank stays an assumption, so that no input gets this length.
+        Which of two tensors a forced rank selects is a fact, too: the rows of the store have this rank. That the length
+        of a vector is a forced rank stays an assumption, so that no input gets this length.
         """
         resolve = self.record.sizes.fresh.resolve
         for statement, node in self.record.statements.pairs:
             label = label_of(node)
-            is_selected = is_of_found_rank(statement) and statement.relation != "equal"
+            is_selected = is_of_forced_rank(statement) and statement.relation != "equal"
             if label in self._without or not (statement.kind == "required" or is_selected):
                 continue
             lhs, rhs, origin = resolve(statement.lhs), resolve(statement.rhs), Origin(label, text=statement.law)
@@ -233,7 +233,7 @@ class _ModelStatement:
             try:
                 check_inputs(operator.schema, tuple([name or None for name in inputs]))
                 operator.bind(attributes)
-                found = form.state(self.store, label, given, made, attributes.values)
+                stated = form.state(self.store, label, given, made, attributes.values)
             except ValueError:
                 continue  # forward inference reports it
             except MemoryError:
@@ -243,7 +243,7 @@ class _ModelStatement:
                 self.defects.append(Diagnostic("defect", operator.schema.title, label, message))
                 self.left_out.add(label)
             else:
-                self._joined.update((label, *pair) for pair in (found.joined_sizes() if found else ()))
+                self._joined.update((label, *pair) for pair in (stated.joined_sizes() if stated else ()))
             if (
                 op_type == "Shape"
                 and given
@@ -261,26 +261,28 @@ class _ModelStatement:
         def value() -> Value:
             scope = self.record.scope
             holder = scope.holder(name)
-            found = scope[name] if holder is None else holder.load(name)
-            self.enter(found.data or ())
-            return found
+            known = scope[name] if holder is None else holder.load(name)
+            self.enter(known.data or ())
+            return known
 
         return value
 
     def ranks_of_shapes(self) -> None:
         """The rank of a tensor is the number of elements of its shape. For Shape nodes whose elements are used."""
         lengths = [(row, self.store.row(shape), origin) for row, shape, origin in self._lengths]
-        found = [(row, self.store.interval(shape.dims[0]), origin) for row, shape, origin in lengths if shape.rank == 1]
-        for row, (least, most), origin in found:
+        intervals = [
+            (row, self.store.interval(shape.dims[0]), origin) for row, shape, origin in lengths if shape.rank == 1
+        ]
+        for row, (least, most), origin in intervals:
             self.store.rank(row, least or 0, most, origin=origin)
         self.store.propagate()
 
 
 def equal_to(store: Store, variables: Iterable[Var]) -> Mapping[Expr, Var]:
     """Size -> the first of the variables that are known to equal it."""
-    found: dict[Expr, Var] = {}
+    first: dict[Expr, Var] = {}
     for v in variables:
         value = store.value(v)
         if isinstance(value, Expr):
-            found.setdefault(value, v)
-    return found
+            first.setdefault(value, v)
+    return first

@@ -59,11 +59,11 @@ class Names:
 
     def name(self, size: Dim, value: str, axis: int) -> str:
         """The text for the size of an axis of an input: its expression in named sizes, or a name."""
-        found = self.text(size)
-        if found is None:
+        text = self.text(size)
+        if text is None:
             declared = self._declared.get(size) if isinstance(size, Expr) else None
-            found = self.of[size] = self.new(value, axis) if declared is None else declared.name
-        return found
+            text = self.of[size] = self.new(value, axis) if declared is None else declared.name
+        return text
 
     def text(self, size: Dim) -> str | None:
         """The text of a size as an expression of named sizes; None if there is none, or if it is too large to read."""
@@ -89,7 +89,7 @@ def _declared(record: Record) -> Iterator[Var]:
                 yield dim
 
 
-def found_shapes(
+def forced_shapes(
     record: Record, known: Known, written: Mapping[str, tuple[Size, ...]], names: Names, before: Shapes
 ) -> Shapes:
     """The shapes that the constraints force and that say more than the model declares."""
@@ -124,7 +124,7 @@ def _fit(dims: Iterable[Dim]) -> bool:
 
 
 def _values(record: Record, known: Known, names: Names, before: Shapes) -> Iterator[tuple[str, tuple[Size, ...]]]:
-    """The shapes of values that say more than those of forward inference, including those found before.
+    """The shapes of values that say more than those of forward inference, including those of earlier rounds.
 
     A value of whose node nothing is stated has a shape of sizes about which the store may know more.
     """
@@ -155,7 +155,7 @@ def _values(record: Record, known: Known, names: Names, before: Shapes) -> Itera
 def _says_more(sizes: Iterable[Size], shape: tuple[Dim, ...], names: Names, numbers: Mapping[Var, int]) -> bool:
     """Whether a size is now a number, or an unknown size is now a named one.
 
-    The sizes of inputs that are now `numbers` give a number without the shape found here.
+    The sizes of inputs that are now `numbers` give a number without the shape inferred here.
     """
     for size, dim in zip(sizes, shape, strict=True):
         if not isinstance(dim, Expr) or size is None:
@@ -191,7 +191,7 @@ _MOST_TRIALS = 16
 
 
 class _Round(NamedTuple):
-    """One walk with the shapes found before, and the constraints after it."""
+    """One walk with the shapes of the round before, and the constraints after it."""
 
     record: Record
     before: Shapes
@@ -234,7 +234,7 @@ class _Inference:
             known = state_model(record, given, assumptions, trusts_declared=record.setting.policy != "override")
             self.contradictory = known if known.gave_up else None
         names = Names(self.passes.front, record, known, given)
-        return _Round(record, before, known, names, found_shapes(record, known, self.written, names, before))
+        return _Round(record, before, known, names, forced_shapes(record, known, self.written, names, before))
 
     def solve(self) -> _Round:
         """Rounds until nothing changes; returns the last one."""
@@ -259,15 +259,15 @@ class _Inference:
             written, shape = (getattr(x, "shape", None) or () for x in (declared.get(name), record.scope.get(name)))
             if len(written) != len(shape):
                 return number in shape
-            return all(found == number for dim, found in zip(written, shape, strict=True) if dim == number)
+            return all(inferred == number for dim, inferred in zip(written, shape, strict=True) if dim == number)
 
         not_shown = {(name, number) for name, number in said if number is not None and not is_shown(name, number)}
         return bool(unconfirmed(record) or not_shown)
 
     def with_only_rank(self, current: _Round) -> Shapes | None:
-        """The found shapes plus an input's rank, if the model can run with only one rank of the input; else None."""
+        """The forced shapes plus an input's rank, if the model can run with only one rank of the input; else None."""
         broken = current.broken()
-        for name, least, most in sorted(_open_inputs(current), key=lambda found: found[2] - found[1]):
+        for name, least, most in sorted(_open_inputs(current), key=lambda ranks: ranks[2] - ranks[1]):
             if most - least >= _MOST_RANKS or self.trials + most - least >= _MOST_TRIALS:
                 continue
             possible: list[Shapes] = []
@@ -311,14 +311,14 @@ def infer_backward(passes: Passes, first: Record) -> tuple[Record, Mapping[str, 
     """
     inference = _Inference(passes, first)
     last = inference.solve()
-    record, found = last.record, last.before
+    record, shapes = last.record, last.before
     if inference.left_open(record):
-        record = inference.forward(Start(found, uses_claims=True), uses_claims=True)
+        record = inference.forward(Start(shapes, uses_claims=True), uses_claims=True)
     else:
         substitute_solved(record, last.known, last.names.given)
     record.diagnostics += last.known.diagnostics
     _tell_first(record, first.statements.contradictions)
-    return record, found.inputs
+    return record, shapes.inputs
 
 
 def _tell_first(record: Record, errors: Sequence[Diagnostic]) -> None:
@@ -330,20 +330,20 @@ def _tell_first(record: Record, errors: Sequence[Diagnostic]) -> None:
 def _written_sizes(front: FrontEnd, record: Record) -> dict[str, tuple[Size, ...]]:
     """The sizes of the inputs that have a shape, as the model writes them."""
     shaped = {n for n, v in record.model.graph.inputs if isinstance(v, SymTensor) and v.shape is not None}
-    found: dict[str, tuple[Size, ...]] = {}
+    written: dict[str, tuple[Size, ...]] = {}
     for name, sizes in front.inputs():
         if name in shaped:  # the first of two inputs with the same name counts
-            found.setdefault(name, tuple(sizes))
-    return found
+            written.setdefault(name, tuple(sizes))
+    return written
 
 
 def _declared_names(record: Record, written: Mapping[str, tuple[Size, ...]]) -> set[str]:
     """The names that the model gives to sizes of inputs."""
-    found: set[str] = set()
+    names: set[str] = set()
     for name, sizes in written.items():
         value = record.scope[name]
         shape = value.shape or () if isinstance(value, SymTensor) else ()
         for dim, size in zip(shape, sizes, strict=False):  # a node may give a value of this name with another rank
             if isinstance(dim, Expr) and isinstance(size, str):
-                found.update(v.name for v in dim.variables())
-    return found
+                names.update(v.name for v in dim.variables())
+    return names

@@ -36,7 +36,7 @@ Number: TypeAlias = "int | Fraction | float"
 
 def _elements(guards: Iterable[Guard], arrays: Mapping[str, Any]) -> dict[str, int | float]:
     """The elements of arrays that guards speak of, such as `k[0]`: integers, and floats that are none."""
-    found: dict[str, int | float] = {}
+    elements: dict[str, int | float] = {}
     flat: dict[str, Any] = {}
     for name in dict.fromkeys(v.name for guard in guards for v in guard.variables()):
         element = ELEMENT.fullmatch(name)
@@ -48,10 +48,10 @@ def _elements(guards: Iterable[Guard], arrays: Mapping[str, Any]) -> dict[str, i
         value: Any = row[place] if place < len(row) else None
         value = value.item() if hasattr(value, "item") else value
         if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
-            found[name] = int(value)
+            elements[name] = int(value)
         elif isinstance(value, float):
-            found[name] = value
-    return found
+            elements[name] = value
+    return elements
 
 
 def _shown(number: Number) -> Any:
@@ -247,6 +247,6 @@ def front_of(model: Source | Any) -> FrontEnd:
 
 def _stated(in_file: InFile) -> Contract:
     if in_file.contract is None:
-        found = "; ".join(in_file.wrong) or f"metadata key {KEY!r}"
-        raise NoContractError(f"the model has no contract ({found}); create one with apply(model, contract=True)")
+        why = "; ".join(in_file.wrong) or f"metadata key {KEY!r}"
+        raise NoContractError(f"the model has no contract ({why}); create one with apply(model, contract=True)")
     return in_file.contract

@@ -75,8 +75,8 @@ def assumed_bounds(relations: Sequence[Relation]) -> AssumedBounds:
 
     >>> H, W = Var("H"), Var("W")
     >>> given = [Relation("at_least", H // 2, 3), Relation("divides", 8, H), Relation("greater", W, H)]
-    >>> found = assumed_bounds(given)
-    >>> dict(found.intervals()), len(found.open)
+    >>> bounds = assumed_bounds(given)
+    >>> dict(bounds.intervals()), len(bounds.open)
     ({H: (8, None), W: (9, None)}, 2)
     """
     bounds = Bounds()
@@ -144,10 +144,10 @@ class Assumptions:
 
     def contradiction(self) -> str | None:
         """A message about assumptions that cannot hold together, or None."""
-        found = Facts(self.relations).contradiction() or ()
-        if len(found) > 1:
-            return "assumptions contradict each other: " + "; ".join(map(str, found))
-        wrong = text_of(found[0]) if found else self.bounds.impossible
+        conflict = Facts(self.relations).contradiction() or ()
+        if len(conflict) > 1:
+            return "assumptions contradict each other: " + "; ".join(map(str, conflict))
+        wrong = text_of(conflict[0]) if conflict else self.bounds.impossible
         if not wrong:
             return None
         besides = _said_besides(self.relations, wrong)
@@ -171,14 +171,14 @@ class Assumptions:
         """The shortest form of the size that equals it under the relations."""
         if not isinstance(dim, Expr):
             return dim
-        found = self._known.get(dim)
-        if found is None:
-            found = simplify(dim, self.facts)
+        simplest = self._known.get(dim)
+        if simplest is None:
+            simplest = simplify(dim, self.facts)
             for kind, a, b, _ in self.bounds.open:
                 if kind == "equal" and isinstance(a, Var):
-                    found = _with_name(found, a, b)
-            self._known[dim] = found
-        return found
+                    simplest = _with_name(simplest, a, b)
+            self._known[dim] = simplest
+        return simplest
 
 
 def assumptions_of(record: Record, relations: Iterable[str]) -> Assumptions:

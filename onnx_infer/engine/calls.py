@@ -159,14 +159,14 @@ def resolve(record: Record, attributes: Attributes, of_call: Attributes | None) 
     """
     if not attributes.references:
         return attributes
-    found = record.calls.resolved.get((attributes, of_call))
-    if found is None:
+    resolved = record.calls.resolved.get((attributes, of_call))
+    if resolved is None:
         given = of_call.values if of_call is not None else {}
         values = dict(attributes.values)
         values.update({name: given[source] for name, source in attributes.references.items() if source in given})
         graphs = attributes.has_graphs or (of_call is not None and of_call.has_graphs)
-        found = record.calls.resolved[attributes, of_call] = _interned(record, values, graphs)
-    return found
+        resolved = record.calls.resolved[attributes, of_call] = _interned(record, values, graphs)
+    return resolved
 
 
 def lost_reference(attributes: Attributes, of_call: Attributes | None) -> str | None:
@@ -196,10 +196,10 @@ def _interned(record: Record, values: dict[str, Any], has_graphs: bool) -> Attri
 
 def enter(record: Record, function: Function, node: Node, scope: Scope, attributes: Attributes) -> Call | Outcome:
     """The outcome of a call if it is known already, otherwise the call, whose body must be walked."""
-    given = attributes
+    with_defaults = attributes
     if function.attributes or attributes.has_graphs:
-        given = _interned(record, {**function.attributes, **attributes.values}, attributes.has_graphs)
-    call = Call(record, function, given, node)
+        with_defaults = _interned(record, {**function.attributes, **attributes.values}, attributes.has_graphs)
+    call = Call(record, function, with_defaults, node)
     tables, formals, actuals = record.calls, [name for name, _ in function.body.inputs], node[2]
     wrong = _misuse(record, call, len(formals)) or lost_reference(node[4], scope.attributes)
     if wrong is not None:
@@ -228,7 +228,7 @@ def enter(record: Record, function: Function, node: Node, scope: Scope, attribut
     tables.walks[call.key] += 1
     constants = dict(function.body.constants)
     constants.update({formal: holder.constants[name] for formal, (holder, name) in call.sources.items()})
-    call.scope = Scope(record.model, constants, operators_of(function.opsets), None, given)
+    call.scope = Scope(record.model, constants, operators_of(function.opsets), None, with_defaults)
     call.scope.update((k, v) for k, v in values.items() if k not in call.sources)
     call.scope.repeated = scope.repeated
     tables.active.add(call.key)

@@ -39,19 +39,19 @@ DECLARED_RANK = "declared rank of"
 """How the law of a guard begins that a declared rank makes. The file keeps this rank."""
 
 FORCED_RANK = "the rank that the model forces on"
-"""The law of a statement that follows from a rank which an earlier pass has found, in place of a declared rank."""
+"""The law of a statement that follows from a rank which an earlier pass has inferred, in place of a declared rank."""
 
 
 def claimed_sizes(declared: Value, inferred: Value | None) -> Iterator[tuple[Dim, Dim | None]]:
     """The declared sizes that are claims, each with the inferred one: where the declared type says something else."""
-    for ours, found in size_pairs(declared, inferred):
-        says_more = ours is not UNKNOWN_SIZE and found is not UNKNOWN_SIZE and ours is not found
-        if says_more and not (isinstance(ours, int) and isinstance(found, int)):
-            yield ours, found
+    for ours, theirs in size_pairs(declared, inferred):
+        says_more = ours is not UNKNOWN_SIZE and theirs is not UNKNOWN_SIZE and ours is not theirs
+        if says_more and not (isinstance(ours, int) and isinstance(theirs, int)):
+            yield ours, theirs
 
 
-def is_of_found_rank(statement: Statement) -> bool:
-    """Whether a statement follows from a rank that an earlier pass has found."""
+def is_of_forced_rank(statement: Statement) -> bool:
+    """Whether a statement follows from a rank that an earlier pass has inferred."""
     return statement.law.startswith(FORCED_RANK)
 
 
@@ -94,7 +94,7 @@ def merged(record: Record, name: str, declared: Value, inferred: Value, node: No
         return record.sizes.opened(value)
     if not claimed:
         return record.sizes.opened(value)
-    known = [Claim(name, ours, found, node) for ours, found in claimed if found is not None]
+    known = [Claim(name, ours, theirs, node) for ours, theirs in claimed if theirs is not None]
     if known:
         _claim(record, known, trusted)
     return record.sizes.opened(value if len(known) == len(claimed) else declared_only(record, name, value, node))
@@ -202,8 +202,8 @@ _merges = shared_cache(1 << 11)  # the arguments of `_merged` -> its result
 def _merged(declared: Value, inferred: Value, policy: ShapeMergePolicy, trusted: bool, keeps: Keeps) -> Merged:
     """The declared and the inferred type of a value, merged."""
     key = declared, inferred, policy, trusted, keeps
-    found: Merged | None = _merges.get(key)
-    if found is None:
+    result: Merged | None = _merges.get(key)
+    if result is None:
         conflicts: list[Conflict] = []
         inferred = selected(declared, inferred)
         claimed = tuple(claimed_sizes(declared, inferred))
@@ -214,8 +214,8 @@ def _merged(declared: Value, inferred: Value, policy: ShapeMergePolicy, trusted:
         value = merge(declared, inferred, policy, conflicts.append)
         if conflicts and policy != "skip":
             value = inferred  # nothing of a wrong type is used
-        found = _merges[key] = Merged(value, conflicts, claimed)
-    return found
+        result = _merges[key] = Merged(value, conflicts, claimed)
+    return result
 
 
 def _kept(keeps: Keeps, trusted: bool = False) -> Callable[[Dim, Dim], bool]:

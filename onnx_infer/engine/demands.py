@@ -24,7 +24,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from onnx_infer.diagnostics import Diagnostic
-from onnx_infer.engine.declared import is_of_found_rank
+from onnx_infer.engine.declared import is_of_forced_rank
 from onnx_infer.engine.scope import captured
 from onnx_infer.laws.bounds import Bounds, implied_bounds
 from onnx_infer.laws.statements import Statement
@@ -89,11 +89,11 @@ def errors_of(record: Record, facts: Iterable[Relation] = ()) -> list[Diagnostic
     What rests on an assumption is no demand of every run.
     """
     facts, resolve = list(facts), record.sizes.fresh.resolve
-    found = contradictions(record.statements.pairs, resolve, facts)
-    if found and any(statement.kind == "assumed" for statement in record.statements.plain):
-        found = contradictions(certain(record), resolve, facts)
+    wrong = contradictions(record.statements.pairs, resolve, facts)
+    if wrong and any(statement.kind == "assumed" for statement in record.statements.plain):
+        wrong = contradictions(certain(record), resolve, facts)
     errors = []
-    for each in found:
+    for each in wrong:
         operator = record.scope.operators[each.node[1], each.node[0]]
         title = title_of(each.node) if operator is None else operator.schema.title
         errors.append(Diagnostic("error", title, label_of(each.node), str(each)))
@@ -101,11 +101,11 @@ def errors_of(record: Record, facts: Iterable[Relation] = ()) -> list[Diagnostic
 
 
 def contradiction(stated: Iterable[Stated]) -> str | None:
-    """The statements that contradict each other, as a text; None if none are found."""
-    found = contradictions(stated)
-    if not found:
+    """The statements that contradict each other, as a text; None if there are none."""
+    wrong = contradictions(stated)
+    if not wrong:
         return None
-    condition, _, node, others = found[0]
+    condition, _, node, others = wrong[0]
     texts = [f"{node[0]} '{label_of(node)}' demands {condition}" for condition, node in ((condition, node), *others)]
     return " and ".join(texts)
 
@@ -124,16 +124,16 @@ def contradictions(
     if not first:
         return []
     conditions, assumed = list(first), [fact.normal()._replace(origins=frozenset()) for fact in facts]
-    found: list[Places] | None = _refuted.get(key := (len(first), *conditions, *assumed))
-    if found is None:
-        found = []
+    refuted: list[Places] | None = _refuted.get(key := (len(first), *conditions, *assumed))
+    if refuted is None:
+        refuted = []
         if not _hold_somewhere([*conditions, *assumed]):
             prover, groups = _Prover(), _groups([*conditions, *assumed])
-            all_found = (places for group in groups for places in _refuted_in(group, len(first), prover))
-            found = list(islice(all_found, _MOST_TOLD))
-        _refuted[key] = found
+            all_refuted = (places for group in groups for places in _refuted_in(group, len(first), prover))
+            refuted = list(islice(all_refuted, _MOST_TOLD))
+        _refuted[key] = refuted
     contradictions = []
-    for *others, last in found:
+    for *others, last in refuted:
         statement, node = first[conditions[last]]
         beside = tuple([(conditions[i], first[conditions[i]][1]) for i in others])
         contradictions.append(Contradiction(conditions[last], statement.law, node, beside))
@@ -148,21 +148,21 @@ def _groups(conditions: Sequence[Relation]) -> Iterator[dict[int, Relation]]:
             about.setdefault(v, []).append(i)
     left = dict.fromkeys(range(len(conditions)))
     while left:
-        found, pending = [], [next(iter(left))]
+        places, pending = [], [next(iter(left))]
         while pending:
             i = pending.pop()
             if i in left:
                 del left[i]
-                found.append(i)
+                places.append(i)
                 pending += [j for v in conditions[i].variables() for j in about.pop(v, ())]
-        yield {i: conditions[i] for i in sorted(found)}
+        yield {i: conditions[i] for i in sorted(places)}
 
 
 def _refuted_in(group: dict[int, Relation], count: int, prover: _Prover) -> Iterator[Places]:
     """The contradictions in a group, until the rest may hold. Places from `count` on are those of facts."""
     while group and min(group) < count:
-        found = _first_refuted(group, prover)
-        demands = sorted(i for i in found if i < count)
+        refuted = _first_refuted(group, prover)
+        demands = sorted(i for i in refuted if i < count)
         if not demands:
             return
         yield tuple(demands)
@@ -179,13 +179,13 @@ def _first_refuted(group: Mapping[int, Relation], prover: _Prover) -> Collection
             return {i for i, condition in group.items() if condition in conflict}
     if _hold_somewhere(group.values(), bounds):
         return ()
-    found = prover.refuted(group)
-    if found is None:  # there may be too many of them for one question
-        found = next((part for i, c in group.items() if (part := prover.refuted({i: c}))), frozenset())
-    for i in found if len(found) <= _MOST_TRIED else ():
-        if smaller := prover.refuted({j: group[j] for j in found if j != i}):
-            found = smaller
-    return found
+    refuted = prover.refuted(group)
+    if refuted is None:  # there may be too many of them for one question
+        refuted = next((part for i, c in group.items() if (part := prover.refuted({i: c}))), frozenset())
+    for i in refuted if len(refuted) <= _MOST_TRIED else ():
+        if smaller := prover.refuted({j: group[j] for j in refuted if j != i}):
+            refuted = smaller
+    return refuted
 
 
 def _hold_somewhere(conditions: Collection[Relation], bounds: Bounds | None = None) -> bool:
@@ -226,10 +226,10 @@ class _Prover:
         try:
             self._budget.spend()
             hypotheses = [h for i, condition in group.items() if (h := _hypothesis(condition, i)) is not None]
-            found = decided(problem_of(hypotheses, (), Budget(_BUDGET, self._budget)))
+            answer = decided(problem_of(hypotheses, (), Budget(_BUDGET, self._budget)))
         except OutOfBudget:
             return None
-        return None if found is None else frozenset(i for i in found if isinstance(i, int))
+        return None if answer is None else frozenset(i for i in answer if isinstance(i, int))
 
 
 def _hypothesis(condition: Relation, place: int) -> Relation | None:
@@ -281,29 +281,29 @@ def reads(record: Record, node: Node, values: Set[str]) -> bool:
 
 def _dependent(record: Record, graphs: Iterable[Graph], assuming: Iterable[Node]) -> set[str]:
     """The values of the main graph and of these graphs that depend on nodes, which may be in other graphs."""
-    found = {name for node in assuming for name in node[3]}
+    values = {name for node in assuming for name in node[3]}
     inner = [([name for name, _ in graph.inputs], list(graph.nodes())) for graph in graphs]
     for inputs, nodes in ([], record.main_nodes), *inner:
-        inside = not found.issubset(chain.from_iterable([node[3] for node in nodes]))  # some node is in another graph
+        inside = not values.issubset(chain.from_iterable([node[3] for node in nodes]))  # some node is in another graph
         if inside:
-            found.update(inputs)
+            values.update(inputs)
         size = -1
-        while size < len(found):  # nodes may be out of order
-            size = len(found)
+        while size < len(values):  # nodes may be out of order
+            size = len(values)
             for node in nodes:
-                if not found.isdisjoint(node[2]) or (node[4].has_graphs and (inside or reads(record, node, found))):
-                    found.update(node[3])
-    return found
+                if not values.isdisjoint(node[2]) or (node[4].has_graphs and (inside or reads(record, node, values))):
+                    values.update(node[3])
+    return values
 
 
 def certain(record: Record) -> list[tuple[Statement, Node]]:
     """The statements of a walk that every run fulfils, with their nodes.
 
     An assumed statement is one of them if the others imply it, or if no tensor that it is about can be empty. What a
-    declared rank says is none, nor is what a found rank says. Other statements do not depend on either.
+    declared rank says is none, nor is what a forced rank says. Other statements do not depend on either.
     """
     stated = record.statements.pairs
-    claimed = {i for i, (s, _) in enumerate(stated) if s.kind == "declared" or is_of_found_rank(s)}
+    claimed = {i for i, (s, _) in enumerate(stated) if s.kind == "declared" or is_of_forced_rank(s)}
     assumed = {i for i, (statement, _) in enumerate(stated) if statement.kind == "assumed" and i not in claimed}
     if not assumed:
         return [pair for i, pair in enumerate(stated) if i not in claimed]
@@ -311,15 +311,15 @@ def certain(record: Record) -> list[tuple[Statement, Node]]:
     assumed = {i for i in assumed if not _holds(stated[i][0], bounds)}
     while True:
         uncertain = assumed | conditional(record, assumed)
-        found = [
+        kept = [
             (statement if statement.kind == "required" else statement._replace(kind="required"), node)
             for i, (statement, node) in enumerate(stated)
             if i not in uncertain and i not in claimed
         ]
-        bounds = implied_bounds(statement for statement, _ in found if assumed)
+        bounds = implied_bounds(statement for statement, _ in kept if assumed)
         left = {i for i in assumed if not _holds(stated[i][0], bounds)}
         if left == assumed:
-            return found
+            return kept
         assumed = left
 
 

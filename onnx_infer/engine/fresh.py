@@ -55,8 +55,8 @@ class FreshSizes(dict[Var, "Dim"]):
         if not solved:
             return dim
         self._solve(solved)
-        found = _possible(dim, {v: self[v] for v in solved if v in self})
-        return dim if found is None else found
+        size = _possible(dim, {v: self[v] for v in solved if v in self})
+        return dim if size is None else size
 
     def _solve(self, solved: Iterable[Var]) -> None:
         """Give solved variables their final values, which contain no solved variable.
@@ -96,14 +96,14 @@ def replacing(sizes: Substitution) -> Callable[[Any], Any]:
     done: dict[Any, Any] = {}
 
     def replace(whole: Value | Statement) -> Value | Statement:
-        found: Value | Statement | None = done.get(whole)
-        if found is None:
+        new: Value | Statement | None = done.get(whole)
+        if new is None:
             try:
-                found = whole.substitute(sizes) if isinstance(whole, Statement) else substitute(whole, sizes)
+                new = whole.substitute(sizes) if isinstance(whole, Statement) else substitute(whole, sizes)
             except (BoundsError, DivisionByZero):
-                found = whole
-            done[whole] = found
-        return found
+                new = whole
+            done[whole] = new
+        return new
 
     return replace
 
@@ -120,12 +120,12 @@ def renew(var: Var, sizes: dict[Var, Dim], name: Var | None = None) -> None:
     if name is not None:
         low = max(var.lo or 0, name.lo or 0)
         high = min((end for end in (var.hi, name.hi) if end is not None), default=None)
-        if (found := _new(name.name, low, high, limit, origin)) is not None:
-            sizes |= {var: found, name: found}
+        if (new := _new(name.name, low, high, limit, origin)) is not None:
+            sizes |= {var: new, name: new}
             return
     if limit is not var.at_most or origin is not var.origin:
-        found = _new(var.name, var.lo, var.hi, limit, origin)
-        sizes |= {} if found is None else {var: found}
+        new = _new(var.name, var.lo, var.hi, limit, origin)
+        sizes |= {} if new is None else {var: new}
 
 
 def _new(name: str, low: int | None, high: int | None, limit: Dim | None, origin: object) -> Var | None:
@@ -163,10 +163,8 @@ def _bounded_too(var: Var, size: Dim) -> dict[Var, Dim]:
     limit, high = minimum(*ends) if ends else None, min(highs, default=None)
     if limit is not None and has_many_names(limit):  # in a chain of equal sizes each would have one more
         limit = ends[0]
-    found = (
-        None if (limit, high) == (other.at_most, other.hi) else _new(other.name, other.lo, high, limit, other.origin)
-    )
-    return {} if found is None else {other: found}
+    new = None if (limit, high) == (other.at_most, other.hi) else _new(other.name, other.lo, high, limit, other.origin)
+    return {} if new is None else {other: new}
 
 
 class OwnSizes:

@@ -91,11 +91,11 @@ class GraphIndex:
     @cached_property
     def consumers(self) -> dict[str, list[int]]:
         """Value -> the numbers of the nodes that read it, also in the graphs inside them."""
-        found: dict[str, list[int]] = {}
+        consumers: dict[str, list[int]] = {}
         for number, names in enumerate(self.reads):
             for name in names:
-                found.setdefault(name, []).append(number)
-        return found
+                consumers.setdefault(name, []).append(number)
+        return consumers
 
     def attributes(self, number: int) -> Attributes:
         """The attributes of a node, in the body of a function with those of its call in place of references."""
@@ -112,12 +112,12 @@ class GraphIndex:
         None stands for a graph whose types are not known: it was not walked, a function calls itself, or a call gives
         graphs to a function.
         """
-        found = self._bodies.get(number)
-        if found is None:
-            found = self._bodies[number] = tuple(self._found(self.nodes[number]))
-        return found
+        bodies = self._bodies.get(number)
+        if bodies is None:
+            bodies = self._bodies[number] = tuple(self._run_by(self.nodes[number]))
+        return bodies
 
-    def _found(self, node: Node) -> Iterator[GraphIndex | None]:
+    def _run_by(self, node: Node) -> Iterator[GraphIndex | None]:
         is_operator = self.scope.operators[node[1], node[0]] is not None
         if not is_operator:
             if all(self.scope.knows(name) for name in node[2] if name):
@@ -174,13 +174,13 @@ class _Inside:
         """The graphs with one walk that counts: those of the main graph and of functions that are called once."""
         walked, calls = calls_in(self.record.nesting.seen)
         walks = Counter(key for bodies in walked.values() for key in bodies.graphs)
-        found: dict[int, tuple[Graph, Scope]] = {}
+        once: dict[int, tuple[Graph, Scope]] = {}
         pending = [self.record.nesting.seen]
         while pending:
             bodies = pending.pop()
-            found.update({key: walked for key, walked in bodies.graphs.items() if walks[key] == 1})
+            once.update({key: walked for key, walked in bodies.graphs.items() if walks[key] == 1})
             pending += [inner for inner in bodies.calls if calls[id(inner)] == 1]
-        return found
+        return once
 
     def graph(self, handle: object, walked: Walked | None, is_shared: bool) -> GraphIndex | None:
         """The index of a graph, with the types of the walk in which it was met."""
@@ -215,7 +215,7 @@ class _Inside:
         return second
 
     def _infer(self, function: Function, node: Node, scope: Scope) -> Bodies | None:
-        """What is found in the body of a function for the operands of one call."""
+        """What is inferred in the body of a function for the operands of one call."""
         second = self._second
         if self._inferred >= MOST_INFERRED:
             return None
@@ -244,12 +244,12 @@ class _Inside:
         return frozenset(functions.keys() - ended)
 
     def _keys_called(self, function: Function) -> set[tuple[str, str, str]]:
-        found, pending = set(), [function.body]
+        called, pending = set(), [function.body]
         while pending:
             for node in pending.pop().nodes():
-                found.add((normal_domain(node[1]), node[0], text(getattr(node[5], "overload", ""))))
+                called.add((normal_domain(node[1]), node[0], text(getattr(node[5], "overload", ""))))
                 pending += map(self.record.view, graphs_of(node))
-        return found
+        return called
 
 
 def _key(function: Function) -> tuple[str, str, str]:

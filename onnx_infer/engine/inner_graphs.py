@@ -47,50 +47,50 @@ def _sizes_of_any_call(root: Bodies) -> dict[int, OwnSizes]:
     """
     bodies, counts = calls_in(root)
     shared = {key for key, count in counts.items() if count > 1}
-    found: dict[int, OwnSizes] = {}
+    sizes: dict[int, OwnSizes] = {}
     calls = {key: map(id, one.calls) for key, one in bodies.items()} if shared else {}
     for key in reversed(list(TopologicalSorter(calls).static_order())):
         if key not in shared:
             continue
-        one, own = bodies[key], found.setdefault(key, OwnSizes())
+        one, own = bodies[key], sizes.setdefault(key, OwnSizes())
         scopes = [scope for _, scope in one.graphs.values()]
-        given = [
+        operands = [
             scope.get(name) for graph, scope in one.graphs.values() if scope.parent is None for name, _ in graph.inputs
         ]
-        kept = {v for value in given for v in variables_in(value)}
+        kept = {v for value in operands for v in variables_in(value)}
         held = {v for scope in scopes for value in scope.values() for v in variables_in(value)}
         kept |= {v for v in held if not is_data_dependent(v.origin)}
         own.of = {v: v for v in kept} | own.of
         shared.update(map(id, one.calls))
         for inner in one.calls:
-            found.setdefault(id(inner), OwnSizes()).of.update(own.of)
-    return found
+            sizes.setdefault(id(inner), OwnSizes()).of.update(own.of)
+    return sizes
 
 
 def calls_in(root: Bodies) -> tuple[dict[int, Bodies], Counter[int]]:
     """The bodies that were walked, and how many calls each one is for, by id."""
-    found, pending = {id(root): root}, [root]
+    bodies, pending = {id(root): root}, [root]
     counts: Counter[int] = Counter()
     while pending:
         calls = pending.pop().calls
         counts.update(map(id, calls))
-        new = {id(one): one for one in calls if id(one) not in found}
-        found |= new
+        new = {id(one): one for one in calls if id(one) not in bodies}
+        bodies |= new
         pending += new.values()
-    return found, counts
+    return bodies, counts
 
 
 def _with_sizes(graphs: Mapping[int, tuple[Graph, Scope]], sizes: OwnSizes) -> dict[int, tuple[Graph, Scope]]:
     """The graphs of a body, with values that have other variables for sizes."""
-    found: dict[int, tuple[Graph, Scope]] = {}
+    renamed: dict[int, tuple[Graph, Scope]] = {}
     copies: dict[int, Scope] = {}
     for key, (graph, scope) in graphs.items():
         other = copies[id(scope)] = Scope(scope.model, scope.constants, scope.operators, scope.parent, scope.attributes)
         other.update((name, value and sizes.put(value)) for name, value in scope.items())
-        found[key] = graph, other
+        renamed[key] = graph, other
     for other in copies.values():
         other.parent = copies.get(id(other.parent), other.parent)
-    return found
+    return renamed
 
 
 def _joined(a: Scope, b: Scope, known: dict[tuple[Value, Value], Value]) -> Scope:
@@ -103,6 +103,6 @@ def _joined(a: Scope, b: Scope, known: dict[tuple[Value, Value], Value]) -> Scop
         elif value is other:
             both[name] = value
         else:
-            found = known.get((value, other))
-            both[name] = known[value, other] = join(value, other, varying) if found is None else found
+            joint = known.get((value, other))
+            both[name] = known[value, other] = join(value, other, varying) if joint is None else joint
     return both

@@ -48,16 +48,16 @@ class _Causes:
         self.by_text: dict[str, _Cause] = {}
         self._of: dict[str, _Cause] = {}
 
-    def enter(self, found: WrongShape, before: _Cause | None) -> None:
+    def enter(self, warning: WrongShape, before: _Cause | None) -> None:
         """Enter a warning. `before` is the cause of what is wrong with a value that this one is computed from."""
-        text = found.message.removeprefix(f"value '{found.node}': ").partition(" at axis ")[0]
+        text = warning.message.removeprefix(f"value '{warning.node}': ").partition(" at axis ")[0]
         if text in self.by_text or before is None:
-            cause = self.by_text.setdefault(text, _Cause(found))
-            cause.alike.add(found.node)
+            cause = self.by_text.setdefault(text, _Cause(warning))
+            cause.alike.add(warning.node)
         else:
             cause = before
-            cause.behind.add(found.node)
-        self._of.setdefault(found.node, cause)
+            cause.behind.add(warning.node)
+        self._of.setdefault(warning.node, cause)
 
     def enter_graph(self, record: Record, wrong: dict[str, list[WrongShape]]) -> None:
         """Enter the warnings about values of the main graph, in the order of the nodes, and take them away."""
@@ -65,8 +65,8 @@ class _Causes:
         for node in record.main_nodes:
             before = next((self._of[name] for name in node[2] if name in self._of), None)
             for name in node[3]:
-                for found in wrong.pop(name, ()):
-                    self.enter(found, before)
+                for warning in wrong.pop(name, ()):
+                    self.enter(warning, before)
                 if before is not None and name not in declared:
                     self._of[name] = before
 
@@ -74,15 +74,15 @@ class _Causes:
 def reported_once(record: Record) -> list[Diagnostic]:
     """The diagnostics of a walk, in which each cause of wrong declared shapes is reported once."""
     wrong: dict[str, list[WrongShape]] = {}
-    for found in record.diagnostics:
-        if isinstance(found, WrongShape):
-            wrong.setdefault(found.node, []).append(found)
+    for warning in record.diagnostics:
+        if isinstance(warning, WrongShape):
+            wrong.setdefault(warning.node, []).append(warning)
     if not wrong:
         return record.diagnostics
     causes = _Causes()
     causes.enter_graph(record, wrong)
-    for found in (found for rest in wrong.values() for found in rest):  # those in bodies
-        causes.enter(found, None)
+    for warning in (warning for rest in wrong.values() for warning in rest):  # those in bodies
+        causes.enter(warning, None)
     reported = {id(cause.first): cause.reported() for cause in causes.by_text.values()}
     return [reported.get(id(d), d) for d in record.diagnostics if not isinstance(d, WrongShape) or id(d) in reported]
 
@@ -95,8 +95,8 @@ def blamed(
     def errors(diagnostics: Iterable[Diagnostic]) -> set[tuple[str, str]]:
         return {(d.operator, d.node) for d in diagnostics if d.severity == "error" and d.node}
 
-    found = errors(diagnostics)
-    new = found - errors(walked(Given())) if found else found
+    wrong = errors(diagnostics)
+    new = wrong - errors(walked(Given())) if wrong else wrong
     if not new:
         return list(diagnostics)
     parts = list(given.parts())
@@ -122,10 +122,10 @@ def name_causes(record: Record) -> None:
         return
     index = GraphIndex.of(record)
     for name, note in record.notes.items():
-        found = _behind(record, name, index)
-        if texts := ", ".join(f"'{x}'" for x in overridable if x in found):
+        behind = _behind(record, name, index)
+        if texts := ", ".join(f"'{x}'" for x in overridable if x in behind):
             note = bounded(f'{note}; a caller may override {texts}, unless initializers="constant"')
-        if texts := "; ".join(unread_text(record, x) for x in unreadable if x in found):
+        if texts := "; ".join(unread_text(record, x) for x in unreadable if x in behind):
             note = bounded(f"{note}; {texts}")
         record.notes[name] = note
 
@@ -165,13 +165,13 @@ def input_errors(model: Model, values: Mapping[str, Value]) -> Iterator[str]:
     for name, (declared, handle) in model.graph.defaults.items():
         if name in model.graph.constants and _is_alike(declared, values.get(name)):
             continue
-        given = model.header(handle)
-        if declared is given or _is_alike(declared, given):
+        stored = model.header(handle)
+        if declared is stored or _is_alike(declared, stored):
             continue
         conflicts: list[Conflict] = []
-        merge(declared, given, "refine", conflicts.append)
+        merge(declared, stored, "refine", conflicts.append)
         if conflicts:
-            yield f"initializer '{name}' is {given}, but the graph input of this name is declared {declared}"
+            yield f"initializer '{name}' is {stored}, but the graph input of this name is declared {declared}"
 
 
 def _is_alike(a: Value | None, b: Value | None) -> bool:

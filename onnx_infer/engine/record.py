@@ -70,8 +70,8 @@ class Claim(NamedTuple):
 
     def substitute(self, variables: Mapping[Any, Dim], resolve: Callable[[Dim], Dim]) -> Claim:
         """The claim with other sizes in place of variables, after solved variables are replaced."""
-        found = None if self.inferred is None else substituted(resolve(self.inferred), variables)
-        return self._replace(declared=substituted(self.declared, variables), inferred=found)
+        inferred = None if self.inferred is None else substituted(resolve(self.inferred), variables)
+        return self._replace(declared=substituted(self.declared, variables), inferred=inferred)
 
 
 class CertainBounds(NamedTuple):
@@ -251,10 +251,10 @@ class Record:
     def view(self, handle: Any) -> Graph:
         """The graph of a graph attribute. It is read from the model once."""
         views = self.nesting.views
-        found = views.get(id(handle))
-        if found is None:
-            found = views[id(handle)] = read_once(self.model.subgraph(handle))
-        return found
+        graph = views.get(id(handle))
+        if graph is None:
+            graph = views[id(handle)] = read_once(self.model.subgraph(handle))
+        return graph
 
     def scopes(self) -> tuple[Scope, ...]:
         """The values of the main graph and of all others."""
@@ -269,7 +269,7 @@ class Record:
         self.diagnostics.append(WrongShape("warning", "", value, f"value '{value}': {reported}"))
 
     def says_more(self) -> bool:
-        """Whether the pass has found more than values and diagnostics: statements, claims, or sizes that are solved."""
+        """Whether the pass has recorded more than values and diagnostics: statements, claims, or solved sizes."""
         return bool(self.statements.pairs or self.declared.claims or self.sizes.unsolved or self.declared.unselected)
 
     def is_open(self) -> bool:

@@ -56,7 +56,7 @@ class Shapes(NamedTuple):
         return [s for s in sizes if isinstance(s, str) and s]
 
     def put_into(self, model: Model, symbols: Symbols, uses_claims: bool) -> Model:
-        """The model with these shapes. Where nothing is found, a name that only declared types have stays.
+        """The model with these shapes. Where nothing is inferred, a name that only declared types have stays.
 
         So does a number, if the walk `uses_claims`.
         """
@@ -148,7 +148,7 @@ def unconfirmed(record: Record) -> frozenset[tuple[str, int | None]]:
     resolve = record.sizes.fresh.resolve
     claimed = [(c.value, c.declared, c.inferred) for c in record.declared.claims if isinstance(c.declared, int)]
     replaced = [(name, number, size) for name, number, size in claimed if size is not None and is_claimable(size)]
-    numbers = [(name, number, found) for name, number, size in replaced if (found := resolve(size)) != number]
+    numbers = [(name, number, known) for name, number, size in replaced if (known := resolve(size)) != number]
     demanded = shorter_sizes(record).of if numbers else {}
     return frozenset((*ranks, *((name, number) for name, number, size in numbers if demanded.get(size) != number)))
 
@@ -175,9 +175,9 @@ def _forced(record: Record, shapes: Shapes, shorter: Shorter) -> Shapes:
     return shapes._replace(values=values)
 
 
-def _contradicts(declared: Value | None, found: Value) -> bool:
+def _contradicts(declared: Value | None, inferred: Value) -> bool:
     """Whether a value has another number than its declared type. It keeps the declared one, and this is reported."""
-    return any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in size_pairs(declared, found))
+    return any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in size_pairs(declared, inferred))
 
 
 def _written(shape: Sequence[Dim]) -> tuple[Size, ...]:

@@ -47,7 +47,7 @@ class RunTimeValues:
     def __init__(self, symbols: Symbols) -> None:
         self._symbols = symbols
         self._elements: dict[tuple[str, int], Var] = {}
-        self._given_by: dict[object, dict[object, Var]] = {}  # nodes of the same operands -> elements and sizes
+        self._decided: dict[object, dict[object, Var]] = {}  # nodes of the same operands -> elements and sizes
         self._sizes: dict[Dim, Var] = {}
         self._solved: dict[Var, Dim] = {}  # elements as expressions of sizes and of elements solved later
         self._open: list[tuple[Var, Dim]] = []  # sizes with elements that are not solved yet
@@ -117,11 +117,11 @@ class RunTimeValues:
             if isinstance(size, Var) and isinstance(size.origin, ValueOf):
                 formals = [v.origin.tensor for v in elements_of(origin.size)]
                 read = size.origin._replace(semantics=f"{operator.schema.name}.{formals[0]}")
-            found = self._sizes[size] = self._new(placeholder, limit, read)
+            new = self._sizes[size] = self._new(placeholder, limit, read)
             if known is not None:  # the same value, but now with a bound
-                self._statements.append(Statement("equal", known, found, "two sizes of one value"))
-            self._relate(found, size)
-            return found
+                self._statements.append(Statement("equal", known, new, "two sizes of one value"))
+            self._relate(new, size)
+            return new
 
         return variable
 
@@ -204,15 +204,15 @@ class RunTimeValues:
         if operator.rule.data is None:
             return {}
         operands = [name if x is None or not is_told(x) else x for name, x in zip(node[2], inputs, strict=True)]
-        return self._given_by.setdefault((operator, node[4], len(node[3]), *operands), {})
+        return self._decided.setdefault((operator, node[4], len(node[3]), *operands), {})
 
     def _element(self, tensor: str, index: int) -> Var:
-        found = self._elements.get((tensor, index))
-        if found is None:
+        element = self._elements.get((tensor, index))
+        if element is None:
             # the same one in the next inference, so that outcomes are remembered
             name, origin = f"{tensor}[{index}]", ValueOf(tensor, index)
-            found = self._elements[tensor, index] = _MAIN.restored(name, None, None, None, origin)
-        return found
+            element = self._elements[tensor, index] = _MAIN.restored(name, None, None, None, origin)
+        return element
 
     def _new(self, placeholder: Var, limit: Dim | None, origin: object) -> Var:
         return make_size(self._symbols.name(), placeholder.lo or 0, placeholder.hi, limit, origin)

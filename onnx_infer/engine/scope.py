@@ -174,8 +174,8 @@ def _ordered(sources: list[list[int]]) -> tuple[list[int], list[int]]:
     """The nodes in topological order, and those on or behind a cycle; `sources` are the nodes that each one reads."""
     missing = list(map(len, sources))  # the number of inputs of each node that are not given yet
     readers: dict[int, list[int]] = {}
-    for i, found in enumerate(sources):
-        for source in found:
+    for i, read in enumerate(sources):
+        for source in read:
             readers.setdefault(source, []).append(i)
     order = [i for i, left in enumerate(missing) if left == 0]
     for i in order:  # it grows during the loop
@@ -190,18 +190,18 @@ def captured(view: Callable[[Any], Graph], node: Node) -> list[str]:
     """The outer names that the graphs in a node's attributes read, at any depth, in the order of a walk."""
     if not node[4].has_graphs:
         return []
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     pending = [_graphs(node, frozenset())]
     while pending:
         part = next(pending[-1], None)
         if part is None:
             pending.pop()
         elif isinstance(part, str):
-            found[part] = None
+            names[part] = None
         else:
             handle, known = part
             pending.append(_reads(view(handle), known))
-    return list(found)
+    return list(names)
 
 
 _Part: TypeAlias = "str | tuple[Any, frozenset[str]]"
@@ -225,8 +225,8 @@ def _graphs(node: Node, known: frozenset[str]) -> Iterator[_Part]:
 def _reads(graph: Graph, known: frozenset[str]) -> Iterator[_Part]:
     """The outer names that a graph reads, and its inner graphs, in the order of its nodes."""
     nodes = list(graph.nodes())
-    given = known.union((n for n, _ in graph.inputs), graph.constants, *(node[3] for node in nodes))
+    own = known.union((n for n, _ in graph.inputs), graph.constants, *(node[3] for node in nodes))
     for node in nodes:
-        yield from (name for name in node[2] if name and name not in given)
-        yield from _graphs(node, given)
-    yield from (name for name in graph.outputs if name and name not in given)
+        yield from (name for name in node[2] if name and name not in own)
+        yield from _graphs(node, own)
+    yield from (name for name in graph.outputs if name and name not in own)

@@ -190,16 +190,16 @@ class Subgraph:
         """
         return self._inner(_variables(values), outside)
 
-    def _inner(self, found: set[Var], outside: list[Value]) -> frozenset[Var]:
+    def _inner(self, variables: set[Var], outside: list[Value]) -> frozenset[Var]:
         """The variables that have a meaning only inside the body."""
         record = self._record
         assert self._start is not None
         self._made.update(record.sizes.created[self._start.created :])
-        given = record.symbols.names
-        uncertain = {v for v in found - self._made if not is_data_dependent(v.origin) and v.name not in given}
+        names = record.symbols.names
+        uncertain = {v for v in variables - self._made if not is_data_dependent(v.origin) and v.name not in names}
         if uncertain:
             uncertain -= self._visible(outside)
-        return frozenset((found & self._made) | uncertain)
+        return frozenset((variables & self._made) | uncertain)
 
     def _take_statements(self, start: int) -> None:
         """Take the statements of the walk from the record, because they are about any iteration."""
@@ -212,15 +212,15 @@ class Subgraph:
 
         `sizes` are those of the inside. A statement about other sizes of the inside is left out: no caller knows them.
         """
-        found: list[Statement] = []
+        stated: list[Statement] = []
         for statement, node in self._stated:
             try:
                 demand = statement.substitute(sizes)
             except (BoundsError, DivisionByZero):
                 continue
             if not self._inner(set(variables_of((demand.lhs, demand.rhs, *demand.filled))), outside):
-                found.append(demand._replace(law=f"{node[0]} '{label_of(node)}': {demand.law}"))
-        return found
+                stated.append(demand._replace(law=f"{node[0]} '{label_of(node)}': {demand.law}"))
+        return stated
 
     def certain_demands(self) -> list[Statement]:
         """What each run of the last pass demands of the values outside, if it need not run itself."""

@@ -50,8 +50,8 @@ def computed_inputs(record: Record) -> dict[str, Value]:
 
     A run that breaks a guard has this size too, so nothing that a guard implies is written into an input.
     """
-    given = [(name, record.scope.get(name)) for name, _ in record.model.graph.inputs]
-    shaped = [(name, value) for name, value in given if isinstance(value, SymTensor) and value.shape]
+    inputs = [(name, record.scope.get(name)) for name, _ in record.model.graph.inputs]
+    shaped = [(name, value) for name, value in inputs if isinstance(value, SymTensor) and value.shape]
     return {name: value for name, value in shaped if any(isinstance(d, Expr) and d._height for d in value.dims)}
 
 
@@ -117,9 +117,9 @@ class Shorter:
 
     __slots__ = ("of", "put", "sizes")
 
-    def __init__(self, found: Mapping[Dim, Dim]) -> None:
-        self.of = found
-        self.sizes = Substitution({}, found)
+    def __init__(self, of: Mapping[Dim, Dim]) -> None:
+        self.of = of
+        self.sizes = Substitution({}, of)
         self.put = replacing(self.sizes)
 
     def __bool__(self) -> bool:
@@ -142,16 +142,16 @@ def shorter_sizes(record: Record, statements: Iterable[Statement] | None = None)
         return _NONE
     equations = tuple([(relation, resolve(lhs), resolve(rhs)) for relation, lhs, rhs in stated])
     values = tuple(dict.fromkeys(value for scope in scopes for value in scope.values()))
-    found: Shorter | None = _shorter.get(key := (equations, values))
-    if found is None:
-        found = _shorter[key] = Shorter(_shortened(equations, values))
-    return found
+    shorter: Shorter | None = _shorter.get(key := (equations, values))
+    if shorter is None:
+        shorter = _shorter[key] = Shorter(_shortened(equations, values))
+    return shorter
 
 
 def _shortened(equations: Iterable[tuple[StatedKind, Dim, Dim]], values: Iterable[Value]) -> dict[Dim, Dim]:
     """The long sizes, and those with divisions without a remainder, in some values that equations shorten."""
-    found = dict.fromkeys(size for value in values for size in sizes(value))
-    composed = [size for size in found if isinstance(size, Expr) and size._height]
+    held = dict.fromkeys(size for value in values for size in sizes(value))
+    composed = [size for size in held if isinstance(size, Expr) and size._height]
     known = Equations()
     for equation in equations if composed else ():
         known.demand(*equation)
@@ -222,12 +222,12 @@ class Equations:
         """The size with solved parts replaced, and those that this makes. No run has a size whose divisor becomes 0."""
         try:
             for _ in range(_ROUNDS):
-                found = replaced(size, self._of, {})
-                found = replaced(found, self._quotients(found), {})
-                found = replaced(found, self._multiples(found), {})
-                if found is size or is_unreadable(found):
+                new = replaced(size, self._of, {})
+                new = replaced(new, self._quotients(new), {})
+                new = replaced(new, self._multiples(new), {})
+                if new is size or is_unreadable(new):
                     break
-                size = found
+                size = new
         except DivisionByZero:
             pass
         return size
@@ -252,28 +252,28 @@ class Equations:
 
     def _quotients(self, size: Dim) -> dict[Expr, Dim]:
         """The maxima of quotients, `max(N//2, M//2)`, of which an equation replaces the dividend `max(N, M)`."""
-        found: dict[Expr, Dim] = {}
+        quotients: dict[Expr, Dim] = {}
         for node in postorder(size) if self._of and isinstance(size, Expr) else ():
             quotient = rounded_outside(node) if isinstance(node, Extremum) else None
             if quotient is not None:
                 n, d = quotient.operands
                 new = replaced(n, self._of, {})
                 if new is not n:
-                    found[node] = new // d
-        return found
+                    quotients[node] = new // d
+        return quotients
 
     def _multiples(self, size: Dim) -> dict[Expr, Dim]:
         """The sums in a size that have multiples of a part which an equation replaces, with the replacements."""
-        found: dict[Expr, Dim] = {}
+        sums: dict[Expr, Dim] = {}
         for node in postorder(size) if self._times and isinstance(size, Expr) else ():
             for unit, k in (node._terms or {}).items():
                 for part, (number, rest) in self._times.items():
                     if k % number == 0 and divides(part, unit):
                         factor = exact_quotient(unit, part)
                         new = k // number * rest * (1 if factor is None else factor) - k * unit
-                        found[node] = found.get(node, node) + new
+                        sums[node] = sums.get(node, node) + new
                         break
-        return found
+        return sums
 
 
 def _is_shorter(dim: Dim, than: Dim) -> bool:

@@ -63,16 +63,16 @@ def end(record: Record) -> None:
 class _Frame:
     """A graph being walked: the main graph, a subgraph, or the body of a function that is called.
 
-    So calls of functions nest without recursion. `given` are the names of the outputs so far.
+    So calls of functions nest without recursion. `produced` are the names of the outputs so far.
     """
 
-    __slots__ = ("call", "checkpoint", "given", "graph", "nodes", "scope", "sorted")
+    __slots__ = ("call", "checkpoint", "graph", "nodes", "produced", "scope", "sorted")
 
     def __init__(self, record: Record, graph: Graph, scope: Scope, call: Call | None = None) -> None:
         self.graph, self.scope, self.call = graph, scope, call
         self.checkpoint = record.checkpoint()
         self.sorted = False
-        self.given: list[str] = []
+        self.produced: list[str] = []
         self.nodes: Iterator[Node] = iter(graph.nodes())
 
 
@@ -131,7 +131,7 @@ def _sort(record: Record, frame: _Frame, undefined: UndefinedInput) -> None:
         record.complain(f"value '{name}' is read before it is given")
         scope[name] = NOTHING
     frame.sorted = True
-    frame.given.clear()
+    frame.produced.clear()
     for name in graph.literals:
         scope.pop(name, None)
     from onnx_infer.engine.scope import sort_nodes  # few models need it
@@ -141,9 +141,9 @@ def _sort(record: Record, frame: _Frame, undefined: UndefinedInput) -> None:
 
 def _close(record: Record, frame: _Frame) -> None:
     """End the walk: report names that several nodes gave, and drop the outputs that nodes leave out."""
-    left_out = frame.given.count("")
-    if len(set(frame.given)) - (left_out > 0) < len(frame.given) - left_out:
-        producers: dict[str, list[str]] = {name: [] for name, n in Counter(frame.given).items() if name and n > 1}
+    left_out = frame.produced.count("")
+    if len(set(frame.produced)) - (left_out > 0) < len(frame.produced) - left_out:
+        producers: dict[str, list[str]] = {name: [] for name, n in Counter(frame.produced).items() if name and n > 1}
         for node in frame.graph.nodes():
             for name in node[3]:
                 if name in producers:
@@ -159,12 +159,12 @@ def _close(record: Record, frame: _Frame) -> None:
 
 def _run_nodes(record: Record, frame: _Frame) -> Call | None:
     """Infer the nodes up to a call of a function whose result is not known yet; return this call."""
-    graph, scope, given, mode = frame.graph, frame.scope, frame.given, record.mode.number
+    graph, scope, produced, mode = frame.graph, frame.scope, frame.produced, record.mode.number
     declared = graph.declared
     operators, unread, read = scope.operators, scope.unread, scope.__getitem__
     for node in frame.nodes:
         op_type, domain, inputs, outputs, attributes, _ = node
-        given += outputs
+        produced += outputs
         operator = operators[domain, op_type]
         if operator is None:
             call = _without_rule(record, node, graph, scope)
@@ -178,8 +178,9 @@ def _run_nodes(record: Record, frame: _Frame) -> Call | None:
         if unread and operator.asks and not unread.isdisjoint(inputs):
             values = scope.with_elements(operator, inputs, values)
         if attributes.plain:
-            found = _remembered.get(key := (operator, attributes, len(outputs), mode, values))
-            outcome = _missed(key, record.mode) if found is None else found
+            outcome = _remembered.get(key := (operator, attributes, len(outputs), mode, values))
+            if outcome is None:
+                outcome = _missed(key, record.mode)
         else:
             outcome = _special(record, operator, node, values, scope)
         if not outcome.plain:
@@ -216,8 +217,8 @@ def _special(record: Record, operator: Operator, node: Node, values: tuple[Value
         pairs = zip(node[2], values, strict=True)
         values = tuple([h.load(n) if v and is_small(v) and (h := scope.holder(n)) else v for n, v in pairs])
         return apply(operator, attributes, values, count, record.mode)
-    found: Outcome | None = _remembered.get(key := (operator, attributes, count, record.mode.number, values))
-    return _missed(key, record.mode) if found is None else found
+    outcome: Outcome | None = _remembered.get(key := (operator, attributes, count, record.mode.number, values))
+    return _missed(key, record.mode) if outcome is None else outcome
 
 
 def _resolved(record: Record, node: Node, scope: Scope) -> Attributes:
@@ -288,16 +289,16 @@ def remembered(operator: Operator, node: Node, mode: Mode, values: tuple[Value |
     attributes = node[4]
     if not attributes.plain:
         return None
-    found: Outcome | None = _remembered.get((operator, attributes, len(node[3]), mode.number, values))
-    return found if found is not None and found.plain else None
+    outcome: Outcome | None = _remembered.get((operator, attributes, len(node[3]), mode.number, values))
+    return outcome if outcome is not None and outcome.plain else None
 
 
 def _missed(key: tuple[Any, ...], mode: Mode) -> Outcome:
     """What the rule says of a node like none before. It is remembered unless an input has many elements."""
     operator, attributes, output_count, _, values = key
-    found = apply(operator, attributes, values, output_count, mode)
+    outcome = apply(operator, attributes, values, output_count, mode)
     for value in values:
         if value is not None and value.data is not None and len(value.data) > MAX_DATA:
-            return found
-    _remembered[key] = found
-    return found
+            return outcome
+    _remembered[key] = outcome
+    return outcome

@@ -112,8 +112,8 @@ def why_unread(handle: object) -> str:
 
 def sizes(proto: TensorProto | SparseTensorProto) -> tuple[int, ...] | None:
     """The sizes of a constant; None if one is negative."""
-    found = tuple(proto.dims[:])  # to iterate over protobuf's container costs several times as much as a slice
-    return None if found and min(found) < 0 else found
+    dims = tuple(proto.dims[:])  # to iterate over protobuf's container costs several times as much as a slice
+    return None if dims and min(dims) < 0 else dims
 
 
 _EXTERNAL = TensorProto.EXTERNAL
@@ -144,12 +144,12 @@ def constant(proto: TensorProto, long: bool = False) -> SymTensor:
 def stored_constant(proto: TensorProto, kind: int, shape: tuple[int, ...], count: int) -> SymTensor:
     """A tensor of `count` elements that are stored in its message, as `constant` reads it."""
     stored = proto.raw_data or _in_field(proto, kind)
-    found: SymTensor | None = _constants.get(key := (kind, shape, stored))
-    if found is None:
-        found = SymTensor(kind, shape, _elements(kind, stored, count))
+    tensor: SymTensor | None = _constants.get(key := (kind, shape, stored))
+    if tensor is None:
+        tensor = SymTensor(kind, shape, _elements(kind, stored, count))
         if count <= MAX_DATA:
-            _constants[key] = found
-    return found
+            _constants[key] = tensor
+    return tensor
 
 
 def _in_field(proto: TensorProto, kind: int) -> tuple[Any, ...]:
@@ -194,8 +194,8 @@ def known_count(kind: int, shape: tuple[int, ...], long: bool = False) -> int | 
 
 def strings(texts: Iterable[bytes], count: int) -> tuple[str, ...] | None:
     """The elements of a tensor of strings; None if their number is not `count`."""
-    found = tuple(map(text, texts))
-    return found if len(found) == count else None
+    elements = tuple(map(text, texts))
+    return elements if len(elements) == count else None
 
 
 def unpacked(kind: int, raw: bytes, count: int) -> tuple[Any, ...] | None:
@@ -212,8 +212,8 @@ def unpacked(kind: int, raw: bytes, count: int) -> tuple[Any, ...] | None:
     if kind == dt.BFLOAT16:
         # the upper half of a 32-bit float
         raw, code = b"".join(b"\0\0" + raw[i : i + 2] for i in range(0, len(raw), 2)), "f"
-    found = struct.unpack(f"<{count}{code}", raw)
-    return _without_nan(found) if code in "efd" else found
+    numbers = struct.unpack(f"<{count}{code}", raw)
+    return _without_nan(numbers) if code in "efd" else numbers
 
 
 def _in_bytes(raw: bytes, count: int, bits: int, low: int) -> tuple[int, ...] | None:

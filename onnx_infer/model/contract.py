@@ -198,11 +198,11 @@ class _Substitution:
     def size(self, size: Written) -> Written:
         """A size with these in it."""
         try:
-            found = self._names.read(size)
+            read = self._names.read(size)
         except SymdimError:
             return size
-        new = substituted(found, self._values)
-        return size if new is found else written(new)
+        new = substituted(read, self._values)
+        return size if new is read else written(new)
 
     def condition(self, condition: Condition) -> Condition | None:
         """A condition with these sizes in it; None if it always holds then."""
@@ -258,10 +258,10 @@ def read_contract(text: str) -> tuple[Contract | None, list[str]]:
         wrong.append(f"{stated!r:.60} are not guards")
         stated = []
     guards = []
-    for given in stated:
-        guard = _condition(given)
+    for condition in stated:
+        guard = _condition(condition)
         if guard is None:
-            wrong.append(f"{given!r:.200} is not a guard")
+            wrong.append(f"{condition!r:.200} is not a guard")
         else:
             guards.append(guard)
     wrong += [f"{name!r:.60} is not part of version {VERSION}" for name in parts]
@@ -270,19 +270,19 @@ def read_contract(text: str) -> tuple[Contract | None, list[str]]:
     return Contract(bounds, tuple(guards), upper), wrong
 
 
-def _entries(given: Any, what: str, read: Callable[[Any], Any], wrong: list[str]) -> dict[str, Any]:
+def _entries(part: Any, what: str, read: Callable[[Any], Any], wrong: list[str]) -> dict[str, Any]:
     """The readable entries of an object by symbol."""
-    if not isinstance(given, dict):
-        wrong.append(f"{given!r:.60} is not an object of {what}")
+    if not isinstance(part, dict):
+        wrong.append(f"{part!r:.60} is not an object of {what}")
         return {}
-    found: dict[str, Any] = {}
-    for symbol, value in given.items():
+    entries: dict[str, Any] = {}
+    for symbol, value in part.items():
         if (kept := read(value)) is None:
             is_one = what.startswith("an ")
             wrong.append(f"{value!r:.60} {'is' if is_one else 'are'} not {what} of {symbol!r:.60}")
         else:
-            found[symbol] = kept
-    return found
+            entries[symbol] = kept
+    return entries
 
 
 def _interval(ends: Any) -> tuple[int, int | None] | None:
@@ -293,15 +293,15 @@ def _interval(ends: Any) -> tuple[int, int | None] | None:
     return (low, high) if is_one else None
 
 
-def _size(given: Any) -> Written | None:
-    return given if type(given) is int or (isinstance(given, str) and given) else None
+def _size(value: Any) -> Written | None:
+    return value if type(value) is int or (isinstance(value, str) and value) else None
 
 
-def _condition(given: Any) -> Condition | None:
+def _condition(stated: Any) -> Condition | None:
     """The guard of an object; None if a field is missing, unknown or of a wrong kind."""
-    if not isinstance(given, dict) or not {"relation", "left", "right"} <= given.keys() <= set(Condition._fields):
+    if not isinstance(stated, dict) or not {"relation", "left", "right"} <= stated.keys() <= set(Condition._fields):
         return None
-    fields = {**Condition._field_defaults, **given}
+    fields = {**Condition._field_defaults, **stated}
     nodes, filled = _rows(fields["nodes"]), _rows(fields["filled"])
     fits = (
         fields["relation"] in _RELATIONS
@@ -317,8 +317,8 @@ def _condition(given: Any) -> Condition | None:
     return Condition(**{**fields, "nodes": nodes, "filled": filled}) if fits else None
 
 
-def _rows(given: Any) -> tuple[tuple[Any, ...], ...] | None:
+def _rows(value: Any) -> tuple[tuple[Any, ...], ...] | None:
     """A list of lists as tuples."""
-    if not isinstance(given, (list, tuple)) or not all(isinstance(row, list) for row in given):
+    if not isinstance(value, (list, tuple)) or not all(isinstance(row, list) for row in value):
         return None
-    return tuple(map(tuple, given))
+    return tuple(map(tuple, value))

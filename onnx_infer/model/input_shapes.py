@@ -61,8 +61,8 @@ def bound_sizes(
 
     >>> x = SymTensor(1, (1, 3, Var("H"), Var("W")))
     >>> names = {"H": Var("H"), "W": Var("W")}
-    >>> found = bound_sizes([("x", x)], [("x", (1, 3, "H", "W"))], names, {}, {"x": [8, 3, 224, "32*w"]})
-    >>> found.of, found.shapes, found.named, found.is_other
+    >>> bound = bound_sizes([("x", x)], [("x", (1, 3, "H", "W"))], names, {}, {"x": [8, 3, 224, "32*w"]})
+    >>> bound.of, bound.shapes, bound.named, bound.is_other
     ({'H': 224, 'W': '32*w'}, {'x': (8, 3, 'H', 'W')}, ('w',), True)
     """
     reading = _Reading(symbols)
@@ -70,12 +70,12 @@ def bound_sizes(
         raise UnknownSymbol("bind", unknown, symbols)
     for name, size in bind.items():
         reading.bind(name, reading.size(size, f"bind: {name!r}"), "bind")
-    found: dict[str, tuple[Size, ...]] = {}
+    inputs: dict[str, tuple[Size, ...]] = {}
     sizes = dict(reversed([*written]))  # the first of two inputs with the same name counts
     for name, shape in shapes.items():
-        found[name] = reading.input(name, dict(kinds), sizes, shape)
+        inputs[name] = reading.input(name, dict(kinds), sizes, shape)
     reading.finish()
-    changed = {name: shape for name, shape in found.items() if shape != sizes[name] or not sizes[name]}
+    changed = {name: shape for name, shape in inputs.items() if shape != sizes[name] or not sizes[name]}
     return Bound(reading.texts(), changed, tuple(reading.named), reading.is_other)
 
 

@@ -58,17 +58,17 @@ def named_elements(inputs: Iterable[str], texts: Iterable[str], names: Collectio
     {'k[0]': ('k', 0), 'pick[1]': ('pick', 1)}
     """
     said = [spelled(text) for text in texts if "[" in text and text not in names]
-    found: dict[str, tuple[str, int]] = {}
+    elements: dict[str, tuple[str, int]] = {}
     inputs = [*inputs]
     for name in dict.fromkeys(inputs) if said else ():
         pattern = re.compile(rf"(?<![\w.]){re.escape(name)}\[(\d+)\]")
-        found.update((m[0], (name, int(m[1]))) for text in said for m in pattern.finditer(text) if m[0] not in names)
+        elements.update((m[0], (name, int(m[1]))) for text in said for m in pattern.finditer(text) if m[0] not in names)
     for text in said:
-        for known in (*found, *names):
+        for known in (*elements, *names):
             text = text.replace(known, "")
         if other := re.search(r"([\w.]+)\[\d+\]", text):
             raise InputValueError(f"assume: {other[1]!r} is not an input of the graph{told_inputs(other[1], inputs)}")
-    return found
+    return elements
 
 
 def told_inputs(name: str, inputs: Iterable[str]) -> str:
@@ -113,12 +113,12 @@ def given_sizes(
     inputs: Iterable[tuple[str, Sequence[Size]]], values: Mapping[str, InputValue]
 ) -> dict[str, tuple[int, int | None]]:
     """The symbols that the lengths of the values determine, as bounds."""
-    found: dict[str, tuple[int, int | None]] = {}
+    bounds: dict[str, tuple[int, int | None]] = {}
     for name, sizes in inputs:
         shape = np.shape(values[name]) if name in values else ()
         if len(shape) == len(sizes):
-            found.update((s, (n, n)) for s, n in zip(sizes, shape, strict=True) if isinstance(s, str))
-    return found
+            bounds.update((s, (n, n)) for s, n in zip(sizes, shape, strict=True) if isinstance(s, str))
+    return bounds
 
 
 def given_elements(
@@ -148,8 +148,8 @@ def with_value(name: str, kind: Value | None, given: InputValue) -> SymTensor:
     if not fits:
         raise InputValueError(f"values: {given!r}: the shape for {name!r} does not match the declared {kind}")
     data = [_element(name, kind.dtype, x) for x in array.ravel().tolist()]
-    found = SymTensor(kind.dtype, array.shape)
-    return SymTensor(kind.dtype, array.shape, data) if is_small(found) else found
+    bare = SymTensor(kind.dtype, array.shape)
+    return SymTensor(kind.dtype, array.shape, data) if is_small(bare) else bare
 
 
 def _array(name: str, given: InputValue) -> np.ndarray[Any, Any]:

@@ -86,10 +86,10 @@ class Symbols:
         self.reserved = frozenset(texts).union(*map(generated, texts))
 
     def _declared(self, text: str) -> Dim:
-        found = None if text in self.names else self.expression(text)
-        if found is None and text not in self.names:
-            found = self._sum_or_product(text)
-        return self._settled(self.variable(text) if found is None else found)
+        size = None if text in self.names else self.expression(text)
+        if size is None and text not in self.names:
+            size = self._sum_or_product(text)
+        return self._settled(self.variable(text) if size is None else size)
 
     def declare(self, texts: Iterable[str]) -> None:
         """Let more texts be dim_params of inputs. What was read before stays what it is.
@@ -117,12 +117,12 @@ class Symbols:
 
     def _meaning(self, name: str) -> Dim:
         """What a fixed name stands for. None of the names in an expression stands for another expression."""
-        found = self._meanings.get(name)
-        if found is None:
+        size = self._meanings.get(name)
+        if size is None:
             text = self._fixed[name]
             read = text if isinstance(text, int) else self._read(text)
-            found = self._meanings[name] = self._settled(read)
-        return found
+            size = self._meanings[name] = self._settled(read)
+        return size
 
     def _read(self, text: str) -> Dim:
         if text in self.names or text.isidentifier():
@@ -148,10 +148,10 @@ class Symbols:
 
     def known(self) -> dict[str, Var]:
         """The symbols of all texts, and those in assumptions, by name."""
-        found = {v.name: v for v in variables_of(self._dims.values())}
-        found |= {name: self.variable(name) for name in (*self._fixed, *self.names) if name not in found}
-        same = ((name, other) for name, other in self._fixed.items() if isinstance(other, str) and other in found)
-        return found | {name: found[other] for name, other in same}
+        known = {v.name: v for v in variables_of(self._dims.values())}
+        known |= {name: self.variable(name) for name in (*self._fixed, *self.names) if name not in known}
+        same = ((name, other) for name, other in self._fixed.items() if isinstance(other, str) and other in known)
+        return known | {name: known[other] for name, other in same}
 
     def _sum_or_product(self, text: str) -> Dim | None:
         """The declared text as an expression of one undeclared name, as in `2*N` and `N + N`; else None.
@@ -161,29 +161,29 @@ class Symbols:
         from symdim.parsing import read_dim_param
 
         reading = _Reading(self)
-        found = read_dim_param(text, self.names, scope=reading)
-        if isinstance(found, Var) and found.name == text:
+        size = read_dim_param(text, self.names, scope=reading)
+        if isinstance(size, Var) and size.name == text:
             return None
-        new = set(reading.others) if isinstance(found, int) else found.free_symbols()
+        new = set(reading.others) if isinstance(size, int) else size.free_symbols()
         if len(new) != 1 or new & self.names:
             return None
         self._dims.update(reading.others)
-        return found
+        return size
 
     def symbol(self, name: str) -> Var | None:
         """The symbol of a name that the model declares, or that an earlier inference gave; None for other names."""
-        found = self._dims.get(name)
-        if not isinstance(found, Var) or found.name != name:
+        symbol = self._dims.get(name)
+        if not isinstance(symbol, Var) or symbol.name != name:
             if name in self.names:
-                found = self.variable(name)
+                symbol = self.variable(name)
                 if name in self._fixed:
-                    return found
+                    return symbol
             elif GENERATED.fullmatch(name) or (name in self.reserved and is_name(name)):
-                found = self._of_others(name, *self._bounds.get(name, (0, None)))
+                symbol = self._of_others(name, *self._bounds.get(name, (0, None)))
             else:
                 return None
-            self._dims[name] = found
-        return found
+            self._dims[name] = symbol
+        return symbol
 
     def variable(self, name: str) -> Var:
         """The symbol of a name, with its bounds, the same one for every call."""
@@ -222,31 +222,31 @@ class Symbols:
         few = len(names) <= _MAX_NAMES and len(text) <= _MAX_TEXT
         known: tuple[tuple[Var, ...], Dim] | None = _expressions.get((text, names)) if few else None
         if known is not None:
-            variables, found = known
+            variables, size = known
             if all(v is self.symbol(v.name) for v in variables):  # under other bounds they are others
-                return found
+                return size
         from symdim.parsing import part_of  # most models have only names
 
         reading = _Reading(self)
         try:
-            found = part_of(text, names, scope=reading, cautious=True)
+            size = part_of(text, names, scope=reading, cautious=True)
         except SymdimError:
             return None
-        if reading.others or (isinstance(found, int) and (found < 0 or not reading.declared)):
+        if reading.others or (isinstance(size, int) and (size < 0 or not reading.declared)):
             return None
         if few:
-            _expressions[text, names] = tuple(reading.declared), found
-        return found
+            _expressions[text, names] = tuple(reading.declared), size
+        return size
 
     def text(self, text: str) -> Dim:
         """The size that a dim_param stands for."""
-        found = self._dims.get(text)
-        if found is None:
+        size = self._dims.get(text)
+        if size is None:
             expression = self.expression(text)
             if expression is None:
                 expression = self._of_others(text, *self._bounds.get(text, (0, None)))
-            found = self._dims[text] = self._settled(expression)
-        return found
+            size = self._dims[text] = self._settled(expression)
+        return size
 
     def axis(self, value: str, axis: int) -> Dim:
         """The symbol of an axis of an input without a name. It is declared from then on."""
@@ -254,8 +254,8 @@ class Symbols:
         self.names |= {name}
         symbol = self.variable(name)
         self.axes.add(symbol)
-        found = self._dims[name] = self._settled(symbol)
-        return found
+        size = self._dims[name] = self._settled(symbol)
+        return size
 
     def reader(self, value: str) -> Callable[[Size], Dim]:
         """A function that reads the sizes of an input one after the other."""
@@ -314,14 +314,14 @@ class _Reading:
 
     def var(self, name: str, /) -> Var:
         """The variable of a name, with its bounds, which influence the canonical form."""
-        found = self._symbols.symbol(name)
-        if found is not None:
-            self.declared.append(found)
-            return found
-        found = self.others.get(name)
-        if found is None:
-            found = self.others[name] = self._symbols.variable(name)
-        return found
+        symbol = self._symbols.symbol(name)
+        if symbol is not None:
+            self.declared.append(symbol)
+            return symbol
+        symbol = self.others.get(name)
+        if symbol is None:
+            symbol = self.others[name] = self._symbols.variable(name)
+        return symbol
 
 
 class _Variables:

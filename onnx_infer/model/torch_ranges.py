@@ -57,15 +57,15 @@ class Range(NamedTuple):
 def read_ranges(text: str) -> Iterator[Range]:
     """The ranges in a metadata entry.
 
-    >>> [str(found) for found in read_ranges("{s77: VR[2, 64], Max(1, s0): VR[3, int_oo]}")]
+    >>> [*map(str, read_ranges("{s77: VR[2, 64], Max(1, s0): VR[3, int_oo]}"))]
     ['s77 in 1..64', 'Max(1, s0) in 3..']
     """
     for piece in text.strip().strip("{}").split("]"):
         size, _, ends = piece.partition(": VR[")
         low, comma, high = ends.partition(", ")
-        found = Range.of(size.removeprefix(", "), low, high)
-        if comma and found.size and (found.high is None or found.low <= found.high):
-            yield found
+        range_ = Range.of(size.removeprefix(", "), low, high)
+        if comma and range_.size and (range_.high is None or range_.low <= range_.high):
+            yield range_
 
 
 def of_torch(text: str, signature: str, inputs: Iterable[tuple[str, Sequence[Size]]]) -> tuple[Contract, list[str]]:
@@ -74,22 +74,22 @@ def of_torch(text: str, signature: str, inputs: Iterable[tuple[str, Sequence[Siz
     `signature` is that of torch's program, as its metadata have it; empty if they do not.
 
     >>> text = "{s77: VR[2, 64], 4*s83: VR[8, 400], s83: VR[2, 100]}"
-    >>> found, wrong = of_torch(text, "", [("x", ("batch", "4*words")), ("y", ("batch", 3))])
-    >>> found.bounds, [guard[:3] for guard in found.guards], wrong
+    >>> contract, wrong = of_torch(text, "", [("x", ("batch", "4*words")), ("y", ("batch", 3))])
+    >>> contract.bounds, [guard[:3] for guard in contract.guards], wrong
     ({'batch': (1, 64), 'words': (1, 100)}, [('at_least', '4*words', 8)], [])
     """
     ranges = list(read_ranges(text))
     if len(ranges) != text.count(":") or bool(ranges) != bool(text.strip("{} ")):
         return Contract(), [f"no ranges: {text[:60]}"]
-    ranges = [found for found in ranges if not _OF_DATA.fullmatch(found.size)]
-    if all(found.is_open for found in ranges):
+    ranges = [range_ for range_ in ranges if not _OF_DATA.fullmatch(range_.size)]
+    if all(range_.is_open for range_ in ranges):
         return Contract(), []
     known, axes = dict(inputs), _USER_INPUT.findall(signature)
     sizes = list(dict.fromkeys(size for shape in known.values() for size in shape if not isinstance(size, int)))
     symbols = _by_place(ranges, sizes) if not axes or _in_order(list(known), axes) else {}
     if not symbols:  # nothing was renamed, maybe
         names = {name for size in sizes for name in _free_symbols(size)}
-        symbols = {found.size: Var(found.size) for found in ranges if found.size in names}
+        symbols = {range_.size: Var(range_.size) for range_ in ranges if range_.size in names}
     contract, left = stated(ranges, symbols)
     if not left:
         return contract, []
@@ -108,17 +108,17 @@ def _by_place(ranges: Sequence[Range], sizes: Sequence[Size]) -> dict[str, Dim]:
     The ranges after the last size must be those of symbols inside of the sizes before, and a symbol that is also one of
     the model must be this one.
     """
-    if None in sizes or len(ranges) < len(sizes) or len({found.size for found in ranges}) < len(ranges):
+    if None in sizes or len(ranges) < len(sizes) or len({range_.size for range_ in ranges}) < len(ranges):
         return {}
-    if not all(_free_symbols(found.size) for found in ranges):
+    if not all(_free_symbols(range_.size) for range_ in ranges):
         return {}
-    placed = [(found.size, size) for found, size in zip(ranges, sizes, strict=False)]
+    placed = [(range_.size, size) for range_, size in zip(ranges, sizes, strict=False)]
     inside = {name for size, _ in placed for name in _free_symbols(size)}
-    if any(found.size not in inside for found in islice(ranges, len(sizes), None)):
+    if any(range_.size not in inside for range_ in islice(ranges, len(sizes), None)):
         return {}
-    found = symbols_at(placed)
+    symbols = symbols_at(placed)
     own = {name for size in sizes for name in _free_symbols(size)}
-    return {} if any(name in own and size is not Var(name) for name, size in found.items()) else found
+    return {} if any(name in own and size is not Var(name) for name, size in symbols.items()) else symbols
 
 
 def symbols_at(placed: Iterable[tuple[Size, Size]]) -> dict[str, Dim]:
@@ -126,23 +126,23 @@ def symbols_at(placed: Iterable[tuple[Size, Size]]) -> dict[str, Dim]:
 
     If torch has an expression, as `4*s83`, and the model has `4*q` in its place, then s83 is q.
     """
-    found: dict[str, Dim] = {}
+    symbols: dict[str, Dim] = {}
     derived: list[tuple[Expr, Dim]] = []
     for size, other in placed:
         of_program, there = _read(size), _read(other)
         if isinstance(of_program, Var) and there is not None:
-            found.setdefault(of_program.name, there)
+            symbols.setdefault(of_program.name, there)
         elif isinstance(of_program, Expr) and there is not None:
             derived.append((of_program, there))
     for expression, there in derived:
-        new = expression.free_symbols() - found.keys()
+        new = expression.free_symbols() - symbols.keys()
         if len(new) == 1 and isinstance(there, Expr):
             (name,) = new
-            known = {n: found[n] for n in expression.free_symbols() & found.keys()}
+            known = {n: symbols[n] for n in expression.free_symbols() & symbols.keys()}
             for candidate in sorted(there.free_symbols()):
                 if expression.substitute({**known, name: Var(candidate)}) == there:
-                    found[name] = Var(candidate)
-    return found
+                    symbols[name] = Var(candidate)
+    return symbols
 
 
 def stated(ranges: Iterable[Range], symbols: Mapping[str, Dim]) -> tuple[Contract, list[Range]]:
@@ -150,28 +150,28 @@ def stated(ranges: Iterable[Range], symbols: Mapping[str, Dim]) -> tuple[Contrac
     bounds: dict[str, tuple[int, int | None]] = {}
     guards: list[Condition] = []
     left: list[Range] = []
-    read = [(found, _read(found.size)) for found in ranges if not found.is_open]
-    for found, size in sorted(read, key=lambda item: not isinstance(item[1], Var)):
+    read = [(range_, _read(range_.size)) for range_ in ranges if not range_.is_open]
+    for range_, size in sorted(read, key=lambda item: not isinstance(item[1], Var)):
         if not isinstance(size, Expr) or not size.free_symbols() <= symbols.keys():
-            left.append(found)
+            left.append(range_)
             continue
         renamed = size.substitute({name: symbols[name] for name in size.free_symbols()})
         if isinstance(renamed, Var):
-            bounds[renamed.name] = found.low, found.high
+            bounds[renamed.name] = range_.low, range_.high
         elif isinstance(renamed, Expr):
-            guards += _beyond(renamed, found, bounds)
+            guards += _beyond(renamed, range_, bounds)
     return Contract(bounds, tuple(guards)), left
 
 
-def _beyond(size: Expr, given: Range, bounds: Mapping[str, tuple[int, int | None]]) -> Iterator[Condition]:
+def _beyond(size: Expr, range_: Range, bounds: Mapping[str, tuple[int, int | None]]) -> Iterator[Condition]:
     """The ends of a range of an expression that do not follow from the intervals of its symbols."""
     variables = {name: Var.fresh(name, *bounds.get(name, (1, None))) for name in size.free_symbols()}
     least, most = bounds_of(size.substitute(variables))
-    for end in interval(written(size), given.low, given.high, "torch.export"):
+    for end in interval(written(size), range_.low, range_.high, "torch.export"):
         if end.relation == "at_least":
-            if given.low > 1 and (least is None or least < given.low):
+            if range_.low > 1 and (least is None or least < range_.low):
                 yield end
-        elif given.high is not None and (most is None or most > given.high):
+        elif range_.high is not None and (most is None or most > range_.high):
             yield end
 
 
@@ -181,5 +181,5 @@ def _read(size: Size) -> Dim | None:
 
 
 def _free_symbols(size: Size) -> frozenset[str]:
-    found = _read(size)
-    return found.free_symbols() if isinstance(found, Expr) else frozenset()
+    read = _read(size)
+    return read.free_symbols() if isinstance(read, Expr) else frozenset()

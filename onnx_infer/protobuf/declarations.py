@@ -75,11 +75,11 @@ class Types:
     def values(self, dim: Callable[[Size], Dim]) -> list[tuple[str, Value | None]]:
         """The names with the values that the types describe. `dim` gives a size for each text and for None."""
         key = tuple(map(dim, self.texts))
-        found: list[tuple[str, Value | None]] | None = self._values.get(key)
-        if found is None:
+        values: list[tuple[str, Value | None]] | None = self._values.get(key)
+        if values is None:
             read = {kind: kind.value(dim) for kind in self._kinds}
-            found = self._values[key] = [(name, read[kind]) for name, kind in self.of]
-        return found
+            values = self._values[key] = [(name, read[kind]) for name, kind in self.of]
+        return values
 
     def bare_names(self) -> list[str | None]:
         """The names of the value infos that have a name and a bare type; None for each other one."""
@@ -114,12 +114,12 @@ class Declared(NamedTuple):
 def types_of(infos: Any) -> Types:
     """What value infos declare, remembered for their bytes. The messages are not kept."""
     key = tuple(map(_bytes_of, infos))
-    found: Types | None = _lists.get(key)
-    if found is None:
-        found = Types(infos, key)
+    types: Types | None = _lists.get(key)
+    if types is None:
+        types = Types(infos, key)
         if len(key) <= _MOST_INFOS:
-            _lists[key] = found
-    return found
+            _lists[key] = types
+    return types
 
 
 def innermost_dims(kind: Any) -> Any:

@@ -48,16 +48,16 @@ def read_model(model: Source) -> onnx.ModelProto:
     source = "the bytes" if isinstance(model, bytes) else os.fspath(model)
     try:
         if isinstance(model, bytes):
-            found = onnx.ModelProto.FromString(model)
+            proto = onnx.ModelProto.FromString(model)
         else:
-            found = onnx.load(source, load_external_data=False)
+            proto = onnx.load(source, load_external_data=False)
     except (OSError, MemoryError):
         raise
     except Exception as error:  # the exceptions of protobuf's parsers differ between its versions
         raise NoModelError(f"{source}: not an ONNX model ({type(error).__name__})") from error
-    if not found.HasField("graph"):  # protobuf reads some bytes that are no model
+    if not proto.HasField("graph"):  # protobuf reads some bytes that are no model
         raise NoModelError(f"{source}: not an ONNX model (it has no graph)")
-    return found
+    return proto
 
 
 def save_model(
@@ -120,7 +120,7 @@ class DataFile(NamedTuple):
 
 def data_files(model: ModelProto, folder: Path) -> list[DataFile]:
     """The files that are named by the tensors of a model in this folder, each once."""
-    found: dict[str, DataFile] = {}
+    files: dict[str, DataFile] = {}
     for tensor in tensors(model):
         if tensor.data_location == TensorProto.EXTERNAL:
             for entry in tensor.external_data:
@@ -129,8 +129,8 @@ def data_files(model: ModelProto, folder: Path) -> list[DataFile]:
                     path, real = os.path.normpath(written), os.path.realpath(written)
                     if os.path.realpath(path) != real:  # `..` leaves a linked folder for the one around its target
                         path = real
-                    found.setdefault(path, DataFile(path, [])).entries.append(entry)
-    return list(found.values())
+                    files.setdefault(path, DataFile(path, [])).entries.append(entry)
+    return list(files.values())
 
 
 def within(path: str, folder: Path) -> str | None:
@@ -168,15 +168,15 @@ def own_locations(files: Iterable[DataFile], source: Path) -> list[str]:
     The author of the model has chosen them. So content is read only from regular files in the folder or below it, also
     through links that lie there. Raises ExternalDataError for any other one.
     """
-    found = []
+    locations = []
     for file in files:
         location = within(file.path, source.parent)
         if location is None:
             raise ExternalDataError(f"{file.path}: is external data outside of the model's folder, which is not copied")
         if os.path.exists(file.path) and not os.path.isfile(file.path):
             raise ExternalDataError(f"{file.path}: is not a regular file, so it is not copied as external data")
-        found.append(location)
-    return found
+        locations.append(location)
+    return locations
 
 
 def copy(files: Sequence[DataFile], source: Path, target: Path) -> None:

@@ -45,7 +45,7 @@ class FormerNames:
     ) -> None:
         self._main = main
         pairs = {id(scope): list(_pairs(declared(graph), scope)) for graph, scope in inner}
-        self._pairs = {key: found for key, found in pairs.items() if found}
+        self._pairs = {key: of_scope for key, of_scope in pairs.items() if of_scope}
         self._inside: dict[int, list[tuple[str, Expr]]] = {}
         for scope in [scope for _, scope in inner if id(scope) in self._pairs]:
             around = scope.parent
@@ -152,8 +152,8 @@ def _former(
             # walks number the sizes in the same order
             unused = sorted({name for name in generated(text) if name not in used}, key=lambda name: (len(name), name))
             if len(unnamed) == len(unused) and not free.isdisjoint(unnamed):
-                found = names | dict(zip(unnamed, unused, strict=True))
-                new = {v: _under(found[v], v) for v in inside & found.keys()}
+                renamed = names | dict(zip(unnamed, unused, strict=True))
+                new = {v: _under(renamed[v], v) for v in inside & renamed.keys()}
                 if str(size.substitute({**around, **new})) == text:
-                    names |= {v: found[v] for v in free.intersection(unnamed)}
+                    names |= {v: renamed[v] for v in free.intersection(unnamed)}
     return names

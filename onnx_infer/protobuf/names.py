@@ -119,8 +119,8 @@ def device_configurations(node: NodeProto) -> Any:
 
 def sharding_specs(node: NodeProto) -> list[Any]:
     """How the inputs and outputs of a node are sharded."""
-    found = device_configurations(node)
-    return [spec for configuration in found for spec in configuration.sharding_spec] if found else []
+    configurations = device_configurations(node)
+    return [spec for configuration in configurations for spec in configuration.sharding_spec] if configurations else []
 
 
 # -- symbols -----------------------------------------------------------------------------------------------------------

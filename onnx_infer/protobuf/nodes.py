@@ -60,12 +60,12 @@ def read_attributes(op_type: str, attributes: Any) -> Attributes:
         key = tuple(map(_attribute_bytes, attributes[:]))  # to iterate over protobuf's container takes longer
     except EncodeError:  # more than 2 GB
         return _parse(attributes)
-    found: Attributes | None = _interned.get(key) or _tables.get(key)
-    if found is None:
-        found, size = _parse(attributes), sum(map(len, key))
-        if not found.has_graphs and size <= _MAX_TABLES:
-            (_interned if size <= _MAX_ATTRIBUTES else _tables)[key] = found
-    return found
+    interned: Attributes | None = _interned.get(key) or _tables.get(key)
+    if interned is None:
+        interned, size = _parse(attributes), sum(map(len, key))
+        if not interned.has_graphs and size <= _MAX_TABLES:
+            (_interned if size <= _MAX_ATTRIBUTES else _tables)[key] = interned
+    return interned
 
 
 def _parse(attributes: Any) -> Attributes:
@@ -158,26 +158,26 @@ def _is_met_again(protos: Any) -> bool:
 
 def read_node(proto: NodeProto, wire: bytes | None = None) -> Node | Literal:
     """A node, read from its message. It is remembered under its bytes `wire` if these are few."""
-    op_type, domain, given, made, attributes = _parts(proto)
-    inputs, outputs = given[:], made[:]
+    op_type, domain, read, made, attributes = _parts(proto)
+    inputs, outputs = read[:], made[:]
     try:  # joining them is the cheapest test that all are texts
         _joined(inputs), _joined(outputs), op_type + domain
     except TypeError:
         inputs, outputs, op_type, domain = texts(inputs), texts(outputs), text(op_type), text(domain)
-    found: Node | Literal
+    node: Node | Literal
     if op_type == "Constant" and outputs and len(attributes) == 1 and domain in ("", "ai.onnx"):
         value = attributes[0]
         if value.type == _TENSOR and not value.ref_attr_name:
             if wire is None or len(wire) > _MAX_LITERAL:
                 return Literal(outputs[0], value)
-            found = _nodes[wire] = Literal(outputs[0], constant(value.t))
-            return found
+            node = _nodes[wire] = Literal(outputs[0], constant(value.t))
+            return node
     known = read_attributes(op_type, attributes) if attributes else NO_ATTRIBUTES
     if wire is None or known.has_graphs or len(wire) > _MAX_NODE:
         return op_type, domain, inputs, outputs, known, proto
     handle = Named(proto.name, getattr(proto, "overload", ""), wire)
-    found = _nodes[wire] = op_type, domain, inputs, outputs, known, handle
-    return found
+    node = _nodes[wire] = op_type, domain, inputs, outputs, known, handle
+    return node
 
 
 def message(node: Node) -> bytes:

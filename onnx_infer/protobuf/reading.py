@@ -106,14 +106,14 @@ class GraphReader:
         for sparse in proto.sparse_initializer:
             constants[text(sparse.values.name)] = sparse
         types, read = main or Declared.of(proto), self.symbols.read_declared
-        given = types.inputs
+        of_inputs = types.inputs
         # if callers may override an initializer that is also an input, its type is used, but not its elements
-        defaults = {name: (kind.value(read), constants[name]) for name, kind in given.of if name in constants}
+        defaults = {name: (kind.value(read), constants[name]) for name, kind in of_inputs.of if name in constants}
         left_out = defaults if self.all_constant else ()
-        if main is None or given.are_named:
-            inputs = [(name, value) for name, value in given.values(read) if name not in left_out]
+        if main is None or of_inputs.are_named:
+            inputs = [(name, value) for name, value in of_inputs.values(read) if name not in left_out]
         else:
-            with_types = [(name, kind) for name, kind in given.of if name not in left_out]
+            with_types = [(name, kind) for name, kind in of_inputs.of if name not in left_out]
             inputs = [(name, kind.value(self.symbols.reader(name))) for name, kind in with_types]
         for name, _ in inputs:
             constants.pop(name, None)
@@ -149,12 +149,12 @@ class GraphReader:
 
 def by_name(tensors: Any) -> dict[str, Any]:
     """Tensors by their names."""
-    found = {tensor.name: tensor for tensor in tensors}
+    named = {tensor.name: tensor for tensor in tensors}
     try:
-        "".join(found)  # the cheapest test that all are texts
+        "".join(named)  # the cheapest test that all are texts
     except TypeError:
-        found = {text(tensor.name): tensor for tensor in tensors}
-    return found
+        named = {text(tensor.name): tensor for tensor in tensors}
+    return named
 
 
 def opset_imports(proto: ModelProto | FunctionProto) -> dict[str, int]:
@@ -178,10 +178,10 @@ def header(handle: TensorProto | SparseTensorProto | AttributeProto | SymTensor)
         count = _count_of_sizes(dims) if kind in _SIZES else None
         if count is not None and handle.data_location != TensorProto.EXTERNAL:
             return stored_constant(handle, kind, dims, count)
-        found: SymTensor | None = _headers.get((kind, dims))
-        if found is None:
-            found = _headers[kind, dims] = SymTensor(dt.read(kind), sizes(handle))
-        return found
+        tensor: SymTensor | None = _headers.get((kind, dims))
+        if tensor is None:
+            tensor = _headers[kind, dims] = SymTensor(dt.read(kind), sizes(handle))
+        return tensor
     if isinstance(handle, SymTensor):
         return handle
     if isinstance(handle, AttributeProto):
@@ -236,8 +236,8 @@ def schema_function(
     of_context = schema.has_context_dependent_function
     types = [None if x is None else type_bytes(x) for x in inputs] if of_context else []
     key = (node[1], node[0], schema.since_version, *((node[4], *types) if of_context else ()))
-    found: Function | None = _read.get(key)
-    if found is None:
+    body: Function | None = _read.get(key)
+    if body is None:
         versions = schema.function_opset_versions
         if not schema.has_function:
             versions = schema.context_dependent_function_opset_versions
@@ -248,5 +248,5 @@ def schema_function(
             filled = [kind or b"" for kind in types]
             text = schema.get_context_dependent_function_with_opset_version(wanted, message(node), filled)
         overload = " ".join(("schema", str(schema.since_version), *map(repr, types)))
-        found = _read[key] = read(text)._replace(attributes=read_schema(schema).defaults, overload=overload)
-    return found
+        body = _read[key] = read(text)._replace(attributes=read_schema(schema).defaults, overload=overload)
+    return body

@@ -90,8 +90,8 @@ def drop_inferred(model: ModelProto) -> None:
 
 def _drop_numbers(model: ModelProto) -> None:
     for graph in _graphs(model):
-        given = () if graph is model.graph else graph.input
-        for info in (*given, *graph.output, *graph.value_info):
+        inputs = () if graph is model.graph else graph.input
+        for info in (*inputs, *graph.output, *graph.value_info):
             if not isinstance(info, str):
                 clear_sizes(innermost_dims(info.type), only_numbers=True)
 
@@ -149,7 +149,7 @@ def substituted(texts: Iterable[str], sizes: Mapping[str, Dim], inner: Container
     texts = _read_texts(texts)
     names = {name: Var(name, 0) for name in (*filter(is_name, texts), *sizes)}  # a size may be 0
     used: set[str] = set()
-    found: dict[str, int | str] = {}
+    changed: dict[str, int | str] = {}
     for written in texts:
         size = read_dim_param(written, names)
         if not isinstance(size, Expr) or size.free_symbols().isdisjoint(sizes):
@@ -159,10 +159,10 @@ def substituted(texts: Iterable[str], sizes: Mapping[str, Dim], inner: Container
         new = size.substitute({name: sizes[name] for name in held})
         if isinstance(new, int) and new < 0 and written not in inner:
             raise SymdimError(f"{written} is {new} at these sizes")
-        found[written] = new if isinstance(new, int) else str(new)
+        changed[written] = new if isinstance(new, int) else str(new)
     if missing := tuple(sorted(sizes.keys() - used)):
         raise UnboundName(missing)
-    return found
+    return changed
 
 
 def read_sizes(texts: Iterable[str], sizes: Mapping[str, int | str]) -> dict[str, Dim]:

@@ -91,11 +91,11 @@ def type_bytes(value: Value | None) -> bytes:
 
 def type_field(value: Value) -> bytes:
     """The field `type` of a ValueInfoProto. It is stored in the value, which is interned."""
-    found = value.wire
-    if found is None:
+    wire = value.wire
+    if wire is None:
         payload = type_bytes(value)
-        found = value.wire = field(2, payload) if payload else b""
-    return found
+        wire = value.wire = field(2, payload) if payload else b""
+    return wire
 
 
 def value_infos(number: Literal[12, 13], values: Mapping[str, Value | None], without: Container[str] = ()) -> bytes:

@@ -112,13 +112,13 @@ def counterparts(model: Model, copy: ModelProto) -> dict[int, GraphProto | Funct
     functions = {function_key(f): f for f in copy.functions}
     pending: list[tuple[Any, Any]] = [(model.graph.handle, copy.graph)]
     pending += [(f.handle, functions[key]) for key, f in model.functions.items() if key in functions]
-    found: dict[int, GraphProto | FunctionProto] = {}
+    copies: dict[int, GraphProto | FunctionProto] = {}
     while pending:
         original, same = pending.pop()
-        found[id(original)] = same
+        copies[id(original)] = same
         for i, node in enumerate(original.node):
             pending += [(inner, graph_at(same.node[i], *place)) for *place, inner in placed(node)]
-    return found
+    return copies
 
 
 def write_graph(proto: GraphProto, graph: Graph, scope: Mapping[str, Value]) -> None:
@@ -126,9 +126,9 @@ def write_graph(proto: GraphProto, graph: Graph, scope: Mapping[str, Value]) -> 
 
     Initializers have their type in themselves. Existing entries for them stay, but they get no new value_info.
     """
-    given = [name for name, _ in graph.inputs]
+    input_names = [name for name, _ in graph.inputs]
     fixed = frozenset(graph.constants.keys() - graph.literals)
-    _write_infos(proto, 13, scope, fixed.union(given, graph.outputs), fixed)
+    _write_infos(proto, 13, scope, fixed.union(input_names, graph.outputs), fixed)
     untyped = {name for name, value in graph.inputs if value is None}
     if graph.defaults:
         untyped.update(name for name, (value, _) in graph.defaults.items() if value is None)

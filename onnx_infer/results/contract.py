@@ -116,8 +116,8 @@ def _bare(relation: Relation) -> Relation:
 
 def _normal(conditions: Iterable[Condition], names: Names) -> dict[Relation, Condition]:
     """The conditions that can be read, by their normal form."""
-    found = {}
+    normal = {}
     for condition in conditions:
         with suppress(SymdimError):
-            found[_bare(condition.read(names))] = condition
-    return found
+            normal[_bare(condition.read(names))] = condition
+    return normal

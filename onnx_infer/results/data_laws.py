@@ -65,7 +65,7 @@ def data_laws(result: Inferred) -> list[DataLaw]:
     listed = result.inputs
     deciding = {name: 1 << i for i, name in enumerate(listed)}  # value -> the inputs that decide it, one bit each
     counts: dict[str, Dim] = {}  # value -> its greatest element
-    found: dict[tuple[int, str], list[NodeName]] = {}
+    stated: dict[tuple[int, str], list[NodeName]] = {}
     for node in result._index.nodes:
         title, inputs = title_of(node), node[2]
         of_node = reduce(or_, [deciding.get(name, 0) for name in inputs], 0)
@@ -75,7 +75,7 @@ def data_laws(result: Inferred) -> list[DataLaw]:
             if name in deciding and not is_told(types.get(name)):
                 where = _where_in_bounds(node, types, counts)
                 if where is not None:
-                    found.setdefault((deciding[name], where), []).append(NodeName(title, label_of(node)))
+                    stated.setdefault((deciding[name], where), []).append(NodeName(title, label_of(node)))
         operator = operators[node[1], node[0]] if of_node else None
         count = None if operator is None else _greatest_of(node, operator, counts, types)
         if count is not None:
@@ -86,7 +86,7 @@ def data_laws(result: Inferred) -> list[DataLaw]:
             else:
                 deciding.pop(name, None)
     laws = []
-    for (bits, where), nodes in found.items():
+    for (bits, where), nodes in stated.items():
         names = tuple([name for i, name in enumerate(listed) if bits >> i & 1])
         laws.append(DataLaw(f"index out of bounds{where}", names, tuple(dict.fromkeys(nodes))))
     return laws

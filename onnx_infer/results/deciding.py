@@ -53,8 +53,8 @@ def deciding_conditions(engine: Record, node: Node, inputs: frozenset[Var]) -> t
     if attributes.has_graphs:
         candidates = [r for value in operands if value is not None for c in _open_conditions(value) for r in _about(c)]
     else:
-        found = dict.fromkeys(size for value in operands for size in sizes(value) if _is_over(size, inputs))
-        tried = list(found)[:_MOST_SIZES]
+        open_sizes = dict.fromkeys(size for value in operands for size in sizes(value) if _is_over(size, inputs))
+        tried = list(open_sizes)[:_MOST_SIZES]
         candidates = [Relation("at_least", size, 2) for size in tried]
         candidates += [Relation("equal", size, 1) for size in tried]
     for relation in candidates:

@@ -69,8 +69,8 @@ def _open(condition: Relation, required: _Stronger) -> list[Relation]:
     """What is left of a condition under the required guards: plain conditions that these do not imply."""
     solved = solve(condition)
     parts = [condition] if solved is None else solved
-    found = [simpler for plain in parts for simpler in _under_bounds(plain, required.bounds)]
-    return [plain for plain in found if not required.imply(plain)]
+    left = [simpler for plain in parts for simpler in _under_bounds(plain, required.bounds)]
+    return [plain for plain in left if not required.imply(plain)]
 
 
 def _stated(engine: Record, assumed: Collection[int]) -> list[Guard]:
@@ -83,7 +83,7 @@ def _stated(engine: Record, assumed: Collection[int]) -> list[Guard]:
     def settled(size: Dim) -> Dim:
         return without_computed(engine.sizes.fresh.resolve(size))
 
-    found: list[Guard] = []
+    guards: list[Guard] = []
     sizes: dict[Dim, Dim] = {}
     for i, (statement, node) in enumerate(engine.statements.pairs):
         relation, lhs, rhs, law, kind, filled = statement
@@ -98,14 +98,14 @@ def _stated(engine: Record, assumed: Collection[int]) -> list[Guard]:
         origins = (NodeName(title_of(node), label_of(node)),)
         shapes = (tuple([sizes[size] for size in filled]),) if filled else ()
         condition = Relation(relation, sizes[lhs], sizes[rhs])
-        found.append(Guard(condition, law, origins, kind, is_conditional, shapes))
-    return found
+        guards.append(Guard(condition, law, origins, kind, is_conditional, shapes))
+    return guards
 
 
 def _solved(guard: Guard) -> list[Guard]:
     """The guard in plain form; the guard itself if it never holds."""
-    found = solve(guard.condition)
-    return [guard] if found is None else _with(guard, found)
+    solved = solve(guard.condition)
+    return [guard] if solved is None else _with(guard, solved)
 
 
 def _with(guard: Guard, conditions: Iterable[Relation]) -> list[Guard]:
@@ -125,19 +125,19 @@ def _strength(guard: Guard) -> int:
 
 def _combined(guards: Iterable[Guard]) -> list[Guard]:
     """The guards, equal ones as one. It has the kind of the strongest one, and the origins of all."""
-    found: dict[Hashable, Guard] = {}
+    combined: dict[Hashable, Guard] = {}
     for guard in guards:
         key = key_of(guard.condition)
-        if key not in found:
-            found[key] = guard
+        if key not in combined:
+            combined[key] = guard
             continue
-        first, second = sorted((found[key], guard), key=_strength, reverse=True)
+        first, second = sorted((combined[key], guard), key=_strength, reverse=True)
         origins = tuple(dict.fromkeys([*first.origins, *second.origins]))
         # a node needs the guard if any of these tensors is not empty
         of_one_node = first.kind == "assumed" and first.origins == second.origins
         filled = tuple(dict.fromkeys([*first.filled, *second.filled])) if of_one_node else first.filled
-        found[key] = first._replace(origins=origins, filled=filled)
-    return list(found.values())
+        combined[key] = first._replace(origins=origins, filled=filled)
+    return list(combined.values())
 
 
 def key_of(condition: Relation) -> tuple[Hashable, ...]:
@@ -192,11 +192,11 @@ def _is_bound(condition: Relation) -> bool:
 def _under_bounds(condition: Relation, bounds: Bounds) -> list[Relation]:
     """The condition, simplified by bounds of its symbols if it is none itself; an empty list if these imply it."""
     narrow = {} if _is_bound(condition) else bounds.narrowed(condition.variables())
-    found = solve(condition.substitute(narrow)) if narrow else None
-    if found is None:
+    solved = solve(condition.substitute(narrow)) if narrow else None
+    if solved is None:
         return [condition]
     original = {new: old for old, new in narrow.items() if isinstance(new, Var)}
-    return _if_shorter(condition, [new.substitute(original) for new in found])
+    return _if_shorter(condition, [new.substitute(original) for new in solved])
 
 
 def _under_equations(guards: Sequence[Guard]) -> Iterable[Guard]:
@@ -224,8 +224,8 @@ def _rewritten(guard: Guard, equations: Equations) -> list[Guard]:
     lhs, rhs = equations.rewritten(guard.lhs), equations.rewritten(guard.rhs)
     if lhs is guard.lhs and rhs is guard.rhs:
         return [guard]
-    found = solve(Relation(guard.relation, lhs, rhs))
-    return [guard] if found is None else _with(guard, _if_shorter(guard.condition, found))
+    solved = solve(Relation(guard.relation, lhs, rhs))
+    return [guard] if solved is None else _with(guard, _if_shorter(guard.condition, solved))
 
 
 def _if_shorter(condition: Relation, others: list[Relation]) -> list[Relation]:
@@ -280,10 +280,10 @@ def judged(run: Run, own: list[Guard]) -> Judged:
 def _sizes(record: Record, own: list[Guard]) -> dict[str, Dim]:
     """What stands for the names that a guard of the file may have."""
     symbols = record.symbols
-    found: dict[str, Dim] = {v.name: v for guard in own for v in guard.variables()}
-    found |= {v.name: v for value in dict.fromkeys(record.scope.values()) for v in variables_in(value)}
-    found |= {name: symbols.bound(v) for name, v in symbols.known().items()}
-    return found | {name_in_file(v): v for v in found.values() if isinstance(v, Var)}
+    sizes: dict[str, Dim] = {v.name: v for guard in own for v in guard.variables()}
+    sizes |= {v.name: v for value in dict.fromkeys(record.scope.values()) for v in variables_in(value)}
+    sizes |= {name: symbols.bound(v) for name, v in symbols.known().items()}
+    return sizes | {name_in_file(v): v for v in sizes.values() if isinstance(v, Var)}
 
 
 def name_in_file(v: Var) -> str:
@@ -294,7 +294,7 @@ def name_in_file(v: Var) -> str:
 def _relation(condition: Condition, sizes: dict[str, Dim], inputs: Collection[str]) -> Relation:
     """The relation over the sizes of a result. Raises `SymdimError` for a text that is none, and for other names."""
     relation = condition.read(Names())
-    found: dict[Var, Dim] = {}
+    meanings: dict[Var, Dim] = {}
     for v in relation.variables():
         element = ELEMENT.fullmatch(v.name)
         if v.name not in sizes and element is not None and element[1] in inputs:
@@ -302,8 +302,8 @@ def _relation(condition: Condition, sizes: dict[str, Dim], inputs: Collection[st
             sizes[v.name] = Scope().restored(v.name, None, None, None, origin)
         if v.name not in sizes:
             raise UnboundName((v.name,))
-        found[v] = sizes[v.name]
-    return relation.substitute(found)
+        meanings[v] = sizes[v.name]
+    return relation.substitute(meanings)
 
 
 def _text(condition: Condition) -> str:
@@ -322,9 +322,9 @@ def follows(relation: Relation, facts: Facts) -> bool:
 
 
 def against(relation: Relation, facts: Facts) -> list[Relation] | None:
-    """The facts that cannot hold together with a relation; None if none are found."""
+    """The facts that cannot hold together with a relation; None if there are none."""
     together = facts.about(relation.left, relation.right)
     together.assume(relation)
-    found = together.contradiction() or ()
-    others = [other for other in found if other.normal() != relation.normal()]
-    return others if len(others) < len(found) else None
+    conflict = together.contradiction() or ()
+    others = [other for other in conflict if other.normal() != relation.normal()]
+    return others if len(others) < len(conflict) else None

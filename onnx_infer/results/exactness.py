@@ -38,11 +38,11 @@ def is_typed(value: Value | None) -> bool:
 
 def variables(value: Value | None) -> tuple[Var, ...]:
     """The variables in the sizes of a tensor, or of the tensors in a container, each once."""
-    found: tuple[Var, ...] | None = _variables.get(value)
-    if found is None:
+    symbols: tuple[Var, ...] | None = _variables.get(value)
+    if symbols is None:
         shapes = [x.shape for x in _tensors(value) if isinstance(x, (SymTensor, Sparse)) and x.shape is not None]
-        found = _variables[value] = variables_of([size for shape in shapes for size in shape])
-    return found
+        symbols = _variables[value] = variables_of([size for shape in shapes for size in shape])
+    return symbols
 
 
 def varies(value: Value | None) -> bool:
@@ -74,7 +74,7 @@ def lacks_elements(value: Value) -> bool:
 
 def _tensors(value: Value | None) -> list[Value | None]:
     """The tensors in a value: itself, or those in a sequence, optional or map. An empty sequence has none."""
-    found, pending = [], [value]
+    tensors, pending = [], [value]
     while pending:
         value = pending.pop()
         if isinstance(value, Sequence):
@@ -82,5 +82,5 @@ def _tensors(value: Value | None) -> list[Value | None]:
         elif isinstance(value, (Optional, Map)):
             pending.append(value.value if isinstance(value, Map) else value.elem)
         else:
-            found.append(value)
-    return found
+            tensors.append(value)
+    return tensors

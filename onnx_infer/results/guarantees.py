@@ -30,13 +30,13 @@ def guarantees(result: Inferred, available: Collection[str] = ()) -> dict[str, t
     """
     known: dict[Dim, Guarantee] = {}
     bounds = UpperBounds(available)
-    found: dict[str, tuple[Guarantee, ...]] = {}
+    rows: dict[str, tuple[Guarantee, ...]] = {}
     for name, shape in result.shapes.items():
         for size in shape:
             if size not in known:
                 known[size] = guarantee_of(size, available, bounds)
-        found[name] = tuple([known[size] for size in shape])
-    return found
+        rows[name] = tuple([known[size] for size in shape])
+    return rows
 
 
 def upper_bounds(result: Inferred, available: Collection[str] = ()) -> dict[str, Shape]:
@@ -58,16 +58,16 @@ def with_values(dim: Dim, values: Mapping[str, Sequence[Dim] | Dim]) -> Dim:
     """
 
     def put(size: Dim) -> Dim:
-        found: dict[Var, Dim] = {}
+        elements: dict[Var, Dim] = {}
         for v in variables_of([size]):
             if isinstance(v.origin, ValueOf) and v.origin.tensor in values:
                 known = values[v.origin.tensor]
                 element = known if isinstance(known, (int, Expr)) else known[v.origin.index]
-                found[v] = element if isinstance(element, Expr) else index(element)
-        return substituted(size, found)
+                elements[v] = element if isinstance(element, Expr) else index(element)
+        return substituted(size, elements)
 
-    found = {v: put(without_computed(v)) for v in variables_of([dim]) if isinstance(v.origin, Computed)}
+    computed = {v: put(without_computed(v)) for v in variables_of([dim]) if isinstance(v.origin, Computed)}
     settled = {
-        v: size for v, size in found.items() if not any(isinstance(w.origin, ValueOf) for w in variables_of([size]))
+        v: size for v, size in computed.items() if not any(isinstance(w.origin, ValueOf) for w in variables_of([size]))
     }
     return put(substituted(dim, settled))

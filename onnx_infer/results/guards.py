@@ -169,16 +169,16 @@ def violations(guards: Iterable[Guard], bindings: Bindings) -> list[Violation]:
     The first failing assumption may be required at these sizes, and so may others of its node. Later guards rest on it,
     so they keep their own kind.
     """
-    found = [violation for guard in guards if (violation := guard.violation(bindings)) is not None]
+    failing = [violation for guard in guards if (violation := guard.violation(bindings)) is not None]
     doubtful: Guard | None = None
-    for i, (guard, lhs, rhs, kind) in enumerate(found):
+    for i, (guard, lhs, rhs, kind) in enumerate(failing):
         if kind != "assumed" or (doubtful and not set(doubtful.origins[:1]).intersection(guard.origins)):
             continue
         if guard.is_required(bindings):
-            found[i] = Violation(guard, lhs, rhs, "required")
+            failing[i] = Violation(guard, lhs, rhs, "required")
         else:
             doubtful = doubtful or guard
-    return found
+    return failing
 
 
 def refuse_failing(guards: Iterable[Guard], bindings: Bindings, option: str, exact: bool = False) -> None:

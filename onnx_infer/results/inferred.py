@@ -34,7 +34,7 @@ Key = TypeVar("Key", str, Var, "str | Var")
 
 
 class Inferred:
-    """The types that one inference found.
+    """The types of one inference.
 
     `types`: value name -> its type, main graph only. `notes`: value name -> why something in it is unknown.
     `found_inputs`: the shapes of inputs that say more than the model; this includes new names of axes without a name.
@@ -97,25 +97,25 @@ class Inferred:
     @property
     def symbols(self) -> dict[str, Expr]:
         """The symbols that occur in the shapes, by name."""
-        found = variables_of(d for shape in self.shapes.values() for d in shape)
-        return {v.name: v for v in found}
+        variables = variables_of(d for shape in self.shapes.values() for d in shape)
+        return {v.name: v for v in variables}
 
     @cached_property
     def _input_symbols(self) -> tuple[Var, ...]:
         """The symbols in the sizes of the inputs, in order, also of the tensors in sequences and optionals."""
         from onnx_infer.results.exactness import variables  # few callers ask for it
 
-        found = dict.fromkeys(v for name in self.inputs for v in variables(self.types[name]))
-        found.pop(UNKNOWN_SIZE, None)  # of a sequence whose elements differ in a size
-        return tuple(found)
+        symbols = dict.fromkeys(v for name in self.inputs for v in variables(self.types[name]))
+        symbols.pop(UNKNOWN_SIZE, None)  # of a sequence whose elements differ in a size
+        return tuple(symbols)
 
     @cached_property
     def _nameable(self) -> dict[str, Var]:
         """All that may have a size in a call: symbols of the model, data-dependent sizes, elements of inputs."""
-        found = [v for value in dict.fromkeys(self.types.values()) for v in variables_in(value)]
-        found += [v for guard in (*self.guards, *self.data_guards) for v in guard.variables()]
-        found += self._input_symbols
-        return {**self._record.symbols.known(), **{v.name: v for v in found}}
+        variables = [v for value in dict.fromkeys(self.types.values()) for v in variables_in(value)]
+        variables += [v for guard in (*self.guards, *self.data_guards) for v in guard.variables()]
+        variables += self._input_symbols
+        return {**self._record.symbols.known(), **{v.name: v for v in variables}}
 
     @cached_property
     def sources(self) -> Sources:
@@ -164,14 +164,14 @@ class Inferred:
 
 
 def once(find: Callable[[Inferred], Answer]) -> Callable[[Inferred], Answer]:
-    """The function, whose answer for a result is found once. A result from a pickle has it, but no model to find it."""
+    """The function, whose answer for a result is computed once. A result from a pickle has it, but no model."""
 
     @wraps(find)
     def answer(result: Inferred) -> Answer:
         if find.__name__ not in result._kept:
             result._kept[find.__name__] = find(result)
-        found: Answer = result._kept[find.__name__]
-        return found
+        known: Answer = result._kept[find.__name__]
+        return known
 
     return answer
 

@@ -109,25 +109,25 @@ class Reasons:
 
     def producer(self, name: str) -> Node | None:
         """The node that gives a value; None for an input or a constant."""
-        found: Node | None = self._result._index.producer(name)
-        return found
+        node: Node | None = self._result._index.producer(name)
+        return node
 
     @cached_property
     def _outputs(self) -> dict[str, list[str]]:
         """Label of a node -> its outputs."""
-        found: dict[str, list[str]] = {}
+        outputs: dict[str, list[str]] = {}
         for node in self.nodes:
-            found.setdefault(label_of(node), []).extend(name for name in node[3] if name in self._result.types)
-        return found
+            outputs.setdefault(label_of(node), []).extend(name for name in node[3] if name in self._result.types)
+        return outputs
 
     def of(self, name: str) -> Reason | None:
         """The main reason why the type of a value is not a function of the input sizes; None if it is one."""
-        found = self._reasons.get(name)
-        return found[0] if found else None
+        why = self._reasons.get(name)
+        return why[0] if why else None
 
     def roots(self) -> list[Root]:
         """The errors that no other error causes, in order. Equal errors of several nodes are one root."""
-        found: dict[tuple[str, ...], Root] = {}
+        roots: dict[tuple[str, ...], Root] = {}
         root_of: dict[str, tuple[str, ...]] = {}  # node -> the root of its errors
         for error in self._result.diagnostics:
             if error.severity == "warning":
@@ -135,17 +135,17 @@ class Reasons:
             first = self._before(error)
             if first in root_of:
                 key = root_of[first]
-                found[key] = found[key]._replace(behind=(*found[key].behind, error))
+                roots[key] = roots[key]._replace(behind=(*roots[key].behind, error))
             else:
                 key = (error.severity, error.operator, error.message)
-                found[key] = found[key]._replace(alike=found[key].alike + 1) if key in found else Root(error)
+                roots[key] = roots[key]._replace(alike=roots[key].alike + 1) if key in roots else Root(error)
             root_of.setdefault(error.node, key)
         for name in self._result.types:
             reason = self.of(name)
             if reason is not None and reason.kind == "error" and reason.node in root_of:
                 key = root_of[reason.node]
-                found[key] = found[key]._replace(values=found[key].values + 1)
-        return list(found.values())
+                roots[key] = roots[key]._replace(values=roots[key].values + 1)
+        return list(roots.values())
 
     def value_at(self, error: Diagnostic) -> str | None:
         """The value to look at for an error: the first one that its node gives, or the value itself."""
@@ -161,9 +161,9 @@ class Reasons:
             return None
         operands = giver[2] if error.operator else outputs
         for name in operands:
-            found = self.of(name)
-            if found is not None and found.kind == "error" and not (error.operator and found.node == error.node):
-                return found.node
+            reason = self.of(name)
+            if reason is not None and reason.kind == "error" and not (error.operator and reason.node == error.node):
+                return reason.node
         return None
 
 
@@ -200,10 +200,10 @@ class _Walk:
         if not self._of_size and name not in self._of_type:
             return ()
         value = self._types[name]
-        found = [self._of_size[v] for v in variables(value) if v in self._of_size]
+        why = [self._of_size[v] for v in variables(value) if v in self._of_size]
         if name in self._of_type and (not is_typed(value) or varies(value)):
-            found.append(self._of_type[name])
-        return tuple(sorted(dict.fromkeys(found), key=lambda reason: _ORDER.index(reason.kind)))
+            why.append(self._of_type[name])
+        return tuple(sorted(dict.fromkeys(why), key=lambda reason: _ORDER.index(reason.kind)))
 
     def follow(self, node: Node) -> None:
         """Enter the reasons for the outputs of a node."""
@@ -299,11 +299,11 @@ def _joined(behind: list[Reason]) -> Reason | None:
         return min(lost, key=lambda reason: _ORDER.index(reason.kind))
     kinds: tuple[Kind, ...] = ("data", "value", "assumption")
     kind = next((kind for kind in kinds if any(reason.kind == kind for reason in behind)), None)
-    found = list(dict.fromkeys(reason for reason in behind if reason.kind == kind))
+    alike = list(dict.fromkeys(reason for reason in behind if reason.kind == kind))
     if kind is None or kind == "assumption":
-        return found[0] if found else None
-    names = tuple(dict.fromkeys(name for reason in found for name in reason.names))
-    return Reason(kind, " and ".join(reason.text for reason in found), found[0].node, names)
+        return alike[0] if alike else None
+    names = tuple(dict.fromkeys(name for reason in alike for name in reason.names))
+    return Reason(kind, " and ".join(reason.text for reason in alike), alike[0].node, names)
 
 
 def _of_input(name: str, value: Value, has_default: bool) -> Reason:

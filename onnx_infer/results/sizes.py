@@ -58,15 +58,15 @@ class Sizes:
     an axis that has no size. Symbols may have 0 as their size.
 
     >>> N, H = Var("N", 0), Var("H", 0)
-    >>> found = Sizes({"x": SymTensor(1, (N, 2 * H)), "y": SymTensor(1, (N, 3))})
-    >>> found.read({"x": (4, 10), "y": (5, 3)}, {})
-    >>> found.of, [str(broken) for broken in found.broken]
+    >>> sizes = Sizes({"x": SymTensor(1, (N, 2 * H)), "y": SymTensor(1, (N, 3))})
+    >>> sizes.read({"x": (4, 10), "y": (5, 3)}, {})
+    >>> sizes.of, [str(broken) for broken in sizes.broken]
     ({'N': 4, 'H': 5}, ['y.shape[0] is N, so 4, and not 5'])
-    >>> found = Sizes({"x": SymTensor(1, (H // 2,)), "y": SymTensor(1, (H // 2, N))})
-    >>> found.read({"x": (3,), "y": (5, None)}, {})
-    >>> [str(broken) for broken in found.broken]
+    >>> sizes = Sizes({"x": SymTensor(1, (H // 2,)), "y": SymTensor(1, (H // 2, N))})
+    >>> sizes.read({"x": (3,), "y": (5, None)}, {})
+    >>> [str(broken) for broken in sizes.broken]
     ['y.shape[0] is H//2, so 3 as in x, and not 5']
-    >>> found.unchecked
+    >>> sizes.unchecked
     ['x.shape[0] is H//2: H is not known', 'y.shape[1] is N: N is not known']
     """
 

@@ -131,20 +131,20 @@ def without_computed(dim: Dim) -> Dim:
     """
     if isinstance(dim, int) or not (computed := _computed_in(dim)):
         return dim
-    found: dict[Var, Dim] = {}
+    written: dict[Var, Dim] = {}
 
     def inner(v: Var) -> list[Var]:
         kept = _WRITTEN_OUT.get(v)
         if kept is not None:
-            found[v] = kept
+            written[v] = kept
             return []
         return _computed_in(_size_of(v))
 
     for root in computed:
-        for v, parts in parts_first(root, found, inner):
-            if v not in found:  # each computed size once: chains of them are long
-                found[v] = _WRITTEN_OUT[v] = substituted(_size_of(v), {w: found[w] for w in parts})
-    return dim.substitute({v: found[v] for v in computed})
+        for v, parts in parts_first(root, written, inner):
+            if v not in written:  # each computed size once: chains of them are long
+                written[v] = _WRITTEN_OUT[v] = substituted(_size_of(v), {w: written[w] for w in parts})
+    return dim.substitute({v: written[v] for v in computed})
 
 
 _WRITTEN_OUT: MutableMapping[Var, Dim] = shared_cache(1 << 12)  # a computed size -> `without_computed` of it

@@ -52,28 +52,28 @@ def lint(model: Source, path: str | os.PathLike[str] | None = None) -> Findings:
     """
     proto = read_model(model)
     place = model if isinstance(model, (str, os.PathLike)) else path
-    found = list(version_findings(proto))
+    findings = list(version_findings(proto))
     graphs = list(scopes(proto))
     read = frozenset(name for scope in graphs for name in scope.read())
     opsets = {id(root): imported(root) for root in (proto, *proto.functions)}
     for scope in graphs:
-        found += name_findings(scope)
+        findings += name_findings(scope)
         if proto.opset_import:
-            found += node_findings(scope, opsets[id(scope.root)])
-        found += tensor_findings(scope, read)
-    found += function_findings(proto, graphs)
+            findings += node_findings(scope, opsets[id(scope.root)])
+        findings += tensor_findings(scope, read)
+    findings += function_findings(proto, graphs)
     weights = external(graphs)
-    found += file_findings(proto, weights, place)
+    findings += file_findings(proto, weights, place)
     unseen = []
     if weights and place is None:
         unseen.append("files of weights: the folder of the model is not given")
-    if not found:
+    if not findings:
         told = _of_checker(proto, graphs, model if weights else None)
         if isinstance(told, Finding):
-            found.append(told)
+            findings.append(told)
         elif told:
             unseen.append(f"what only onnx's checker knows: {told}")
-    return Findings(found, unseen)
+    return Findings(findings, unseen)
 
 
 def _of_checker(model: onnx.ModelProto, graphs: Iterable[Scope], source: Source | None) -> Finding | str:

@@ -55,8 +55,8 @@ def version_findings(model: ModelProto) -> Iterator[Finding]:
 
 def imported(root: Any) -> dict[str, int]:
     """The version that a model or a function imports of each domain, as it is written. `ai.onnx` serves for none."""
-    found = {text(opset.domain): opset.version for opset in root.opset_import}
-    return {"": found["ai.onnx"], **found} if "ai.onnx" in found else found
+    opsets = {text(opset.domain): opset.version for opset in root.opset_import}
+    return {"": opsets["ai.onnx"], **opsets} if "ai.onnx" in opsets else opsets
 
 
 def node_findings(scope: Scope, opsets: dict[str, int]) -> Iterator[Finding]:
@@ -129,14 +129,14 @@ def _signature(function: FunctionProto, ir_version: int) -> Iterator[Finding]:
     place, outputs = function_place(function), texts(function.output)
     if not function.name or (not function.HasField("domain") and ir_version >= _CHECKED):
         yield Finding("unnamed", place, "", "the function" if not function.name else "the domain of the function")
-    given = {name for node in function.node for name in texts(node.output)}
+    produced = {name for node in function.node for name in texts(node.output)}
     for what, names in (("output", outputs), ("attribute", texts(function.attribute))):
         for name in repeated(names):
             yield Finding("function-signature", place, name, f"it has this {what} {names.count(name)} times")
     if "" in function.input:
         yield Finding("function-signature", place, "", "an input has no name")
     for name in outputs:
-        if name not in given:
+        if name not in produced:
             yield Finding("function-signature", place, name, "no node of it gives this output")
 
 
@@ -154,7 +154,7 @@ def _opsets(function: FunctionProto, known: dict[str, int]) -> Iterator[Finding]
             yield Finding("function-opset", place, domain, f"no opset of it is imported for {node_label(node)}")
         elif version != known[domain]:
             versions = [schema_at(normal_domain(domain), text(node.op_type), each) for each in (version, known[domain])]
-            since = [found and found.since_version for found in versions if found is None or found.known]
+            since = [schema and schema.since_version for schema in versions if schema is None or schema.known]
             if len(since) == 2 and since[0] != since[1]:
                 told.add(domain)
                 detail = f"{version}, and {known[domain]} in the model: {node_label(node)} differs"

@@ -46,21 +46,21 @@ def tensors_of(scope: Scope) -> Iterator[tuple[str, str, Tensor]]:
     for node in scope.graph.node:
         for attribute in node.attribute:
             single = [getattr(attribute, name) for name in ("t", "sparse_tensor") if attribute.HasField(name)]
-            found = [*single, *attribute.tensors, *attribute.sparse_tensors]
-            place = f"{'' if scope.place == 'graph' else f'{scope.place}, '}{node_label(node)}" if found else ""
-            yield from ((place, text(attribute.name), tensor) for tensor in found)
+            tensors = [*single, *attribute.tensors, *attribute.sparse_tensors]
+            place = f"{'' if scope.place == 'graph' else f'{scope.place}, '}{node_label(node)}" if tensors else ""
+            yield from ((place, text(attribute.name), tensor) for tensor in tensors)
 
 
 def tensor_findings(scope: Scope, read: Container[str]) -> Iterator[Finding]:
     """The findings about the tensors of one graph; `read` are the names that any graph reads."""
     for place, name, tensor in tensors_of(scope):
         if isinstance(tensor, TensorProto):
-            found = _fault(tensor, place != scope.place or name in read)
+            fault = _fault(tensor, place != scope.place or name in read)
         else:
             told = _sparse_fault(tensor)
-            found = ("sparse-tensor", told) if told else None
-        if found is not None:
-            yield Finding(found[0], place, name, found[1])
+            fault = ("sparse-tensor", told) if told else None
+        if fault is not None:
+            yield Finding(fault[0], place, name, fault[1])
 
 
 def count_of(tensor: TensorProto) -> int | None:
@@ -127,8 +127,8 @@ def _sparse_fault(sparse: SparseTensorProto) -> str:
     if not sparse.HasField("values"):
         return "it has no values"
     for what, part in (("values", values), ("indices", indices)):
-        if (what == "values" or sparse.HasField(what)) and (found := _fault(part)):
-            return f"its {what}: {found[1]}"
+        if (what == "values" or sparse.HasField(what)) and (fault := _fault(part)):
+            return f"its {what}: {fault[1]}"
     if len(values.dims) != 1:
         return f"its values have {len(values.dims)} axes, and not 1"
     count = values.dims[0]
@@ -166,11 +166,11 @@ _NUMBER = re.compile(r"\d{1,19}", re.ASCII)
 
 def external(scopes: Iterable[Scope]) -> list[tuple[str, str, TensorProto]]:
     """The tensors whose data are in files, each with its place and name."""
-    found = []
+    tensors = []
     for place, name, tensor in (each for scope in scopes for each in tensors_of(scope)):
         parts = [tensor.values, tensor.indices] if isinstance(tensor, SparseTensorProto) else [tensor]
-        found += [(place, name, part) for part in parts if part.data_location == TensorProto.EXTERNAL]
-    return found
+        tensors += [(place, name, part) for part in parts if part.data_location == TensorProto.EXTERNAL]
+    return tensors
 
 
 def file_findings(
@@ -201,8 +201,8 @@ def _is_outside(location: str) -> bool:
 
 def _entry_fault(entries: list[tuple[str, str]]) -> str:
     """What is wrong with the entries of one tensor; empty if nothing is."""
-    given = dict(entries)
-    location = given.get("location", "")
+    values = dict(entries)
+    location = values.get("location", "")
     if not location or "\0" in location:
         return "its location has a NUL character" if location else "it has no location"
     for key, count in Counter(key for key, _ in entries).items():
@@ -211,7 +211,7 @@ def _entry_fault(entries: list[tuple[str, str]]) -> str:
         if count > 1:
             return f"it has {count} entries {key!r}"
     for key in ("offset", "length"):
-        number = given.get(key, "0")
+        number = values.get(key, "0")
         if not _NUMBER.fullmatch(number) or int(number) > MOST:
             return f"its {key} is {number!r:.60}, and no number of bytes"
     return ""
