@@ -48,8 +48,8 @@ def attention(s: Relations, Q: Row, K: Row, V: Row, outs: Rows, past_key: Row | 
     if q is None or k is None or v is None:
         return
     b, h, n, d = q
-    for row, found, wanted in ((K, k, (b, k[1], k[2], d)), (V, v, (b, k[1], k[2], v[3]))):
-        for axis, (size, other) in enumerate(zip(found, wanted, strict=True)):
+    for row, actual, wanted in ((K, k, (b, k[1], k[2], d)), (V, v, (b, k[1], k[2], v[3]))):
+        for axis, (size, other) in enumerate(zip(actual, wanted, strict=True)):
             s.eq(size, other, row, axis if rank == 4 else None)
     if isinstance(k[1], int):
         s.divisible(h, k[1], Q, 1 if rank == 4 else None)

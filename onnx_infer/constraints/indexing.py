@@ -106,11 +106,11 @@ def cut(s: Relations, data: Row, starts: Ints, ends: Ints, out: Row, axes: Ints 
         steps: Ints | Unknown | None = None) -> None:  # fmt: skip
     """Each named axis has the length of its slice; the others are unchanged."""
     places = tuple(range(len(starts))) if axes is None else known(axes)
-    found = None if places is None else s.apart_from(places, data, out)
-    if places is None or found is None:
+    apart = None if places is None else s.apart_from(places, data, out)
+    if places is None or apart is None:
         same_rank(s, data, out)
         return
     by = (1,) * len(places) if steps is None else (None,) * len(places) if isinstance(steps, Unknown) else steps
-    for axis, size, kept, start, end, step in zip(places, *found, starts, ends, by, strict=True):
+    for axis, size, kept, start, end, step in zip(places, *apart, starts, ends, by, strict=True):
         if all(isinstance(bound, int) for bound in (start, end, step)):
             s.eq(kept, slice_length(size, start, end, step), out, axis)

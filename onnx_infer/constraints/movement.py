@@ -56,12 +56,12 @@ def pad(s: Relations, data: Row, out: Row, pads: Ints | Unknown | None, paddings
         axes = tuple(range(len(wanted) // 2))
         s.axes(data, len(axes))
     places = known(axes)
-    found = None if places is None else s.apart_from(places, data, out)
-    if places is None or found is None:
+    apart = None if places is None else s.apart_from(places, data, out)
+    if places is None or apart is None:
         same_rank(s, data, out)
     elif wanted:
         ends = zip(wanted[: len(places)], wanted[len(places) :], strict=True)
-        for axis, (before, after), size, padded in zip(places, ends, *found, strict=True):
+        for axis, (before, after), size, padded in zip(places, ends, *apart, strict=True):
             if before is not None and after is not None:
                 s.eq(padded, size + before + after, out, axis)
 
@@ -72,21 +72,21 @@ def resize(s: Relations, X: Row, out: Row, scales: Floats | Unknown | None = Non
            axes: IntVector | None = None, keep_aspect_ratio_policy: str = "stretch") -> None:  # fmt: skip
     """The rank stays. Named axes have the given sizes, or floor(size * scale)."""
     rank = rank_of(X, out)
-    given = sizes if isinstance(sizes, tuple) else scales if isinstance(scales, tuple) else ()
-    if rank is None and given and axes is None:
-        rank = len(given)
+    values = sizes if isinstance(sizes, tuple) else scales if isinstance(scales, tuple) else ()
+    if rank is None and values and axes is None:
+        rank = len(values)
         s.axes(X, rank)
     if rank is not None and not axes:
         axes = tuple(range(rank))
     if axes is None:
         return
-    found = s.apart_from(axes, X, out)
-    if found is None or len(given) != len(axes) or keep_aspect_ratio_policy != "stretch":
+    apart = s.apart_from(axes, X, out)
+    if apart is None or len(values) != len(axes) or keep_aspect_ratio_policy != "stretch":
         return
-    for axis, size, resized, wanted in zip(axes, *found, given, strict=True):
+    for axis, size, resized, wanted in zip(axes, *apart, values, strict=True):
         if wanted is None:
             continue
-        if given is sizes:
+        if values is sizes:
             s.eq(resized, wanted, out, axis)
         elif wanted == int(wanted):
             s.eq(resized, size * int(wanted), out, axis, law="stride")
@@ -117,10 +117,10 @@ def _blocks(s: Relations, space: Row, depth: Row, b: int) -> None:
 
 def _parts(s: Relations, axis: int, whole: Row, parts: Rows) -> tuple[Dim, list[Dim]]:
     """The sizes at an axis, of the whole row (the sum of the parts) and of the parts. The other axes are equal."""
-    found = s.apart_from((axis,), *parts, whole)
-    if found is None:
+    apart = s.apart_from((axis,), *parts, whole)
+    if apart is None:
         return s.fresh(), [s.fresh() for _ in parts]
-    *sizes, size = [dim for (dim,) in found]
+    *sizes, size = [dim for (dim,) in apart]
     s.store.concat(size, sizes, origin=s.origin(whole, axis))
     return size, sizes
 
@@ -141,8 +141,8 @@ def split(s: Relations, input: Row, outs: tuple[Row | None, ...], split: Ints | 
     whole, sizes = _parts(s, axis, input, parts)
     if isinstance(split, tuple):
         require(len(split) == len(parts), "split and the outputs differ in number", len(split), len(parts))
-        for part, size, given in zip(parts, sizes, split, strict=True):
-            s.eq(size, given, part, axis)
+        for part, size, wanted in zip(parts, sizes, split, strict=True):
+            s.eq(size, wanted, part, axis)
         return
     if split is None:
         for part, size in zip(parts[1:-1] if num_outputs else parts[1:], sizes[1:], strict=False):

@@ -74,10 +74,10 @@ def top_k(s: Relations, X: Row, outs: Rows, K: Ints | Unknown | None, k: int | N
     """Both results are as X with k elements at the axis; X has at least k elements there."""
     s.same(*outs)
     out = next(row for row in outs if row is not None)
-    found = s.apart_from((axis,), X, out)
-    if found is not None:
+    sizes = s.apart_from((axis,), X, out)
+    if sizes is not None:
         count = k if K is None else K[0] if isinstance(K, tuple) and len(K) == 1 else None
-        ((size,), (kept,)) = found
+        ((size,), (kept,)) = sizes
         s.eq(kept, count, out, axis)
         s.at_least(size - kept, 0, X, axis)
 
@@ -86,8 +86,8 @@ def top_k(s: Relations, X: Row, outs: Rows, K: Ints | Unknown | None, k: int | N
 def one_hot(s: Relations, indices: Row, depth: Ints | Unknown, values: Row, out: Row, axis: int = -1) -> None:
     """(..p.., ..q..), two values -> (..p.., depth, ..q..)."""
     s.be(values, (2,))
-    given = depth[0] if isinstance(depth, tuple) and len(depth) == 1 else None
-    size = given if isinstance(given, int | Expr) else s.fresh()
+    number = depth[0] if isinstance(depth, tuple) and len(depth) == 1 else None
+    size = number if isinstance(number, int | Expr) else s.fresh()
     if axis >= 0:
         head, rest = s.leading(indices, axis)
         s.be(out, joined(head, (size,), rest))

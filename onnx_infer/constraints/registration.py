@@ -96,8 +96,8 @@ class BoundForm:
         elif p.want == "Row":
             return None if operand is None and p.admits_none else _row(operand, p.name)
         else:
-            given = None if operand is None else operand.value()
-            value = None if given is None else reader(p)(given, p.name)
+            known = None if operand is None else operand.value()
+            value = None if known is None else reader(p)(known, p.name)
             _check_integers(p, value)
         if value is None and not p.admits_none:
             raise Unknown(f"{p.name} is absent")

@@ -155,14 +155,14 @@ class Relations:
             return None
         between, from_end = RowVar.fresh(), bool(axes) and axes[0] < 0
         count = (-min(axes) if from_end else max(axes) + 1) if axes else 0
-        shared, found = self.new_axes(count), []
+        shared, apart = self.new_axes(count), []
         for row in rows:
             sizes = list(shared)
             for axis in axes:
                 sizes[axis] = self.fresh()
             self.be(row, Row((), between, tuple(sizes)) if from_end else Row(tuple(sizes), between))
-            found.append(tuple(sizes[axis] for axis in axes))
-        return found
+            apart.append(tuple(sizes[axis] for axis in axes))
+        return apart
 
 
 def rank_of(*rows: Row | None) -> int | None:
@@ -197,8 +197,8 @@ def known(values: Sequence[Dim | None] | Unknown | None) -> tuple[int, ...] | No
     """
     if isinstance(values, Unknown) or values is None:
         return None
-    found = tuple(value for value in values if isinstance(value, int))
-    return found if len(found) == len(values) else None
+    numbers = tuple(value for value in values if isinstance(value, int))
+    return numbers if len(numbers) == len(values) else None
 
 
 def joined(*parts: Row | Sequence[Dim]) -> Row | None:

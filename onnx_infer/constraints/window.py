@@ -23,8 +23,8 @@ def _spatial_rank(window: Windows | None, *rows: Row | None) -> int | None:
     """
     rank = rank_of(*rows)
     if rank is None and window is not None:
-        given = (window.kernel_shape, 1), (window.strides, 1), (window.dilations, 1), (window.pads, 2)
-        rank = next((2 + len(values) // per_axis for values, per_axis in given if values), None)
+        attributes = (window.kernel_shape, 1), (window.strides, 1), (window.dilations, 1), (window.pads, 2)
+        rank = next((2 + len(values) // per_axis for values, per_axis in attributes if values), None)
     return rank if rank is not None and rank > 2 else None
 
 
@@ -38,8 +38,8 @@ def conv(s: Relations, X: Row, W: Row, B: Row | None, out: Row, window: Windows,
     s.eq(c, per_group * group, X, 1)
     s.divisible(m, group, W, 0)
     s.be(B, (m,))
-    for axis, (size, given) in enumerate(zip(kernel, window.kernel_shape or (), strict=False), 2):
-        s.eq(size, given, W, axis)
+    for axis, (size, expected) in enumerate(zip(kernel, window.kernel_shape or (), strict=False), 2):
+        s.eq(size, expected, W, axis)
     places = [s.fresh() for _ in space]
     s.be(out, Row((n, m), RowVar.fresh()) if rank is None else (n, m, *places))
     slide = () if rank is None else window.along(tuple(kernel))

@@ -88,8 +88,8 @@ def multiply(x: Element, y: Element) -> Element:
             return exact
         from onnx_infer.elements.scaling import product_of_size  # few models need it
 
-        found = product_of_size(x, y)
-        return rounding("mul", x, y) if found is None and not (_is_inverse(x) or _is_inverse(y)) else found
+        scaled = product_of_size(x, y)
+        return rounding("mul", x, y) if scaled is None and not (_is_inverse(x) or _is_inverse(y)) else scaled
     return x * y
 
 

@@ -59,8 +59,8 @@ class Positive:
         from symdim.relations.relation import Relation
         from symdim.relations.solving import solve
 
-        found = solve(Relation("at_least", self.size, 1))
-        return "False" if found is None else " and ".join(map(str, found)) or "True"
+        solved = solve(Relation("at_least", self.size, 1))
+        return "False" if solved is None else " and ".join(map(str, solved)) or "True"
 
     __repr__ = __str__
 

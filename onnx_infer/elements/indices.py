@@ -36,8 +36,8 @@ def demand_in_bounds(
     """
     if indices.shape is None:
         return
-    found = samples_of(indices) if column is None else samples_at(indices, column)
-    known = [i for i in found if isinstance(i, (int, Expr)) and not elements_of(i)]
+    samples = samples_of(indices) if column is None else samples_at(indices, column)
+    known = [i for i in samples if isinstance(i, (int, Expr)) and not elements_of(i)]
     above = [i for i in known if not at_least(size - i, 1)]
     least = -size if negative else 0
     below = [i for i in known if not at_least(i - least, 0)]

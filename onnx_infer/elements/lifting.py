@@ -105,8 +105,8 @@ def stays_inside(x: Expr, dtype: int) -> bool:
     (False, False)
     """
     low, high = dt.INTEGER_RANGE[dtype]
-    found = _interval(x, 2 ** (dt.BITS[dtype] // 2 - 1) - 1)
-    return low <= found[0] and found[1] <= high
+    interval = _interval(x, 2 ** (dt.BITS[dtype] // 2 - 1) - 1)
+    return low <= interval[0] and interval[1] <= high
 
 
 @lru_cache(maxsize=1 << 10)

@@ -58,17 +58,17 @@ def in_order(tensor: SymTensor) -> Progressions | None:
 
 def consisting_of(parts: Iterable[Progression], dtype: int | None, shape: Shape) -> SymTensor:
     """A tensor of progressions; without them if there are too many, or if one does not fit into the element type."""
-    found = tuple([part for part in parts if part.length != 0])
-    ends = [x for part in found for x in (part.start, part.last)]
+    filled = tuple([part for part in parts if part.length != 0])
+    ends = [x for part in filled for x in (part.start, part.last)]
     held = [convert(x, dtype) for x in ends]
     wraps = dtype in dt.INTEGER_RANGE and held != ends
-    if not 0 < len(found) <= _MOST or None in held or wraps or any(map(is_unreadable, ends)):
+    if not 0 < len(filled) <= _MOST or None in held or wraps or any(map(is_unreadable, ends)):
         return SymTensor(dtype, shape)
     if dtype in dt.FLOATS:
-        return SymTensor(dtype, shape, progressions=found)
-    occurring = [part for part in found if len(found) == 1 or at_least(part.length, 1)]
+        return SymTensor(dtype, shape, progressions=filled)
+    occurring = [part for part in filled if len(filled) == 1 or at_least(part.length, 1)]
     samples = tuple(dict.fromkeys([x for part in occurring for x in (part.start, part.last)]))
-    return SymTensor(dtype, shape, samples=(samples,) if samples else (), progressions=found)
+    return SymTensor(dtype, shape, samples=(samples,) if samples else (), progressions=filled)
 
 
 # -- parts -------------------------------------------------------------------------------------------------------------
@@ -130,13 +130,13 @@ def cumulated(element: Any, count: Dim, exclusive: bool, reverse: bool) -> Progr
 
 def joined(tensors: Sequence[SymTensor]) -> Progressions | None:
     """The progressions of vectors, one behind the other."""
-    found: list[Progression] = []
+    progressions: list[Progression] = []
     for x in tensors:
         parts = in_order(x)
         if parts is None:
             return None
-        found += parts
-    return tuple(found)
+        progressions += parts
+    return tuple(progressions)
 
 
 # -- functions of them -------------------------------------------------------------------------------------------------
@@ -188,9 +188,9 @@ def extremum(tensor: SymTensor, *, largest: bool) -> Dim | None:
     certain = [part for part in parts if at_least(part.length, 1)]
     if not certain:
         return None
-    found = choose(*[end for part in certain for end in (part.start, part.last)])
+    extreme = choose(*[end for part in certain for end in (part.start, part.last)])
     others = [end for part in parts if part not in certain for end in (part.start, part.last)]
-    return found if all(at_least(sign * (found - end), 0) for end in others) else None
+    return extreme if all(at_least(sign * (extreme - end), 0) for end in others) else None
 
 
 def sum_of(tensor: SymTensor) -> Dim | None:

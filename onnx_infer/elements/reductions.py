@@ -39,8 +39,8 @@ def _float(x: Fraction | int, dtype: int | None) -> float | None:
 
 def _fold(function: Callable[[Element, Element], Element], elements: list[Element]) -> Element:
     """The function folded over all elements; None if one step is unknown, or rounded: the order is not defined."""
-    found = reduce(lambda x, y: None if x is None or y is None else function(x, y), elements)
-    return None if isinstance(found, Rounding) else found
+    result = reduce(lambda x, y: None if x is None or y is None else function(x, y), elements)
+    return None if isinstance(result, Rounding) else result
 
 
 def _exact_sum(elements: list[Fraction], dtype: int | None) -> Fraction | int | None:
@@ -68,8 +68,8 @@ def total(elements: list[Element], dtype: int | None) -> Element:
         return None
     fractions = _fractions(elements) if elements else None
     if fractions is not None:
-        found = _exact_sum(fractions, dtype)
-        return None if found is None else _float(found, dtype)
+        exact = _exact_sum(fractions, dtype)
+        return None if exact is None else _float(exact, dtype)
     if dtype in dt.SIGNIFICAND and not _sums_exactly(elements, dtype):
         return None
     return _fold(arithmetic.add, elements) if elements else 0
@@ -151,9 +151,9 @@ def position(elements: list[Element], order: int, last: bool) -> int | None:
     if any(x is None for x in elements) or not elements:
         return None
     for i, x in enumerate(elements[1:], 1):
-        found = compare(x, elements[best])
-        if found is None:
+        order_of_both = compare(x, elements[best])
+        if order_of_both is None:
             return None
-        if found == order or (found == 0 and last):
+        if order_of_both == order or (order_of_both == 0 and last):
             best = i
     return best

@@ -34,8 +34,8 @@ def _exact_remainder(remainder: Callable[[Dim, Dim], Dim | None]) -> Callable[[E
     """The remainder of exact floats `a/b` and `c/d`, which is exact. That by 0 is no number, and a run goes on."""
 
     def combine(a: Dim, b: Dim, c: Dim, d: Dim) -> Element:
-        found = None if isinstance(c, int) and c == 0 else remainder(a * d, c * b)
-        return None if found is None or not is_not_0(c) else ratio(found, b * d)
+        rest = None if isinstance(c, int) and c == 0 else remainder(a * d, c * b)
+        return None if rest is None or not is_not_0(c) else ratio(rest, b * d)
 
     return of_fractions(combine)
 

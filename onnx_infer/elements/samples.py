@@ -130,8 +130,8 @@ def joined_samples(tensors: Sequence[SymTensor], axis: int) -> tuple[Samples, ..
             columns += [samples_at(x, i) for i in range(count)]
         if at_least(x.shape[axis], 1):
             samples += samples_of(x)
-    found = tuple(columns) if along_last else (_few(samples),)
-    return found if any(found) else ()
+    kept = tuple(columns) if along_last else (_few(samples),)
+    return kept if any(kept) else ()
 
 
 def common_element(tensors: Sequence[SymTensor]) -> Any:
@@ -158,11 +158,11 @@ def equal_element(tensor: SymTensor) -> Any:
 
 def moved(tensor: SymTensor, value: SymTensor) -> SymTensor:
     """The value of a node with exactly the elements of a tensor, unless it is empty."""
-    found = samples_of(tensor)
-    if not found:
+    samples = samples_of(tensor)
+    if not samples:
         return value
     fill = equal_element(tensor)
-    return with_elements(value, _cast(fill, tensor, value), [_cast(x, tensor, value) for x in found])
+    return with_elements(value, _cast(fill, tensor, value), [_cast(x, tensor, value) for x in samples])
 
 
 def _cast(x: Any, tensor: SymTensor, value: SymTensor) -> Any:
@@ -235,10 +235,10 @@ def of_function(function: Callable[..., Any], tensors: Sequence[Value], value: S
     choices: list[Samples] = []
     varied: list[SymTensor] = []
     for x, element in zip(tensors, equal, strict=True):
-        found = samples_of(x) if isinstance(x, SymTensor) and x.shape is not None else ()
-        if found and element is None:
-            found = found if _varies_apart(x, varied) else ()  # type: ignore[arg-type]
-        choices.append(found or (None,))
+        occurring = samples_of(x) if isinstance(x, SymTensor) and x.shape is not None else ()
+        if occurring and element is None:
+            occurring = occurring if _varies_apart(x, varied) else ()  # type: ignore[arg-type]
+        choices.append(occurring or (None,))
     if not any(choice != (None,) for choice in choices):
         return value
     results = [convert(function(*chosen), value.dtype) for chosen in islice(product(*choices), _MOST_TRIED)]
@@ -285,10 +285,10 @@ def with_elements(value: SymTensor, fill: Any, samples: Iterable[Any]) -> SymTen
         fill = None
     if fill is not None and value.data is None and is_small(value) and not elements_of(fill):
         return SymTensor(value.dtype, value.shape, [fill] * prod(d for d in value.dims if isinstance(d, int)))
-    found = () if fill is not None else _few(x for x in samples if not is_unreadable(x))
-    known = fill is not None or found
+    kept = () if fill is not None else _few(x for x in samples if not is_unreadable(x))
+    known = fill is not None or kept
     parts = () if fill is not None else value.progressions
-    return SymTensor(value.dtype, value.shape, None, fill, (found,) if found else (), parts) if known else value
+    return SymTensor(value.dtype, value.shape, None, fill, (kept,) if kept else (), parts) if known else value
 
 
 def named_element(value: SymTensor, output: int) -> SymTensor:

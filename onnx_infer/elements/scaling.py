@@ -158,16 +158,16 @@ def product_of_size(x: Element, y: Element) -> Product | None:
         return None
     if size.den != 1 or not at_least(size.num, 0):
         return None
-    found = fraction_for(size.num, scale) if scale == np.float32(scale) else None
-    if found is None:
+    scaling = fraction_for(size.num, scale) if scale == np.float32(scale) else None
+    if scaling is None:
         return None
-    return Product(size.num * found.above, found.below, whole=found.whole, factors=(size.num, scale))
+    return Product(size.num * scaling.above, scaling.below, whole=scaling.whole, factors=(size.num, scale))
 
 
 def _of_float(size: Dim, scale: float) -> Dim:
-    found = fraction_for(size, scale)
-    if found is not None:
-        return size * found.above // found.below
+    scaling = fraction_for(size, scale)
+    if scaling is not None:
+        return size * scaling.above // scaling.below
     product = _rounded_product(size, scale)
     if product is not None:
         return product

@@ -110,17 +110,17 @@ class Bounds:
             return None
         is_equivalent = True
         for kind, left, right, _ in parts:
-            found: list[tuple[Var, Interval]] = []
+            bounds: list[tuple[Var, Interval]] = []
             if kind == "divides":
-                found = _of_multiple(left, right)
+                bounds = _of_multiple(left, right)
             elif kind == "unequal":
-                found = _beside(left, right)
+                bounds = _beside(left, right)
             if kind in ("equal", "at_least"):
-                found += _linear(left - right)
+                bounds += _linear(left - right)
             if kind in ("equal", "at_most"):
-                found += _linear(right - left)
-            is_equivalent &= isinstance(left, Var) and isinstance(right, int) and bool(found)
-            for symbol, ends in found:
+                bounds += _linear(right - left)
+            is_equivalent &= isinstance(left, Var) and isinstance(right, int) and bool(bounds)
+            for symbol, ends in bounds:
                 if self._meet(symbols.get(symbol, symbol), ends, relation):
                     return None
         return is_equivalent
@@ -174,23 +174,23 @@ def _beside(symbol: Dim, number: Dim) -> list[tuple[Var, Interval]]:
 def _linear(gap: Dim) -> list[tuple[Var, Interval]]:
     """The bounds of variables where `gap >= 0`: `k*v + rest >= 0` bounds v if `rest` is bounded."""
     terms, _ = terms_of(gap)
-    found: list[tuple[Var, Interval]] = []
+    bounds: list[tuple[Var, Interval]] = []
     for unit in sorted_units(terms):
         k = terms[unit]
         most = bounds_of(gap - k * unit)[1] if isinstance(unit, Var) else None
         if isinstance(unit, Var) and most is not None:
-            found.append((unit, (-(most // k), None) if k > 0 else (None, most // -k)))
-    return found
+            bounds.append((unit, (-(most // k), None) if k > 0 else (None, most // -k)))
+    return bounds
 
 
 def _of_one_symbol(relation: Relation) -> Sequence[Relation] | None:
     """The relations that follow from one with only one symbol, solved for it; None if it never holds."""
-    found: Sequence[Relation] | Literal["unread"] | None = _solved.get(relation, "unread")
-    if found == "unread":
+    parts: Sequence[Relation] | Literal["unread"] | None = _solved.get(relation, "unread")
+    if parts == "unread":
         from symdim.relations.solving import solve  # few models need it
 
-        found = _solved[relation] = solve(relation) if len(relation.variables()) <= 1 else ()
-    return found
+        parts = _solved[relation] = solve(relation) if len(relation.variables()) <= 1 else ()
+    return parts
 
 
 def implied_bounds(statements: Iterable[Statement]) -> Bounds:
@@ -247,14 +247,14 @@ class Known:
     def holds(self, a: Dim, relation: str, b: Dim) -> bool:
         """Whether the facts prove `a relation b`. False if they are not about these symbols."""
         question = a, relation, b
-        found = self._answers.get(question)
-        if found is None:
+        proved = self._answers.get(question)
+        if proved is None:
             from symdim import prove
 
             related = bool(self.facts.relevant(a, b))
-            found = related and prove.explain(a, relation, b, self.facts, budget=_BUDGET).answer is True
-            self._answers[question] = found
-        return found
+            proved = related and prove.explain(a, relation, b, self.facts, budget=_BUDGET).answer is True
+            self._answers[question] = proved
+        return proved
 
 
 class Case:

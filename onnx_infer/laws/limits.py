@@ -54,18 +54,18 @@ def no_less(size: Dim, least: Dim) -> Dim:
     >>> [(statement.relation, statement.lhs, statement.rhs) for statement in trace.statements]
     [('undecided', N - 3, 0)]
     """
-    found = maximum(size, least)
-    if isinstance(found, Expr) and found is not size and found is not least:
+    larger = maximum(size, least)
+    if isinstance(larger, Expr) and larger is not size and larger is not least:
         state("undecided", size, least, "which size is larger")
-    return found
+    return larger
 
 
 def no_more(size: Dim, most: Dim) -> Dim:
     """The size, or the largest allowed one if that is smaller; as `no_less`."""
-    found = minimum(size, most)
-    if isinstance(found, Expr) and found is not size and found is not most:
+    smaller = minimum(size, most)
+    if isinstance(smaller, Expr) and smaller is not size and smaller is not most:
         state("undecided", most, size, "which size is smaller")
-    return found
+    return smaller
 
 
 def may_be_equal_later(a: Dim, b: Dim) -> None:
@@ -178,10 +178,10 @@ def common_number(law: str, *numbers: Dim | None) -> Dim | None:
     >>> common_number("starts and ends", Var("M"), None, 2)
     2
     """
-    found = sorted(dict.fromkeys([n for n in numbers if n is not None]), key=lambda n: isinstance(n, Expr))
-    if not found:
+    distinct = sorted(dict.fromkeys([n for n in numbers if n is not None]), key=lambda n: isinstance(n, Expr))
+    if not distinct:
         return None
-    common, *others = found
+    common, *others = distinct
     for number in others:
         common = confirm(common, number, law)
     return common

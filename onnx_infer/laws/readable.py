@@ -73,13 +73,13 @@ def degree(size: Expr) -> int:
     >>> degree((x * x // 3) ** 2 + x), degree(x // 2), degree(2 * (4 - 2 * x**3) // 3)
     (4, 1, 3)
     """
-    found: dict[Expr, int] = {}
-    for node, parts in parts_first(size, found, lambda node: [] if isinstance(node, Application) else parts_of(node)):
+    degrees: dict[Expr, int] = {}
+    for node, parts in parts_first(size, degrees, lambda node: [] if isinstance(node, Application) else parts_of(node)):
         if isinstance(node, Mul) and node._terms is None:
-            found[node] = sum(found[atom] * power for atom, power in powers_of(node).items())
+            degrees[node] = sum(degrees[atom] * power for atom, power in powers_of(node).items())
         else:
-            found[node] = max((found[part] for part in parts), default=1)
-    return found[size]
+            degrees[node] = max((degrees[part] for part in parts), default=1)
+    return degrees[size]
 
 
 def readable(size: Dim, most: int = MOST_LEAVES) -> Dim:
@@ -102,16 +102,16 @@ def chosen(a: Dim, b: Dim) -> Dim:
     if not call_mode().chooses:
         return fresh(NOT_CHOSEN, at_least=int(at_least(a, 1) and at_least(b, 1)))
     is_long = leaf_count(a) + leaf_count(b) > 2 * LEAVES_OF_A_LONG_SIZE
-    found = _one_where_both_are(a, b) if is_long else None
-    if found is not None:
-        return found
+    shared = _one_where_both_are(a, b) if is_long else None
+    if shared is not None:
+        return shared
     from symdim.shape import size_of_broadcast  # few models need it
 
     size = size_of_broadcast(a, b)
     if not is_long and is_unreadable(size, LEAVES_OF_A_LONG_SIZE):
-        found = _one_where_both_are(a, b)
-        if found is not None:
-            return found
+        shared = _one_where_both_are(a, b)
+        if shared is not None:
+            return shared
     if isinstance(size, Expr) and len(size.variables()) > MOST_SYMBOLS_OF_A_CHOICE:
         return fresh_for(size)
     return readable(size, MOST_LEAVES_OF_A_CHOICE)

@@ -129,10 +129,10 @@ def unify_joined(parts: Sequence[Shape], axis: int, what: str = "sizes") -> Dim:
     for part in others:
         kind: Kind = "assumed" if may_be_empty(part) else "required"
         filled = doubtful_sizes(first, part)
-        found = unify(first[axis], part[axis], f"{what} at axis {axis}", kind, filled)
+        common = unify(first[axis], part[axis], f"{what} at axis {axis}", kind, filled)
         if (kind == "assumed" and call_mode().is_cautious) or differ(first[axis], part[axis]):
-            return found
-        sizes.append(found)
+            return common
+        sizes.append(common)
     return min(sizes, key=_rank_of_knowledge)
 
 

@@ -292,7 +292,7 @@ def make_size(name: str, lo: int | None, hi: int | None, at_most: Dim | None, or
     (True, False)
     """
     key = name, lo, hi, at_most, type(origin), origin
-    found: Var | None = _made.get(key)
-    if found is None:
-        found = _made.setdefault(key, make_variable(Scope(), name, lo, hi, at_most, origin))
-    return found
+    var: Var | None = _made.get(key)
+    if var is None:
+        var = _made.setdefault(key, make_variable(Scope(), name, lo, hi, at_most, origin))
+    return var

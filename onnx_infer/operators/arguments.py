@@ -144,68 +144,68 @@ def collected(p: Parameter, attributes: Mapping[str, Any]) -> Any:
     return kind._make(map(attributes.get, kind._fields, kind._field_defaults.values()))
 
 
-def _vector(given: Value, name: str) -> tuple[Any, ...] | Unknown:
+def _vector(operand: Value, name: str) -> tuple[Any, ...] | Unknown:
     """The elements of an input. Unknown elements are None, provided that they are few and their number is known."""
-    if isinstance(given, SymTensor) and given.data is not None:
-        return given.data if given.dtype != dt.BOOL else tuple(map(decided, given.data))
-    count = _count(given)
+    if isinstance(operand, SymTensor) and operand.data is not None:
+        return operand.data if operand.dtype != dt.BOOL else tuple(map(decided, operand.data))
+    count = _count(operand)
     if isinstance(count, int) and count <= MAX_DATA:
         return (None,) * count
     return Unknown(f"the value of {name} is not known", count)
 
 
-def _count(given: Value) -> Dim | None:
+def _count(operand: Value) -> Dim | None:
     """The number of elements of a vector or a scalar, if it is known."""
-    ranked = isinstance(given, SymTensor) and given.shape is not None and len(given.shape) <= 1
-    return given.size if ranked else None  # type: ignore[attr-defined]  # a tensor
+    ranked = isinstance(operand, SymTensor) and operand.shape is not None and len(operand.shape) <= 1
+    return operand.size if ranked else None  # type: ignore[attr-defined]  # a tensor
 
 
-def _sizes(given: Value, name: str) -> tuple[Any, ...] | Unknown:
-    if isinstance(given, SymTensor) and given.shape is not None:
-        require(given.rank == 1, f"rank of {name} is not 1", given.rank)
-    return _vector(given, name)
+def _sizes(operand: Value, name: str) -> tuple[Any, ...] | Unknown:
+    if isinstance(operand, SymTensor) and operand.shape is not None:
+        require(operand.rank == 1, f"rank of {name} is not 1", operand.rank)
+    return _vector(operand, name)
 
 
-def _flat_sizes(given: Value, name: str) -> tuple[Any, ...] | Unknown:
-    if isinstance(given, SymTensor) and given.shape is not None:
-        demand(given.rank == 1, f"rank of {name} is not 1", given.rank, kind="assumed")
-    return _vector(given, name)
+def _flat_sizes(operand: Value, name: str) -> tuple[Any, ...] | Unknown:
+    if isinstance(operand, SymTensor) and operand.shape is not None:
+        demand(operand.rank == 1, f"rank of {name} is not 1", operand.rank, kind="assumed")
+    return _vector(operand, name)
 
 
-def _scalar(given: Value, name: str) -> Any:
-    data = given.data if isinstance(given, SymTensor) else None
+def _scalar(operand: Value, name: str) -> Any:
+    data = operand.data if isinstance(operand, SymTensor) else None
     only = decided(data[0]) if data is not None and len(data) == 1 else None
-    return Unknown(f"the value of {name} is not known", _count(given)) if only is None else only
+    return Unknown(f"the value of {name} is not known", _count(operand)) if only is None else only
 
 
-def _any(given: Value, name: str) -> Value:
-    return given
+def _any(operand: Value, name: str) -> Value:
+    return operand
 
 
-def _tensor(given: Value, name: str) -> SymTensor:
-    if not isinstance(given, SymTensor):
-        raise ShapeInferenceError(f"{name} is not a tensor: {given}")
-    return given
+def _tensor(operand: Value, name: str) -> SymTensor:
+    if not isinstance(operand, SymTensor):
+        raise ShapeInferenceError(f"{name} is not a tensor: {operand}")
+    return operand
 
 
-def _ranked(given: Value, name: str) -> SymTensor:
-    if isinstance(given, SymTensor) and given.shape is not None:
-        return given
-    _tensor(given, name)
+def _ranked(operand: Value, name: str) -> SymTensor:
+    if isinstance(operand, SymTensor) and operand.shape is not None:
+        return operand
+    _tensor(operand, name)
     raise Unknown(f"the rank of {name} is not known")
 
 
-def _array(given: Value, name: str) -> np.ndarray[Any, Any] | None:
-    return given.array if isinstance(given, SymTensor) else None
+def _array(operand: Value, name: str) -> np.ndarray[Any, Any] | None:
+    return operand.array if isinstance(operand, SymTensor) else None
 
 
-def _any_array(given: Value, name: str) -> np.ndarray[Any, Any] | None:
+def _any_array(operand: Value, name: str) -> np.ndarray[Any, Any] | None:
     """The elements of an input as an array. If they are not known, all are None."""
-    if not isinstance(given, SymTensor) or given.data is not None:
-        return _array(given, name)
-    if not is_small(given):
+    if not isinstance(operand, SymTensor) or operand.data is not None:
+        return _array(operand, name)
+    if not is_small(operand):
         raise Unknown(f"the size of {name} is not known")
-    return np.full(given.dims, None, dtype=object)
+    return np.full(operand.dims, None, dtype=object)
 
 
 _READERS: dict[str, Callable[[Value, str], Any]] = {
@@ -222,11 +222,11 @@ _READERS: dict[str, Callable[[Value, str], Any]] = {
 def _known(read: Callable[[Value, str], Any]) -> Callable[[Value, str], Any]:
     """The function that raises where another one returns an `Unknown`."""
 
-    def known(given: Value, name: str) -> Any:
-        found = read(given, name)
-        if isinstance(found, Unknown):
-            raise found
-        return found
+    def known(operand: Value, name: str) -> Any:
+        value = read(operand, name)
+        if isinstance(value, Unknown):
+            raise value
+        return value
 
     return known
 
@@ -279,13 +279,13 @@ class Arguments:
         out = {**fixed}
         count = len(inputs)
         for name, at, read in self._inputs:
-            if at < count and (given := inputs[at]) is not None:
-                out[name] = read(given, name)
+            if at < count and (operand := inputs[at]) is not None:
+                out[name] = read(operand, name)
         for name, at, read in self._variadic:
             out[name] = tuple([x and read(x, name) for x in inputs[at:]])
         for name, formals in self._scales:
             present = {formal: inputs[at] for formal, at in formals if at < count}
-            out[name] = {formal: _tensor(given, formal) for formal, given in present.items() if given is not None}
+            out[name] = {formal: _tensor(operand, formal) for formal, operand in present.items() if operand is not None}
         if self._specials:
             if "output_count" in self._specials:
                 out["output_count"] = len(dtypes)

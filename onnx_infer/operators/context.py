@@ -173,13 +173,13 @@ def check_inputs(node: Node, *names: str) -> tuple[ValueInfo, ...]:
     ...
     onnx_infer.errors.OpUsageError: Add: required input B is missing
     """
-    found = []
+    present = []
     for i, name in enumerate(names):
         value = node.inputs[i] if i < len(node.inputs) else None
         if value is None:
             raise OpUsageError(f"{node.op_type}: required input {name} is missing")
-        found.append(value)
-    return tuple(found)
+        present.append(value)
+    return tuple(present)
 
 
 def require_attr(node: Node, name: str) -> Any:

@@ -89,13 +89,13 @@ class ElementTypes:
     def of_outputs(self, inputs: tuple[Value | None, ...], count: int) -> list[int | None]:
         """The element types of the outputs. Raises `OpUsageError` for inputs that are too many, too few or missing."""
         key: Types = (count, *_types(inputs))
-        found: list[int | None] | None = self._known.get(key)
-        if found is None:
+        dtypes: list[int | None] | None = self._known.get(key)
+        if dtypes is None:
             check_inputs(self._schema, inputs)
-            found = [self._of_output(inputs, i) for i in range(count)]
+            dtypes = [self._of_output(inputs, i) for i in range(count)]
             if _are_plain(key):
-                self._known[key] = found
-        return found
+                self._known[key] = dtypes
+        return dtypes
 
     def misuse(self, inputs: tuple[Value | None, ...], outputs: tuple[Value, ...]) -> str | None:
         """Why the schema does not allow the types of a node, or None."""
@@ -136,8 +136,8 @@ class ElementTypes:
         if kind is Optional:
             return Optional()
         source = self._sources[which] if kind is None else None
-        given = inputs[source[1]] if source is not None and source[1] < len(inputs) else None
-        return SymTensor(dtype) if given is None or isinstance(given, SymTensor) else kind_of(given)
+        operand = inputs[source[1]] if source is not None and source[1] < len(inputs) else None
+        return SymTensor(dtype) if operand is None or isinstance(operand, SymTensor) else kind_of(operand)
 
 
 def kind(schema: Schema, type_str: str) -> type[Value] | None:
@@ -146,8 +146,8 @@ def kind(schema: Schema, type_str: str) -> type[Value] | None:
     if all(text.startswith("tensor(") for text in allowed):
         return SymTensor
     classes = {"seq": Sequence, "optional": Optional}
-    found = {classes.get(text.partition("(")[0], SymTensor) for text in allowed}
-    return found.pop() if len(found) == 1 else None
+    kinds = {classes.get(text.partition("(")[0], SymTensor) for text in allowed}
+    return kinds.pop() if len(kinds) == 1 else None
 
 
 def _types(values: tuple[Value | None, ...]) -> Types:
@@ -203,12 +203,12 @@ _unusable = shared_cache(1 << 13)  # size -> the result of `_is_unusable`
 
 def _is_unusable(size: Dim) -> bool:
     """Whether a size that is no int may not be written as it is."""
-    found: bool | None = _unusable.get(size)
-    if found is None:
+    unusable: bool | None = _unusable.get(size)
+    if unusable is None:
         if not isinstance(size, Expr):
             return True
-        found = _unusable[size] = is_unreadable(size) or at_least(size, LARGEST_SIZE + 1)
-    return found
+        unusable = _unusable[size] = is_unreadable(size) or at_least(size, LARGEST_SIZE + 1)
+    return unusable
 
 
 def _possible(size: Dim, shape: Shape) -> Dim:

@@ -64,8 +64,8 @@ def schema_at(domain: str, name: str, version: int) -> Schema | None:
     version = version if known is None else min(version, known)
     if version <= record().opsets.get(domain, -1) and record().versions(domain, name):
         return record().find(domain, name, version)
-    found = find_schema(domain, name, version)
-    return None if found is None else read_schema(found)
+    definition = find_schema(domain, name, version)
+    return None if definition is None else read_schema(definition)
 
 
 def find_schema(domain: str, name: str, version: int) -> onnx.defs.OpSchema | None:
@@ -146,7 +146,7 @@ _VALUES: dict[str, Callable[[str], Any]] = {
 
 
 class Record:
-    """The paragraphs of the file. Few of the operators are needed, so each is found when it is asked for.
+    """The paragraphs of the file. Few of the operators are needed, so each is read when it is asked for.
 
     >>> head = "opsets\\nai.onnx 7\\n\\ntypes\\ntensor(int8); tensor(float)\\n\\n"
     >>> record = Record(head + "ai.onnx Neg\\n6 | X:T | Y:T | | T=0 | 1 1 1 1")
@@ -156,7 +156,7 @@ class Record:
 
     def __init__(self, text: str) -> None:
         self._schemas: dict[tuple[str, str, int], Schema] = {}  # those that were read
-        self._versions: dict[str, dict[int, str]] = {}  # of those that were found
+        self._versions: dict[str, dict[int, str]] = {}  # of those that were read
         self._text = f"\n\n{text.strip()}\n\n"
         self._types = self._paragraph("types").splitlines()
         self.families = self._paragraph("families").splitlines()
@@ -171,13 +171,13 @@ class Record:
     def versions(self, domain: str, name: str) -> dict[int, str]:
         """The line of each version of an operator, the oldest first. There is none for an operator that onnx lacks."""
         title = f"{domain or 'ai.onnx'} {name}"
-        found = self._versions.get(title)
-        if found is None:
+        lines_of_versions = self._versions.get(title)
+        if lines_of_versions is None:
             lines = self._paragraph(title).splitlines() if domain in self.opsets else ()
-            found = {int(since): rest for since, _, rest in (line.partition("|") for line in lines)}
-            if found:
-                self._versions[title] = found
-        return found
+            lines_of_versions = {int(since): rest for since, _, rest in (line.partition("|") for line in lines)}
+            if lines_of_versions:
+                self._versions[title] = lines_of_versions
+        return lines_of_versions
 
     def find(self, domain: str, name: str, version: int) -> Schema | None:
         """The schema that serves an operator at an opset version; None if there is none up to this version."""
@@ -185,20 +185,20 @@ class Record:
         since = max((v for v in versions if v <= version), default=None)
         if since is None:
             return None
-        found = self._schemas.get(key := (domain, name, since))
-        if found is None:
-            found = self._schemas[key] = self._schema(domain, name, since, versions[since])
-        return found
+        schema = self._schemas.get(key := (domain, name, since))
+        if schema is None:
+            schema = self._schemas[key] = self._schema(domain, name, since, versions[since])
+        return schema
 
     def _schema(self, domain: str, name: str, since: int, rest: str) -> Schema:
         inputs, outputs, attributes, variables, numbers = (part.split() for part in rest.split("|"))
         kinds, defaults, required = {}, {}, []
         for text in attributes:
             attribute, _, text = text.partition(":")
-            text, given, default = text.partition("=")
+            text, separator, default = text.partition("=")
             kind = text.rstrip("!")
             kinds[attribute] = AttributeProto.AttributeType.Value(kind)
-            if given:
+            if separator:
                 defaults[attribute] = _VALUES[kind](default)
             if text != kind:
                 required.append(attribute)

@@ -90,13 +90,13 @@ class Operator:
 
     def asked(self, count: int) -> Asked:
         """The inputs that the rule and its data function ask for, for this number of actual inputs."""
-        found: Asked | None = self._asked.get(count)
-        if found is None:
+        asked_of: Asked | None = self._asked.get(count)
+        if asked_of is None:
             sets = self.wants, self.reads - self.partial, self.wants | self.reads
             at = [self.types.position(i) for i in range(count)]
             kinds = [tuple(i for i, formal in enumerate(at) if formal in asked) for asked in sets]
-            found = self._asked[count] = Asked(*kinds)
-        return found
+            asked_of = self._asked[count] = Asked(*kinds)
+        return asked_of
 
     # -- one node -------------------------------------------------------------------------------------------------
 
@@ -119,19 +119,19 @@ class Operator:
             results, note = [None] * output_count, unknown.note
         if not isinstance(results, list):
             results = [results]
-        found = []
+        outputs = []
         for i, dtype in enumerate(dtypes):
             result = results[i] if i < len(results) else None
-            found.append(self.types.unknown(i, dtype, inputs) if result is None else result_value(result, dtype))
+            outputs.append(self.types.unknown(i, dtype, inputs) if result is None else result_value(result, dtype))
         if self.rule.data is not None and note is None and not is_contradicted():
-            self._propagate(found, inputs, bound, dtypes)
+            self._propagate(outputs, inputs, bound, dtypes)
             if self.follows:
-                found[0] = self._follow(found[0], inputs)
+                outputs[0] = self._follow(outputs[0], inputs)
         if not is_contradicted():
-            for i, x in enumerate(found):
+            for i, x in enumerate(outputs):
                 if isinstance(x, SymTensor) and x.shape in _ONE:
-                    found[i] = named_element(x, i)
-        values = tuple(found)
+                    outputs[i] = named_element(x, i)
+        values = tuple(outputs)
         return values, note, bound.wrong or self.types.misuse(inputs, values)
 
     def bind(self, attributes: Attributes) -> Bound:
@@ -139,17 +139,17 @@ class Operator:
         wrong = check_attributes(self.schema, attributes.values)
         functions = self._arguments, self._data_arguments, self._dtype_arguments
         parts = [{} if each is None else each.of_attributes(attributes.values) for each in functions]
-        found = attributes.made[self] = Bound(wrong, *parts)
-        return found
+        bound = attributes.made[self] = Bound(wrong, *parts)
+        return bound
 
     def _call_with_context(
         self, inputs: tuple[Value | None, ...], attributes: Attributes, output_count: int
     ) -> tuple[Value, ...]:
         from onnx_infer import Node, ShapeInferenceContext, ValueInfo  # few rules need it
 
-        given = [None if value is None else ValueInfo(f"input {i}", value) for i, value in enumerate(inputs)]
+        operands = [None if value is None else ValueInfo(f"input {i}", value) for i, value in enumerate(inputs)]
         outputs = [ValueInfo(f"output {i}") for i in range(output_count)]
-        node = Node(self.schema.name, given, outputs, attributes.values, domain=self.schema.domain)
+        node = Node(self.schema.name, operands, outputs, attributes.values, domain=self.schema.domain)
         self.rule.shape(ShapeInferenceContext({self.schema.domain: self.schema.since_version}), node)
         return tuple(output.type for output in outputs)
 
@@ -297,11 +297,11 @@ def operator_of(rule: Rule, domain: str, op_type: str, version: int) -> Operator
     known = newest_known(domain)
     is_later = known is not None and known < version != NEWEST
     key = rule, 0 if schema is None else schema.since_version, is_later
-    found: Operator | None = _operators.get(key)
-    if found is None:
+    operator: Operator | None = _operators.get(key)
+    if operator is None:
         plain = schema or schema_of_rule(rule)
-        found = _operators.setdefault(key, Operator(rule, opened(plain) if is_later else plain))
-    return found
+        operator = _operators.setdefault(key, Operator(rule, opened(plain) if is_later else plain))
+    return operator
 
 
 class Operators(Cache):
@@ -337,7 +337,7 @@ class Operators(Cache):
 def operators_of(opsets: Mapping[str, int]) -> Operators:
     """The operators of these opset imports, the same table for all models with them."""
     key = registry.generation, frozenset(opsets.items())
-    found: Operators | None = _tables.get(key)
-    if found is None:
-        found = _tables[key] = Operators(dict(opsets))
-    return found
+    operators: Operators | None = _tables.get(key)
+    if operators is None:
+        operators = _tables[key] = Operators(dict(opsets))
+    return operators

@@ -45,7 +45,7 @@ class OpShapeInferenceRegistry:
         check: Callable[[list[Rule]], None] = lambda rules: None,
     ) -> None:
         self._rules: dict[tuple[str, str], dict[int, Rule]] = {}
-        self._found = Cache(1 << 13)  # (domain, operator, version) -> Rule or None
+        self._remembered = Cache(1 << 13)  # (domain, operator, version) -> Rule or None
         self._load, self._plugins, self._check, self._here = load, plugins, check, _Here()
         self.generation = 0
 
@@ -64,7 +64,7 @@ class OpShapeInferenceRegistry:
                 "replace=True replaces it"
             )
         versions[rule.since] = rule
-        self._found = Cache(1 << 13)  # a new one: a look-up in another thread may be about to fill the old one
+        self._remembered = Cache(1 << 13)  # a new one: a look-up in another thread may be about to fill the old one
         self.generation += not self._here.is_loading_families  # nobody has looked up an operator that comes with them
 
     def op(
@@ -115,17 +115,17 @@ class OpShapeInferenceRegistry:
         """The rule that serves an operator at an opset version, or None if there is none."""
         key = (domain, op_type, version)
         try:
-            found: Rule | None = self._found[key]
-            return found
+            rule: Rule | None = self._remembered[key]
+            return rule
         except KeyError:
             pass
         name = (normal_domain(domain), op_type)
         self._ensure_loaded(name)
         if name not in self._rules:
             self._ensure_plugins()
-        remembered = self._found
-        found = remembered[key] = self._find(*name, version)
-        return found
+        remembered = self._remembered
+        rule = remembered[key] = self._find(*name, version)
+        return rule
 
     def _find(self, domain: str, op_type: str, version: int) -> Rule | None:
         versions = self._rules.get((domain, op_type))
@@ -208,8 +208,8 @@ def families_of(operator: tuple[str, str] | None) -> list[str]:
     domain, name = operator or ("", "")
     start, word = f"{domain or 'ai.onnx'} ", f" {name} "
     lines = record().families
-    found = [line for line in lines if line.startswith(start) and word in f"{line} "]
-    return list(dict.fromkeys([line.split()[1] for line in found or lines]))
+    with_rules = [line for line in lines if line.startswith(start) and word in f"{line} "]
+    return list(dict.fromkeys([line.split()[1] for line in with_rules or lines]))
 
 
 def _load_plugins() -> None:

@@ -114,10 +114,10 @@ def schema_of_rule(rule: Rule) -> Schema:
     least = 1 + max((i for i, f in enumerate(inputs) if not f.optional), default=-1)
     most = ANY_NUMBER if any(f.variadic for f in inputs) else len(inputs)
     required = frozenset(parameters) - optional - SPECIAL - operands
-    given = {p: annotations.get(p, "") for p in parameters if p not in SPECIAL and p not in operands}
-    for collection in {COLLECTIONS[text] for text in given.values() if text in COLLECTIONS}:
-        given |= annotation_texts(collection)
-    attributes = {p: kind for p, text in given.items() if (kind := _attribute_kind(text)) is not None}
+    texts = {p: annotations.get(p, "") for p in parameters if p not in SPECIAL and p not in operands}
+    for collection in {COLLECTIONS[text] for text in texts.values() if text in COLLECTIONS}:
+        texts |= annotation_texts(collection)
+    attributes = {p: kind for p, text in texts.items() if (kind := _attribute_kind(text)) is not None}
     return Schema(
         domain, name, since, tuple(inputs), (), {}, required, {}, least, most, known=False, attributes=attributes
     )

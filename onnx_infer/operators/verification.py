@@ -53,9 +53,9 @@ def check_parameters(rules: list[Rule]) -> None:
 def _schemas(rule: Rule) -> Iterator[Schema]:
     """The versions of the operator that are known."""
     for version in (*record().versions(rule.domain, rule.name), rule.since, NEWEST):
-        found = schema_at(rule.domain, rule.name, version)
-        if found is not None:
-            yield found
+        schema = schema_at(rule.domain, rule.name, version)
+        if schema is not None:
+            yield schema
 
 
 def _fault(p: Parameter, derived: Schema, inputs: str | None) -> str:

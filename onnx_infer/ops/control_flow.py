@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from onnx_infer.ops.kinds import Dim, Elements, Graph, Values
 
 
-def check_outputs(what: str, given: int, expected: int) -> None:
+def check_outputs(what: str, count: int, expected: int) -> None:
     """Check that a graph and its node have the same number of outputs."""
-    require(given == expected, f"the number of outputs of {what} and of the node differ", given, expected)
+    require(count == expected, f"the number of outputs of {what} and of the node differ", count, expected)
 
 
 def element_type(value: Value) -> int | None:
@@ -123,23 +123,23 @@ def of_both(first: list[Statement], second: list[Statement]) -> list[Statement]:
     ['N >= 3', 'M == 8']
     """
     ours, theirs = _by_size(first), _by_size(second)
-    return [max(found, theirs[key], key=lambda pair: pair[0])[1] for key, found in ours.items() if key in theirs]
+    return [max(bound, theirs[key], key=lambda pair: pair[0])[1] for key, bound in ours.items() if key in theirs]
 
 
 def _by_size(demands: Iterable[Statement]) -> dict[tuple[str, Dim], tuple[int, Statement]]:
     """The demands by kind and size, each with the constant beside the size: for bounds, the strongest one."""
     from symdim.relations.solving import solve  # few models need it
 
-    found: dict[tuple[str, Dim], tuple[int, Statement]] = {}
+    strongest: dict[tuple[str, Dim], tuple[int, Statement]] = {}
     for statement in demands:
         for condition in solve(statement.condition) or ():
             kind, size, _, _ = condition.normal()
             constant = terms_of(size)[1] if kind == "at_least" else 0
             key = kind, size - constant
-            if key not in found or constant < found[key][0]:
+            if key not in strongest or constant < strongest[key][0]:
                 stated = statement._replace(relation=condition.kind, lhs=condition.left, rhs=condition.right)
-                found[key] = constant, stated
-    return found
+                strongest[key] = constant, stated
+    return strongest
 
 
 def never_runs(what: str, graph: Graph, broken: str, condition: Element, *, runs_if: bool = True) -> None:
@@ -198,9 +198,9 @@ def stacked(value: Value, size: Dim, axis: Dim, elements: list[Any] | None = Non
     if not isinstance(value, SymTensor) or value.shape is None:
         return SymTensor(element_type(value))
     at = normalize_axis(axis, value.rank + 1)
-    found = SymTensor(value.dtype, (*value.dims[:at], size, *value.dims[at:]))
-    fits = elements is not None and is_small(found) and found.size == len(elements)
-    return SymTensor(found.dtype, found.shape, elements) if fits else found
+    tensor = SymTensor(value.dtype, (*value.dims[:at], size, *value.dims[at:]))
+    fits = elements is not None and is_small(tensor) and tensor.size == len(elements)
+    return SymTensor(tensor.dtype, tensor.shape, elements) if fits else tensor
 
 
 # -- SequenceMap ------------------------------------------------------------------------------------------------------

@@ -47,23 +47,23 @@ def constant(
     """The tensor of the given attribute; a sparse tensor becomes dense (Constant-1 to 25)."""
     scalars = ((dt.INT64, value_int), (dt.FLOAT, value_float), (dt.STRING, value_string))
     vectors = ((dt.INT64, value_ints), (dt.FLOAT, value_floats), (dt.STRING, value_strings))
-    given: list[Value] = [SymTensor(dtype, (), (x,)) for dtype, x in scalars if x is not None]
-    given += [
+    values: list[Value] = [SymTensor(dtype, (), (x,)) for dtype, x in scalars if x is not None]
+    values += [
         SymTensor(dtype, (len(v),), v if len(v) <= (MAX_VECTOR if dtype == dt.INT64 else MAX_DATA) else None)
         for dtype, v in vectors
         if v is not None
     ]
-    given += [x for x in (value, sparse_value) if x is not None]
-    require(len(given) == 1, "the number of attributes that give a value is not 1", len(given))
-    (tensor,) = given
+    values += [x for x in (value, sparse_value) if x is not None]
+    require(len(values) == 1, "the number of attributes that give a value is not 1", len(values))
+    (tensor,) = values
     return SymTensor(tensor.dtype, tensor.shape) if isinstance(tensor, Sparse) else tensor
 
 
 def _filled(dtype: int | None, shape: Shape, element: Any) -> SymTensor:
     """A tensor of equal elements, with data if it is small."""
-    found = SymTensor(dtype, shape, fill=element)
-    if element is None or not is_small(found):
-        return found
+    tensor = SymTensor(dtype, shape, fill=element)
+    if element is None or not is_small(tensor):
+        return tensor
     return SymTensor(dtype, shape, (element,) * prod(d for d in shape if isinstance(d, int)))
 
 
@@ -157,13 +157,13 @@ def range_(start: Elements, limit: Elements, delta: Elements, output_dtype: int 
     """scalars -> (max(ceil((limit - start) / delta), 0),): start, start + delta, ... (Range-11, 27)."""
     for scalar, name in ((start, "start"), (limit, "limit"), (delta, "delta")):
         demand_one_element(scalar, name)
-    first, last, step = given = [_only_element(x) for x in (start, limit, delta)]
-    length = None if None in given else _range_length(first, last, step, output_dtype)
+    first, last, step = numbers = [_only_element(x) for x in (start, limit, delta)]
+    length = None if None in numbers else _range_length(first, last, step, output_dtype)
     if length is None:
-        filled = [x.fill if known is None else known for x, known in zip((start, limit, delta), given, strict=True)]
+        filled = [x.fill if known is None else known for x, known in zip((start, limit, delta), numbers, strict=True)]
         length = _length_between(*filled)
         if length is None:
-            length = fresh("the number of elements of a range", value=_computed_length(*given))
+            length = fresh("the number of elements of a range", value=_computed_length(*numbers))
         return (length,)
     if not (_is_exact(first) and _is_exact(step)):
         return (length,)

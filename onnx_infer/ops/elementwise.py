@@ -146,9 +146,9 @@ def _masked(x: Element, y: Element) -> Element:
 
 def _bit_and(x: Element, y: Element) -> Element:
     """`x & y`. Of most sizes only a run knows it. Its sign is known, so a test of that is decided."""
-    found = _masked(x, y)
-    if found is not None:
-        return found
+    masked = _masked(x, y)
+    if masked is not None:
+        return masked
     above = [size for size in (x, y) if at_least(size, 0)]
     if above:
         return fresh(_BITS, at_most=minimum(*above))
@@ -157,11 +157,11 @@ def _bit_and(x: Element, y: Element) -> Element:
 
 def _bit_or(x: Element, y: Element) -> Element:
     """`x | y`, which is `~(~x & ~y)`."""
-    found = _masked(-1 - x, -1 - y)
-    if found is None and at_least(x, 0) and at_least(y, 0):
+    inverse = _masked(-1 - x, -1 - y)
+    if inverse is None and at_least(x, 0) and at_least(y, 0):
         return fresh(_BITS, at_most=x + y)
-    found = _bit_and(-1 - x, -1 - y) if found is None else found
-    return None if found is None else -1 - found
+    inverse = _bit_and(-1 - x, -1 - y) if inverse is None else inverse
+    return None if inverse is None else -1 - inverse
 
 
 def _bit_xor(x: Element, y: Element) -> Element:
@@ -174,8 +174,8 @@ def _bit_xor(x: Element, y: Element) -> Element:
         return x ^ y if isinstance(x, int) else x
     for a, b in ((x, y), (y, x)):
         if at_least(-1 - b, 0):
-            found = _bit_xor(a, -1 - b)
-            return None if found is None else -1 - found
+            inverse = _bit_xor(a, -1 - b)
+            return None if inverse is None else -1 - inverse
     return fresh(_BITS, at_most=x + y) if at_least(x, 0) and at_least(y, 0) else None
 
 

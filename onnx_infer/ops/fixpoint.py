@@ -106,10 +106,10 @@ class Fixpoint(NamedTuple):
 
     def condition(self) -> bool | Positive | None:
         """The condition that the body returns, as a function of the turn; None if it is unknown or depends on more."""
-        found = condition(self.outputs[0])
-        if not isinstance(found, Positive):
-            return found
-        gap = found.size.substitute(self.at(self.turn))
+        returned = condition(self.outputs[0])
+        if not isinstance(returned, Positive):
+            return returned
+        gap = returned.size.substitute(self.at(self.turn))
         known = positive(gap)
         if isinstance(known, Positive) and not self.outside(known.size.substitute({self.turn: 0})):
             return None
@@ -301,17 +301,17 @@ def closed_forms(
     first: dict[Var, Dim], after: dict[Var, Dim], turn: Var, limit: Dim | None, inside: frozenset[Var]
 ) -> dict[Var, Growth]:
     """The changing sizes that grow by the same amount in all turns, or by an amount that grows so."""
-    found: dict[Var, Growth] = {}
+    growths: dict[Var, Growth] = {}
     for _ in range(2):
-        now: dict[Var, Dim] = {var: growth.at(turn) for var, growth in found.items()}
-        for var in [v for v in first if v in after and v not in found]:
+        now: dict[Var, Dim] = {var: growth.at(turn) for var, growth in growths.items()}
+        for var in [v for v in first if v in after and v not in growths]:
             step = in_time(substituted(after[var] - var, now), turn, limit)
             rest, windows = (step, ()) if linear(step, turn) is not None else without_windows(step, turn)
             line = linear(rest, turn)
             sizes = [] if line is None else [*line, *(size for each in windows for size in (each.end, each.width))]
             if line is not None and inside.isdisjoint(variables_of(sizes)):
-                found[var] = Growth(first[var], *line, windows)
-    return found
+                growths[var] = Growth(first[var], *line, windows)
+    return growths
 
 
 def variables(values: list[Value]) -> list[Var]:

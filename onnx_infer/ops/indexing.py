@@ -77,9 +77,9 @@ def gather(data: SymTensor, indices: Elements, axis: int) -> SymTensor | Shape:
 def _within(indices: Shape, data: Shape, axis: int) -> None:
     """Demand indices that are no longer than the data along another axis (GatherElements, ScatterElements)."""
     require(len(indices) == len(data), "ranks of indices and data differ", len(indices), len(data))
-    for i, (given, size) in enumerate(zip(indices, data, strict=True)):
+    for i, (indexed, size) in enumerate(zip(indices, data, strict=True)):
         if i != axis:
-            demand_at_most(given, size, f"the size of indices at axis {i}")
+            demand_at_most(indexed, size, f"the size of indices at axis {i}")
 
 
 def _gather_elements(data: Array, indices: Array, axis: int) -> Array:
@@ -121,8 +121,8 @@ def gather_nd(data: SymTensor, indices: Elements, batch_dims: int = 0) -> Shape:
         raise Unknown("the rank of indices is not known")
     require(data.rank > 0 and indices.rank > 0, "data and indices need an axis", data.rank, indices.rank, sign=",")
     require(0 <= batch_dims < min(data.rank, indices.rank), "batch_dims is out of range", batch_dims)
-    outer, given = data.dims[:batch_dims], indices.dims[:batch_dims]
-    batch = unify_shapes(outer, given, "batch sizes", "assumed")
+    outer, of_indices = data.dims[:batch_dims], indices.dims[:batch_dims]
+    batch = unify_shapes(outer, of_indices, "batch sizes", "assumed")
     depth = _depth(indices.dims, data.rank - batch_dims)
     slices = data.dims[batch_dims + depth :]
     if not is_contradicted():

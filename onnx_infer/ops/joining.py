@@ -105,7 +105,7 @@ def _require_few_open_parts(count: int) -> None:
         raise Unknown(why)
 
 
-def _given_parts(size: Dim, split: Ints | Unknown, count: int) -> list[Dim]:
+def _parts_of_split(size: Dim, split: Ints | Unknown, count: int) -> list[Dim]:
     """The sizes of the parts as given. A single unknown size is the rest."""
     split = of_length(split, count, "the numbers of sizes in split and of outputs")
     parts: list[Any] = [None if x is None else not_negative(convert(x, dt.INT64), "a size of split") for x in split]
@@ -133,7 +133,7 @@ def _parts(
     demand(num_outputs is None or num_outputs == count, "num_outputs is not the number of outputs", num_outputs, count)
     if split is None or split == ():
         return _equal_parts(size, count, uneven=since_version >= 18)
-    return _given_parts(size, split, count)
+    return _parts_of_split(size, split, count)
 
 
 def _split_data(

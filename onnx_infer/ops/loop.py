@@ -53,28 +53,28 @@ def loop(
     check_outputs("body", body.output_count, output_count + 1)
     demand_one_element(M, "M")
     demand_one_element(cond, "cond")
-    given = None if isinstance(M, Unknown) or (isinstance(M, int) and M >= ENDLESS) else M
-    limit = None if given is None else maximum(given, 0)
+    trip_count = None if isinstance(M, Unknown) or (isinstance(M, int) and M >= ENDLESS) else M
+    limit = None if trip_count is None else maximum(trip_count, 0)
     most = None if limit is None else maximum(limit - 1, 0)
     turn = body.size("the number of the iteration", at_most=most)
     starts = True if cond is None else condition(cond)
     endless = limit is None and not isinstance(M, Unknown)
     reached = True if begins(limit, starts, endless=endless) is True else None
-    found = fixpoint(body, turn, given, cond is None, list(v_initial), reached)
-    goes_on = found.condition()
+    fixed = fixpoint(body, turn, trip_count, cond is None, list(v_initial), reached)
+    goes_on = fixed.condition()
     if goes_on is not True and cond is None:
         goes_on = None  # the spec ignores it then, onnxruntime does not
     trips = how_often(limit, starts, goes_on, turn, endless=endless)
     if trips.number == 0:
         body.forget()
-        return none_at_all(v_initial, found.outputs[1 + count :])
-    refusal = found.broken.refusal
+        return none_at_all(v_initial, fixed.outputs[1 + count :])
+    refusal = fixed.broken.refusal
     if refusal is not None and not trips.once:
         never_runs("body", body, refusal, begins(limit, starts, endless=endless))
-        return none_at_all(v_initial, found.outputs[1 + count :])
-    demand_again(found, trips, body, list(v_initial))
+        return none_at_all(v_initial, fixed.outputs[1 + count :])
+    demand_again(fixed, trips, body, list(v_initial))
     if trips.once:
-        found.broken.report(body)
+        fixed.broken.report(body)
     value = None
     if isinstance(M, Unknown) and starts is True and (goes_on is True or trips.limit is not None):
         counted = maximum(element("M"), 0)
@@ -83,59 +83,59 @@ def loop(
     assert trips.number is not None
     begun = True if trips.once else begins(limit, starts, endless=endless)
     begun = positive(trips.number) if begun is None else begun
-    return finals(found, trips.number, list(v_initial), begun) + scans(found, trips, count)
+    return finals(fixed, trips.number, list(v_initial), begun) + scans(fixed, trips, count)
 
 
-def demand_again(found: Fixpoint, trips: Trips, body: Graph, initial: list[Value]) -> None:
+def demand_again(fixed: Fixpoint, trips: Trips, body: Graph, initial: list[Value]) -> None:
     """State what the body demands of the values outside in its first and its last iteration, if it certainly runs."""
-    demands = found.demands
+    demands = fixed.demands
     if trips.once and trips.number is not None:
-        demands = demands + body.demands(found.at(trips.number - 1), initial)
+        demands = demands + body.demands(fixed.at(trips.number - 1), initial)
     state_again(demands)
 
 
 # -- results ----------------------------------------------------------------------------------------------------------
 
 
-def final_size(var: Var, found: Fixpoint, turns: Dim) -> Dim | None:
+def final_size(var: Var, fixed: Fixpoint, turns: Dim) -> Dim | None:
     """The value of a changing size after so many iterations, if there is one and the size has a closed form.
 
     It may be what the last turn gives. A size that a second iteration does not change any more, as in `max(w, M)`, has
     its value after the first one.
     """
-    if var in found.growth:
-        return found.growth[var].at(turns)
-    after = found.after.get(var)
+    if var in fixed.growth:
+        return fixed.growth[var].at(turns)
+    after = fixed.after.get(var)
     if after is None:
         return None
-    size = found.in_turn(after, turns - 1)
-    if not found.outside(size) and substituted(after, {var: after}) == after:
-        size = substituted(after, {var: found.first[var]})
-    return size if found.outside(size) else None
+    size = fixed.in_turn(after, turns - 1)
+    if not fixed.outside(size) and substituted(after, {var: after}) == after:
+        size = substituted(after, {var: fixed.first[var]})
+    return size if fixed.outside(size) else None
 
 
-def finals(found: Fixpoint, turns: Dim, initial: list[Value], begun: Element) -> list[Value]:
+def finals(fixed: Fixpoint, turns: Dim, initial: list[Value], begun: Element) -> list[Value]:
     """The carried values after the last iteration. Their kind may change if the body changes it.
 
     `begun` is the condition on which there is an iteration. Without any, the results are the initial values.
     """
     unsure = either("whether the Loop makes a turn decides it")
-    state = [x if found.is_ranked(x) else plain(x) for x in found.state]
+    state = [x if fixed.is_ranked(x) else plain(x) for x in fixed.state]
     final: dict[Var, Dim] = {}
     for var in variables(state):
-        if var in found.inside:
-            size = final_size(var, found, turns)
-            if size is not None and begun is not True and var not in found.growth:
+        if var in fixed.inside:
+            size = final_size(var, fixed, turns)
+            if size is not None and begun is not True and var not in fixed.growth:
                 source = begun if isinstance(begun, Positive) and not is_fresh(begun.size) else None
-                size = None if var.lo is None else size_of_branches(size, found.first[var], source, unsure)
+                size = None if var.lo is None else size_of_branches(size, fixed.first[var], source, unsure)
             if size is None and var.lo is not None:
                 size = fresh("the Loop changes it", at_least=var.lo)
             if size is not None:
                 final[var] = size
-    out = [substitute(without_elements(value, found.inside - final.keys()), final) for value in state]
-    last = found.outputs[1 : 1 + len(out)]
-    lost = [not is_same_kind(a, b) or not found.is_ranked(a) for a, b in zip(out, last, strict=True)]
-    ranked = iter(in_last_iteration(found, [x for x, is_lost in zip(last, lost, strict=True) if is_lost]))
+    out = [substitute(without_elements(value, fixed.inside - final.keys()), final) for value in state]
+    last = fixed.outputs[1 : 1 + len(out)]
+    lost = [not is_same_kind(a, b) or not fixed.is_ranked(a) for a, b in zip(out, last, strict=True)]
+    ranked = iter(in_last_iteration(fixed, [x for x, is_lost in zip(last, lost, strict=True) if is_lost]))
     after = [next(ranked) if is_lost else value for value, is_lost in zip(out, lost, strict=True)]
     if begun is True:
         return after
@@ -154,7 +154,7 @@ def is_same_kind(a: Value, b: Value) -> bool:
     return type(kind_of(a)) is type(kind_of(b))
 
 
-def in_last_iteration(found: Fixpoint, values: list[Value]) -> list[Value]:
+def in_last_iteration(fixed: Fixpoint, values: list[Value]) -> list[Value]:
     """The body's results in the last iteration, with new sizes for those of its inside.
 
     An expression of several of them becomes one new size.
@@ -162,14 +162,14 @@ def in_last_iteration(found: Fixpoint, values: list[Value]) -> list[Value]:
     last: dict[Dim, Dim] = {}
 
     def outer(size: Dim) -> Dim:
-        size = in_time(size, found.turn, found.limit)
-        inner = [v for v in size.variables() if v in found.inside] if isinstance(size, Expr) else []
+        size = in_time(size, fixed.turn, fixed.limit)
+        inner = [v for v in size.variables() if v in fixed.inside] if isinstance(size, Expr) else []
         if isinstance(size, int) or not inner:
             return size
         part = inner[0] if len(inner) == 1 and inner[0].lo is not None else size
         if part not in last:
             limit = ceiling(part)
-            limit = limit if limit is not None and found.outside(limit) else None
+            limit = limit if limit is not None and fixed.outside(limit) else None
             low = inner[0].lo or 0 if part is inner[0] else 0
             last[part] = fresh("the body of the Loop decides it", at_most=limit, at_least=low)
         return last[part] if part is size else size.substitute({inner[0]: last[part]})
@@ -182,37 +182,37 @@ def in_last_iteration(found: Fixpoint, values: list[Value]) -> list[Value]:
     ]
 
 
-def scans(found: Fixpoint, trips: Trips, count: int) -> list[Value]:
+def scans(fixed: Fixpoint, trips: Trips, count: int) -> list[Value]:
     """The stacked outputs of all iterations. Their number is the trip count only if nothing stops the loop before.
 
     Their shapes are the same in all iterations, so those of the first one if there is one. Without any, onnxruntime
     gives 0 for each size that is not a number, so it is assumed that there is one.
     """
     assert trips.number is not None
-    items = found.outputs[1 + count :]
+    items = fixed.outputs[1 + count :]
     if trips.once:
-        demand_same_count(found, items, trips.number - 1)
-    demand_one_turn(found, items, trips.number)
-    first = [in_first_iteration(found, x) if trips.once or not call_mode().is_cautious else x for x in items]
-    shaped = in_last_iteration(found, first)
+        demand_same_count(fixed, items, trips.number - 1)
+    demand_one_turn(fixed, items, trips.number)
+    first = [in_first_iteration(fixed, x) if trips.once or not call_mode().is_cautious else x for x in items]
+    shaped = in_last_iteration(fixed, first)
     if not trips.once and variables([x.without_data() if type(x) is SymTensor else x for x in items]):
         state("at_least", trips.number, 1, "the number of iterations that give sizes to a stacked output", "assumed")
     return [
-        stacked(y, trips.number, 0, elements_of_all(found, x, trips.number)) for x, y in zip(items, shaped, strict=True)
+        stacked(y, trips.number, 0, elements_of_all(fixed, x, trips.number)) for x, y in zip(items, shaped, strict=True)
     ]
 
 
-def demand_one_turn(found: Fixpoint, items: list[Value], number: Dim) -> None:
+def demand_one_turn(fixed: Fixpoint, items: list[Value], number: Dim) -> None:
     """State that there is one iteration at most if the items of the first two differ in their number of elements."""
     if at_least(1 - number, 0):
         return
-    second = {found.turn: 1, **{var: found.in_turn(size, 0) for var, size in found.after.items()}}
+    second = {fixed.turn: 1, **{var: fixed.in_turn(size, 0) for var, size in fixed.after.items()}}
     for item in items:
         if type(item) is not SymTensor or item.shape is None:
             continue
         count = product(item.shape)
-        first, later = found.in_turn(count, 0), found.with_sizes(count, second)
-        if found.outside(first) and found.outside(later) and differ(first, later):
+        first, later = fixed.in_turn(count, 0), fixed.with_sizes(count, second)
+        if fixed.outside(first) and fixed.outside(later) and differ(first, later):
             law = f"{SAME_COUNT} differ: {first} != {later}"
             if at_least(number, 2):
                 contradict(law)
@@ -222,34 +222,34 @@ def demand_one_turn(found: Fixpoint, items: list[Value], number: Dim) -> None:
             return
 
 
-def demand_same_count(found: Fixpoint, items: list[Value], last: Dim) -> None:
+def demand_same_count(fixed: Fixpoint, items: list[Value], last: Dim) -> None:
     """State that the items of the first and the last iteration have the same number of elements, where it is known."""
     for item in items:
         if isinstance(item, SymTensor) and item.shape is not None:
-            first, later = (found.in_turn(product(item.shape), turn) for turn in (0, last))
-            if found.outside(first) and found.outside(later):
+            first, later = (fixed.in_turn(product(item.shape), turn) for turn in (0, last))
+            if fixed.outside(first) and fixed.outside(later):
                 unify(first, later, SAME_COUNT)
 
 
-def in_first_iteration(found: Fixpoint, item: Value) -> Value:
+def in_first_iteration(fixed: Fixpoint, item: Value) -> Value:
     """The item of the first iteration, without elements. A size that is the same in each iteration stays as it is."""
 
     def first(size: Dim, _: Dim) -> Dim:
-        return size if found.outside(in_time(size, found.turn, found.limit)) else found.in_turn(size, 0)
+        return size if fixed.outside(in_time(size, fixed.turn, fixed.limit)) else fixed.in_turn(size, 0)
 
-    if isinstance(item, OneOf) and item.source is found.turn:
+    if isinstance(item, OneOf) and item.source is fixed.turn:
         item = item.choices[0]
     return join_with_itself(item.without_data(), first) if isinstance(item, SymTensor) else item
 
 
-def elements_of_all(found: Fixpoint, item: Value, number: Dim) -> list[Any] | None:
+def elements_of_all(fixed: Fixpoint, item: Value, number: Dim) -> list[Any] | None:
     """The elements of a stacked output, from those of the item in any iteration; None if there are many iterations."""
     if not isinstance(item, SymTensor) or item.data is None or not isinstance(number, int) or number > MOST_STACKED:
         return None
     elements: list[Any] = []
     for turn in range(number):
         try:
-            value = without_elements(substitute(item, found.at(turn)), found.inside)
+            value = without_elements(substitute(item, fixed.at(turn)), fixed.inside)
         except (BoundsError, DivisionByZero):  # no run comes so far
             return None
         elements += value.data or ()

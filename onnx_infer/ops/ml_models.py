@@ -145,13 +145,13 @@ def tree_ensemble(
 ) -> Shape:  # fmt: skip
     """(N, F) -> (N, n_targets); nodes_* have one element per inner node, leaf_* one per leaf (TreeEnsemble-5)."""
     nodes, leaves = nodes_splits.size, leaf_weights.size
-    for name, given, count in (
+    for name, attribute, count in (
         ("nodes_featureids", nodes_featureids, nodes), ("nodes_truenodeids", nodes_truenodeids, nodes),
         ("nodes_falsenodeids", nodes_falsenodeids, nodes), ("nodes_trueleafs", nodes_trueleafs, nodes),
         ("nodes_falseleafs", nodes_falseleafs, nodes), ("leaf_targetids", leaf_targetids, leaves),
         ("nodes_missing_value_tracks_true", nodes_missing_value_tracks_true, nodes),
     ):  # fmt: skip
-        demand(not given or len(given) == count, f"{name} must have {count} elements", len(given or ()))
+        demand(not attribute or len(attribute) == count, f"{name} must have {count} elements", len(attribute or ()))
     for name, tensor in (("nodes_modes", nodes_modes), ("nodes_hitrates", nodes_hitrates)):
         demand(tensor is None or tensor.size == nodes, f"{name} must have {nodes} elements", tensor)
     for name, tensor in (("nodes_splits", nodes_splits), ("leaf_weights", leaf_weights)):

@@ -181,10 +181,10 @@ def tile(input: AnyRank, repeats: Ints | Unknown) -> Shape:
     if input.shape is None and isinstance(repeats, Unknown):
         raise repeats
     sizes = unknown_shape(len(repeats), "the input") if input.shape is None else input.shape  # type: ignore[arg-type]
-    given = of_length(repeats, len(sizes), "the numbers of repeats and axes")
+    counts = of_length(repeats, len(sizes), "the numbers of repeats and axes")
     return tuple(
         _repeated(size, times, size * element("repeats", i) if times is None else None)
-        for i, (size, times) in enumerate(zip(sizes, given, strict=True))
+        for i, (size, times) in enumerate(zip(sizes, counts, strict=True))
     )
 
 
@@ -232,8 +232,8 @@ def _reverse_data(input: Array, sequence_lens: Ints, batch_axis: int = 1, time_a
         raise Unknown("a sequence length is not known")
     out = input.copy()
     rows, source = (np.moveaxis(a, (batch_axis, time_axis), (0, 1)) for a in (out, input))
-    for row, given, length in zip(rows, source, sequence_lens, strict=True):
-        row[:length] = given[:length][::-1]
+    for row, original, length in zip(rows, source, sequence_lens, strict=True):
+        row[:length] = original[:length][::-1]
     return out
 
 

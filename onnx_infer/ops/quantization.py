@@ -77,9 +77,9 @@ def _quantized_type(y_zero_point: AnyRank | None, output_dtype: int | None) -> i
     """The zero point's type, or `output_dtype` (from version 21 on), or else uint8."""
     if y_zero_point is None:
         return output_dtype or dt.UINT8
-    given = y_zero_point.dtype
-    demand(not output_dtype or given in (None, output_dtype), "output_dtype differs from the zero point's", given)
-    return given or output_dtype or None
+    stored = y_zero_point.dtype
+    demand(not output_dtype or stored in (None, output_dtype), "output_dtype differs from the zero point's", stored)
+    return stored or output_dtype or None
 
 
 @op("QuantizeLinear", dtype=_quantized_type)

@@ -120,8 +120,8 @@ def _reduced(function: Callable[[list[Element], int | None], Element]) -> Callab
     ) -> Any:
         def of_row(row: list[Element]) -> Element:
             # runtimes do not agree on what a sum out of the type's range becomes
-            found = function(row, output_dtype)
-            return None if isinstance(found, int) and convert(found, output_dtype) != found else found
+            element = function(row, output_dtype)
+            return None if isinstance(element, int) and convert(element, output_dtype) != element else element
 
         def of_one(row: list[Element]) -> Element:
             # the specification is unclear on ReduceSumSquare without axes: the result is known if both readings agree

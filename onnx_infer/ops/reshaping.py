@@ -244,28 +244,28 @@ def reshape_target(elements: Shape, shape: Shape, allowzero: bool = False, made:
     >>> reshape_target((S, 12), (N, 12)), reshape_target((S, N), (N, S))
     ((S, 12), (S, N))
     """
-    given = elements
+    original = elements
     if allowzero and -1 in elements and len(made) == len(elements) and product(made) == product(shape):
         pairs = zip(elements, made, strict=True)
         elements = tuple(size if e == -1 and isinstance(size, int) else e for e, size in pairs)
     sizes_may_be_0 = not all(at_least(e, 1) for e in elements if e != -1)
     if allowzero and (0 in elements or (-1 in elements and sizes_may_be_0)):
-        return given
+        return original
     copied = [shape[i] if i < len(shape) else None for i in range(len(elements))]
-    found: list[Dim] = [
+    target: list[Dim] = [
         0 if isinstance(e, Expr) and size is not None and e == size else e
         for e, size in zip(elements, copied, strict=True)
     ]
-    left = [i for i, e in enumerate(found) if isinstance(e, Expr)]
+    left = [i for i, e in enumerate(target) if isinstance(e, Expr)]
     if len(left) == 1 and -1 not in elements:
         (i,) = left
-        others = [size if e == 0 and size is not None else e for e, size in zip(found, copied, strict=True)]
+        others = [size if e == 0 and size is not None else e for e, size in zip(target, copied, strict=True)]
         del others[i]
         exact = product([elements[i], *others]) == product(shape)
         if exact and all(at_least(e, 1) for e in others) and _copies_nothing(elements[i], copied[i], allowzero):
-            found[i] = -1
-    settled = all(isinstance(e, int) or at_least(e, 1) for e in found)
-    return tuple(found) if settled or not allowzero else given
+            target[i] = -1
+    settled = all(isinstance(e, int) or at_least(e, 1) for e in target)
+    return tuple(target) if settled or not allowzero else original
 
 
 def _copies_nothing(element: Dim, copied: Dim | None, allowzero: bool) -> bool:

@@ -25,7 +25,7 @@ from onnx_infer.laws.sizes import (
 from onnx_infer.laws.statements import Kind, call_mode, demand, fresh, state
 from onnx_infer.operators.registration import op
 from onnx_infer.operators.rule import Reread
-from onnx_infer.ops.window import given_sizes, spatial_rank
+from onnx_infer.ops.window import read_sizes, spatial_rank
 from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, maximum, minimum, product
 from symdim.algebra.bounds import bounds_of
@@ -99,11 +99,11 @@ def _repeated(X: Any, scales: Floats | None, sizes: Ints | None, mode: str = "ne
         raise Unknown("which element is the nearest hangs on rounding")
     at = normalize_axes(axes, X.ndim) if axes else range(X.ndim)
     out = X
-    for axis, given in zip(at, scales or sizes or (), strict=True):
-        times = given
+    for axis, wanted in zip(at, scales or sizes or (), strict=True):
+        times = wanted
         if not scales:
-            whole = isinstance(given, int) and X.shape[axis] and given % X.shape[axis] == 0
-            times = given // X.shape[axis] if whole else 0
+            whole = isinstance(wanted, int) and X.shape[axis] and wanted % X.shape[axis] == 0
+            times = wanted // X.shape[axis] if whole else 0
         if not isinstance(times, (float, int)) or times < 1 or times != int(times):
             raise Unknown("a scale is not a whole number")
         out = np.repeat(out, int(times), axis)
@@ -137,8 +137,8 @@ def resize_scales(elements: Shape, shape: Shape) -> tuple[int, ...] | None:
     ((1, 2), None, None)
     """
     scales = [_whole_scale(e, size) for e, size in zip(elements, shape, strict=True)]
-    found = tuple(scale for scale in scales if scale is not None)
-    return found if len(found) == len(scales) else None
+    whole = tuple(scale for scale in scales if scale is not None)
+    return whole if len(whole) == len(scales) else None
 
 
 def _whole_scale(element: Dim, size: Dim) -> int | None:
@@ -180,10 +180,10 @@ def resize(X: AnyRank, scales: Floats | Unknown | None, sizes: FlatSizes | Unkno
 
     A crop reads the start and the end of each axis in roi.
     """
-    given: Any = scales if scales not in (None, ()) else sizes
-    if X.shape is None and (axes or not isinstance(given, tuple)):
+    wanted: Any = scales if scales not in (None, ()) else sizes
+    if X.shape is None and (axes or not isinstance(wanted, tuple)):
         raise Unknown("the rank of X is not known")
-    shape = of_rank(X.shape, len(given) if X.shape is None else X.rank, "X")
+    shape = of_rank(X.shape, len(wanted) if X.shape is None else X.rank, "X")
     if coordinate_transformation_mode == "tf_crop_and_resize" and roi is not None and roi.shape is not None:
         _demand_ends(product(roi.shape), shape, len(axes))
     return sizes_unless_broken(len(shape), lambda: _resized(shape, scales, sizes, axes, keep_aspect_ratio_policy))
@@ -208,13 +208,13 @@ def _resized(shape: Shape, scales: Floats | Unknown | None, sizes: Ints | Unknow
     require(by_scale != by_size, "one of scales and sizes must be given")
     require(policy in POLICIES, "keep_aspect_ratio_policy is unknown", policy)
     require(policy == "stretch" or by_size, "scales excludes keep_aspect_ratio_policy", policy)
-    given: Any = scales if by_scale else sizes
+    wanted: Any = scales if by_scale else sizes
     at = normalize_axes(axes, len(shape)) if axes else tuple(range(len(shape)))
-    given = of_length(given, len(at), "the numbers of scales or sizes and of axes")
+    wanted = of_length(wanted, len(at), "the numbers of scales or sizes and of axes")
     if by_scale:
-        new = tuple(scaled(shape[axis], scale) for axis, scale in zip(at, given, strict=True))
+        new = tuple(scaled(shape[axis], scale) for axis, scale in zip(at, wanted, strict=True))
     else:
-        new = given_sizes(given, "sizes")
+        new = read_sizes(wanted, "sizes")
         for axis, target in zip(at, new, strict=True):
             if policy == "stretch" and at_least(shape[axis], 1):
                 demand_at_least(target, 1, "a target size")
@@ -264,7 +264,7 @@ def affine_grid(theta: AnyRank, size: Sizes | Unknown) -> Shape:
     unify(columns, n + 1, "axis 2 of theta and the number of spatial axes plus 1")
     first, _, *spatial = size if isinstance(size, tuple) else (None,) * (n + 2)
     batch = batch if first is None else unify(batch, first, "the batch of theta and size")
-    return (batch, *given_sizes(spatial, "size", 2, least=1), n)
+    return (batch, *read_sizes(spatial, "size", 2, least=1), n)
 
 
 @op("RoiAlign")

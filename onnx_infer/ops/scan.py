@@ -122,12 +122,12 @@ def item_of(value: Value, *axes: Dim) -> Value:
 
 def common_size(tensors: Values, axes: Ints, what: str) -> Dim:
     """The common size of tensors, each along its axis."""
-    found: Dim | None = None
+    common: Dim | None = None
     for tensor, axis in zip(tensors, axes, strict=True):
         if isinstance(tensor, SymTensor) and tensor.shape is not None:
             size = tensor.dims[normalize_axis(axis, tensor.rank)]
-            found = size if found is None else unify(found, size, what)
-    return fresh(f"{what} are not known") if found is None else found
+            common = size if common is None else unify(common, size, what)
+    return fresh(f"{what} are not known") if common is None else common
 
 
 def check_ints(name: str, values: Ints | None, count: int, default: int) -> Ints:

@@ -219,12 +219,12 @@ def non_max_suppression(
     boxes: AnyRank, scores: AnyRank, max_output_boxes_per_class: Dim | Unknown | None = None
 ) -> Shape:
     """(B, N, 4), (B, C, N) -> (selected, 3), at most `max_output_boxes_per_class` of each class (10, 11)."""
-    rows, given = of_rank(boxes.shape, 3, "boxes"), of_rank(scores.shape, 3, "scores")
+    rows, scored = of_rank(boxes.shape, 3, "boxes"), of_rank(scores.shape, 3, "scores")
     unify(rows[2], 4, "the last size of boxes")
-    batch = unify(rows[0], given[0], "batch sizes of boxes and scores")
-    most = count = unify(rows[1], given[2], "numbers of boxes and scores")
+    batch = unify(rows[0], scored[0], "batch sizes of boxes and scores")
+    most = count = unify(rows[1], scored[2], "numbers of boxes and scores")
     limit = 0 if max_output_boxes_per_class is None else max_output_boxes_per_class
     if not isinstance(limit, Unknown):
         most = minimum(count, maximum(limit, 0))
-    most = product((batch, given[1], most))
+    most = product((batch, scored[1], most))
     return (0 if most == 0 else fresh("the number of boxes selected", at_most=most), 3)

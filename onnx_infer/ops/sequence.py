@@ -35,9 +35,9 @@ def the_sequence(value: Value) -> Sequence:
 
 def check_element_type(sequence: Sequence, value: Value) -> None:
     """Check that a value has the element type of the sequence."""
-    wanted, given = getattr(sequence.elem, "dtype", None), getattr(value, "dtype", None)
-    if wanted is not None and given is not None:
-        require(wanted == given, "the element types differ", dt.text(wanted), dt.text(given))
+    wanted, actual = getattr(sequence.elem, "dtype", None), getattr(value, "dtype", None)
+    if wanted is not None and actual is not None:
+        require(wanted == actual, "the element types differ", dt.text(wanted), dt.text(actual))
 
 
 def position_in(sequence: Sequence, position: Dim | Unknown, end: int = 0) -> int | None:
@@ -144,11 +144,11 @@ def split_to_sequence(input: SymTensor, split: Elements | None, axis: int, keepd
         return SymTensor(input.dtype, (*input.dims[:axis], *length, *input.dims[axis + 1 :]))
 
     if not keepdims and split is not None and split.shape == ():
-        given = split.data[0] if split.data is not None else None
+        only = split.data[0] if split.data is not None else None
         if call_mode().is_cautious:
             return Sequence(SymTensor(input.dtype))
-        if given is not None:
-            demand_at_most(minimum(given, size), 1, "the size of parts without the axis", "assumed")
+        if only is not None:
+            demand_at_most(minimum(only, size), 1, "the size of parts without the axis", "assumed")
         return Sequence(part(), size)
     if split is None:
         return Sequence(part(1) if keepdims else part(), size)

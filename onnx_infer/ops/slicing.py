@@ -88,15 +88,15 @@ def _rereads(inputs: Values, outputs: Values, attributes: Attributes) -> Reread 
     if not is_known or len(inputs) < 3 or not _is_forward(inputs, outputs, attributes):  # before opset 10, attributes
         return None
     dims: Any = data.dims  # type: ignore[union-attr]
-    found = {}
+    numbers = {}
     for index in (1, 2):
         value: Any = inputs[index]
         bounds = open_sizes(value) or ()
         along: Any = axes or range(len(bounds))
         if len(along) == len(bounds) and all(isinstance(x, int) and -len(dims) <= x < len(dims) for x in along):
             pairs = zip(bounds, along, strict=True)
-            found[index] = [slice_bound(bound, dims[axis], value.dtype) for bound, axis in pairs]
-    return Reread({index: bounds for index, bounds in found.items() if bounds})
+            numbers[index] = [slice_bound(bound, dims[axis], value.dtype) for bound, axis in pairs]
+    return Reread({index: bounds for index, bounds in numbers.items() if bounds})
 
 
 @op(
@@ -194,8 +194,8 @@ def _choices(axes: Ints, rank: int, allowed: frozenset[int]) -> list[set[int]] |
         places.append({i % rank for i in range(start, end + 1)} & allowed)
     if prod(map(len, places)) > _MOST_CHOICES:
         return None
-    found = dict.fromkeys(frozenset(choice) for choice in combinations_of(*places))
-    return [set(choice) for choice in found if len(choice) == len(axes)]
+    sets = dict.fromkeys(frozenset(choice) for choice in combinations_of(*places))
+    return [set(choice) for choice in sets if len(choice) == len(axes)]
 
 
 def _one_of_squeezed(dims: Shape, choices: list[set[int]] | None, rank: int) -> Shape:

@@ -151,15 +151,15 @@ def without_windows(step: Dim, turn: Var) -> tuple[Dim, tuple[Windows, ...]]:
     >>> without_windows(minimum(maximum(S - 4 * i, 0), 4) + 2, i)
     (2, (Windows(factor=1, end=S, width=4),))
     """
-    found = []
+    windows_of_step = []
     for unit, factor in terms_of(step)[0].items():
         for size in _sizes(unit):
             windows = _windows(size, turn)
             if windows is not None:
-                found.append(windows._replace(factor=factor))
+                windows_of_step.append(windows._replace(factor=factor))
                 step = step - factor * size
                 break
-    return step, tuple(found)
+    return step, tuple(windows_of_step)
 
 
 def _sizes(unit: Expr) -> list[Dim]:
@@ -173,9 +173,9 @@ def _windows(size: Dim, turn: Var) -> Windows | None:
     parts = alternatives(size, Min)
     for width, rest in zip(parts, reversed(parts), strict=True) if len(parts) == 2 else ():
         if not contains(width, turn) and contains(rest, turn):
-            found = Windows(1, substituted(rest, {turn: 0}), width)
-            if at_least(found.end, 0) and found.before(turn + 1) - found.before(turn) == size:
-                return found
+            candidate = Windows(1, substituted(rest, {turn: 0}), width)
+            if at_least(candidate.end, 0) and candidate.before(turn + 1) - candidate.before(turn) == size:
+                return candidate
     return None
 
 
@@ -223,9 +223,9 @@ def alternatives(gap: Dim, kind: type[Min | Max]) -> list[Dim]:
 
 def _first_stop_of_one(gap: Dim, turn: Var, limit: Dim | None) -> Stop | None:
     """The first turn at which a gap is not positive. The gap is not a minimum."""
-    found = linear(gap, turn)
-    if found is not None:
-        start, slope = found
+    line = linear(gap, turn)
+    if line is not None:
+        start, slope = line
         if at_least(-slope, 1):
             return Stop(maximum(ceildiv(start, -slope), 0))
         if not at_least(slope, 0):
@@ -246,10 +246,10 @@ def _first_stop_of_one(gap: Dim, turn: Var, limit: Dim | None) -> Stop | None:
 
 def _zero(gap: Dim, turn: Var, limit: Dim | None) -> Stop | None:
     """The first turn at which a linear gap of either sign is 0."""
-    found = linear(gap, turn)
-    if found is None:
+    line = linear(gap, turn)
+    if line is None:
         return None
-    start, slope = found if at_least(-found[1], 1) else (-found[0], -found[1])
+    start, slope = line if at_least(-line[1], 1) else (-line[0], -line[1])
     if not at_least(-slope, 1) or start % slope != 0:
         return None
     at = start // -slope

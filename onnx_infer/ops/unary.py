@@ -36,8 +36,8 @@ def _reciprocal(x: Element) -> Element:
     """`1 / x`, exact or rounded. A rounded one is no ratio of sizes: `Div` makes those (see `multiply`)."""
     if isinstance(x, float) and math.frexp(abs(x))[0] == 0.5:  # a power of two
         return 1 / x
-    found = None if isinstance(x, float) else arithmetic.divide(1.0, x)
-    return arithmetic.rounding("div", 1.0, x) if found is None or is_rounded(found) else found
+    quotient = None if isinstance(x, float) else arithmetic.divide(1.0, x)
+    return arithmetic.rounding("div", 1.0, x) if quotient is None or is_rounded(quotient) else quotient
 
 
 RECIPROCAL = lift(_reciprocal, 1)

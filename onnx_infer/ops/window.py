@@ -47,7 +47,7 @@ def spatial_rank(*tensors: SymTensor, kernel_shape: IntVector | None = None) -> 
     raise Unknown("the rank of the input is not known")
 
 
-def given_sizes(sizes: Iterable[Dim | None], name: str, first: int = 0, least: int | None = None) -> Shape:
+def read_sizes(sizes: Iterable[Dim | None], name: str, first: int = 0, least: int | None = None) -> Shape:
     """The sizes in an input, from its element `first` on; a run refuses those below `least`. Unknown ones are fresh."""
     out = []
     for i, size in enumerate(sizes, first):
@@ -62,8 +62,8 @@ def given_sizes(sizes: Iterable[Dim | None], name: str, first: int = 0, least: i
 
 def _of_weight(window: Windows, weight: Shape) -> tuple[Window, ...]:
     """The windows of a weight's spatial axes. The attribute kernel_shape must equal these sizes."""
-    given = window.kernel_shape
-    return window.along(weight if given is None else unify_shapes(given, weight, "kernel_shape and the weight"))
+    sizes = window.kernel_shape
+    return window.along(weight if sizes is None else unify_shapes(sizes, weight, "kernel_shape and the weight"))
 
 
 def required_kernel(window: Windows) -> IntVector:
@@ -242,10 +242,10 @@ def max_unpool(X: AnyRank, I: AnyRank, output_shape: Sizes | Unknown | None, *, 
     least = sizes_unless_broken(len(spatial), spread)
     if output_shape is None:
         return (batch, channels, *least)
-    given = of_length(output_shape, rank, "the numbers of sizes in output_shape and of axes")
-    pairs = zip((batch, channels), given, strict=False)
+    wanted = of_length(output_shape, rank, "the numbers of sizes in output_shape and of axes")
+    pairs = zip((batch, channels), wanted, strict=False)
     same = (old if new is None else unify(old, new, "sizes of X and output_shape") for old, new in pairs)
-    out = given_sizes(given[2:], "output_shape", 2)
+    out = read_sizes(wanted[2:], "output_shape", 2)
     demand_at_least(product(out), product(least), "the number of elements in output_shape")
     return (*same, *out)
 
@@ -275,11 +275,11 @@ def col2im(input: AnyRank, image_shape: Sizes | Unknown, block_shape: Sizes | Un
         raise Unknown("the number of spatial axes is not known")
     if number > MAX_RANK:
         raise Unknown(f"{number:,} spatial axes are more than any tensor has")
-    image = given_sizes(of_length(image_shape, number, law), "image_shape", least=1)
+    image = read_sizes(of_length(image_shape, number, law), "image_shape", least=1)
     block_shape = of_length(block_shape, number, law)
     with reported:
-        given = ("strides", window.strides, 1), ("dilations", window.dilations, 1), ("pads", window.pads, 2)
-        for name, values, per_axis in given:
+        attributes = ("strides", window.strides, 1), ("dilations", window.dilations, 1), ("pads", window.pads, 2)
+        for name, values, per_axis in attributes:
             expected = per_axis * len(block_shape)
             right = values is None or len(values) == expected
             require(right, f"{name} must have {expected} elements", list(values or ()))

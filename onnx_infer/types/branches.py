@@ -108,17 +108,17 @@ def sources_of(values: Iterable[Value | None], most: int, *, elements: bool) -> 
 
     Of a condition and its opposite only one is a source. The search ends when there are more than `most`.
     """
-    found: list[Any] = []
+    deciding: list[Any] = []
     for value in values:
         sources = _conditions_in(value) if elements else ()
         if isinstance(value, OneOf):
             sources = [value.source, *sources_of(value.choices, most, elements=False)]
         for source in sources:
-            if source not in found and not (isinstance(source, Positive) and logical_not(source) in found):
-                found.append(source)
-            if len(found) > most:
-                return found
-    return found
+            if source not in deciding and not (isinstance(source, Positive) and logical_not(source) in deciding):
+                deciding.append(source)
+            if len(deciding) > most:
+                return deciding
+    return deciding
 
 
 def of_different_elements(a: SymTensor, b: SymTensor) -> bool:

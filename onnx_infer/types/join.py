@@ -183,16 +183,16 @@ class Meeting:
         """The size that covers both."""
         if a is UNKNOWN_SIZE or b is UNKNOWN_SIZE:
             return UNKNOWN_SIZE
-        found = self._met.get((a, b))
-        if found is None:
+        cover = self._met.get((a, b))
+        if cover is None:
             met = self._by_gap.setdefault(a - b, [])
-            found = self._shifted(a, met)
-            if found is None:
-                found = self._new(a, b)
-            self._met[a, b] = found
+            cover = self._shifted(a, met)
+            if cover is None:
+                cover = self._new(a, b)
+            self._met[a, b] = cover
             if len(met) < _MAX_COMPARED:
-                met.append((a, found))
-        return found
+                met.append((a, cover))
+        return cover
 
     def _shifted(self, a: Dim, met: list[tuple[Dim, Dim]]) -> Dim | None:
         """`w + d`, if `w` covers the pair at the distance d: a - d and b - d."""

@@ -69,13 +69,13 @@ def find(key: tuple[Any, ...]) -> Any:
 def interned(kind: type[T], **fields: Any) -> T:
     """The only live value of this kind with these fields."""
     key = (kind, *fields.values())
-    found = find(key)
-    if found is None:
-        found = object.__new__(kind)
+    live = find(key)
+    if live is None:
+        live = object.__new__(kind)
         for name, field in fields.items():
-            setattr(found, name, field)
-        found = publish(key, found)
-    value: T = found
+            setattr(live, name, field)
+        live = publish(key, live)
+    value: T = live
     return value
 
 
@@ -224,18 +224,18 @@ class SymTensor(Value):
         if samples or progressions:
             key += ("samples", samples, progressions)
         entry = TABLE.get(key)
-        found: Any = None if entry is None else entry()
-        if found is None:
+        tensor: Any = None if entry is None else entry()
+        if tensor is None:
             if shape is not None and len(shape) > MAX_RANK:
                 return SymTensor(dtype)
             if shape is not None:
                 shape = tuple([d if type(d) is int else checked(d) for d in shape])  # NumPy's integers are ints, too
-            found = object.__new__(cls)
-            found.dtype, found.shape, found.data, found.fill, found.samples = dtype, shape, data, fill, samples
-            found.progressions = progressions
-            found = publish(key, found)
-        assert isinstance(found, SymTensor)
-        return found
+            tensor = object.__new__(cls)
+            tensor.dtype, tensor.shape, tensor.data, tensor.fill, tensor.samples = dtype, shape, data, fill, samples
+            tensor.progressions = progressions
+            tensor = publish(key, tensor)
+        assert isinstance(tensor, SymTensor)
+        return tensor
 
     @property
     def size(self) -> Dim:

@@ -112,7 +112,7 @@ def test_a_defect_of_a_form_costs_its_facts_only(monkeypatch: pytest.MonkeyPatch
         raise KeyError("oops")
 
     monkeypatch.setitem(forms._rules, ("", "Neg"), {1: forms.get("", "Neg", 18)._replace(shape=broken)})  # type: ignore[union-attr]
-    monkeypatch.setattr(forms, "_found", {})
+    monkeypatch.setattr(forms, "_remembered", {})
     result = infer(
         parsed("g (float[] x, float[64, 3, 7] w) => (y) { a = Conv (x, w)  y = Neg (a) }"), bidirectional=True
     )

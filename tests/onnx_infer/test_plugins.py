@@ -52,7 +52,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Entry]:
 
     monkeypatch.setattr(metadata, "entry_points", entry_points)
     monkeypatch.setattr(registry, "_plugins", registration_module._load_plugins)
-    monkeypatch.setattr(registry, "_found", {})
+    monkeypatch.setattr(registry, "_remembered", {})
     yield entry
     registry._rules.pop(("com.plugin", "Widen"), None)
 

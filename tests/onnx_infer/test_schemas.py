@@ -40,7 +40,7 @@ def old_onnx(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         return get_schema(name, min(version, OLDEST) if domain == "" else version, domain)
 
     def forget() -> None:
-        registry._found.clear()
+        registry._remembered.clear()
         registry.generation += 1
 
     monkeypatch.setattr(onnx.defs, "has", old_has)

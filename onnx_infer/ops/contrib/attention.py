@@ -40,14 +40,14 @@ def _with_state(past: AnyRank | None, state: Shape, shared: int) -> Shape:
     return (2, batch, heads, old[3] + state[3], size)
 
 
-def _parts(merged: Dim, given: tuple[int, ...]) -> tuple[Dim, ...]:
+def _parts(merged: Dim, hidden_sizes: tuple[int, ...]) -> tuple[Dim, ...]:
     """The hidden sizes of query, key and value in the merged weights; one third each by default."""
-    if not given:
+    if not hidden_sizes:
         return (exact_quotient(merged, 3, "the merged hidden sizes"),) * 3
-    require(len(given) == 3, "qkv_hidden_sizes must have 3 elements", list(given))
-    demand(given[0] == given[1], "the hidden sizes of query and key differ", *given[:2])
-    unify(merged, sum(given), "the merged hidden sizes")
-    return given
+    require(len(hidden_sizes) == 3, "qkv_hidden_sizes must have 3 elements", list(hidden_sizes))
+    demand(hidden_sizes[0] == hidden_sizes[1], "the hidden sizes of query and key differ", *hidden_sizes[:2])
+    unify(merged, sum(hidden_sizes), "the merged hidden sizes")
+    return hidden_sizes
 
 
 def _products(past: int) -> Cost:

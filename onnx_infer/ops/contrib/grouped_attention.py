@@ -122,7 +122,7 @@ def group_query_attention(
         batch = unify(batch, new[0], "batch sizes of query and key")
         width = unify(new[2], kv_num_heads * size, "the hidden size of key and the sizes of its heads")
         size = exact_quotient(width, kv_num_heads, "the hidden size of key")
-    pasts = [given for given in (past_key, past_value) if given is not None]
+    pasts = [x for x in (past_key, past_value) if x is not None]
     past = _past_shape(pasts, kv_num_heads) if pasts else None
     if past is not None:
         batch = unify(batch, past[0], "batch sizes of query and the past")

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def _capacity(policy_mode: str, compress_ratio: int, token_budget: int | None, index_topk: int | None) -> int:
     """The number of entries that are selected for each query."""
     require(policy_mode in ("qsa", "csa"), "policy_mode is neither qsa nor csa", policy_mode)
-    given = token_budget if policy_mode == "qsa" else index_topk
-    require(given, "token_budget of policy_mode qsa, or index_topk of csa, must be given")
-    return (given or 0) + (compress_ratio - 1 if policy_mode == "qsa" else 0)
+    number = token_budget if policy_mode == "qsa" else index_topk
+    require(number, "token_budget of policy_mode qsa, or index_topk of csa, must be given")
+    return (number or 0) + (compress_ratio - 1 if policy_mode == "qsa" else 0)
 
 
 @uncounted_contrib(
@@ -129,7 +129,7 @@ def merge_selections(
     if counts is not None:
         unify(rows, of_rank(counts, 1, "base_counts")[0], "the rows of base_indices and base_counts")
     (count,) = of_rank(base_row_indices.shape, 1, "base_row_indices")
-    for given, rank in ((range_starts, 1), (range_ends, 1), (additional_indices, 2), (additional_counts, 1)):
-        if given is not None and given.shape is not None:
-            count = unify(count, of_rank(given.shape, rank, "the added entries")[0], "the numbers of queries")
+    for entries, rank in ((range_starts, 1), (range_ends, 1), (additional_indices, 2), (additional_counts, 1)):
+        if entries is not None and entries.shape is not None:
+            count = unify(count, of_rank(entries.shape, rank, "the added entries")[0], "the numbers of queries")
     return [(count, max_output_entries), (count,), (count,)]

@@ -37,9 +37,9 @@ def _key_and_value(
         _, others, heads, _, size = of_rank(key.shape, 5, "key, which holds the value too,")
         return (batch, length), hidden, (batch, heads, others, size), (batch, heads, others, size)
     if key.rank == value.rank == 4:
-        given = unify_shapes(key.dims, value.dims, "key and value")
+        key_sizes = unify_shapes(key.dims, value.dims, "key and value")
         size = exact_quotient(hidden, num_heads, "the hidden size")
-        cross = confirm_shape((batch, num_heads, given[2], size), given, "the heads of query and key")
+        cross = confirm_shape((batch, num_heads, key_sizes[2], size), key_sizes, "the heads of query and key")
         return (cross[0], length), hidden, cross, cross
     # onnxruntime looks at no heads of an empty tensor
     k, v = (split_heads(x.dims, num_heads, name, x.dims[:2]) for x, name in ((key, "key"), (value, "value")))

@@ -145,15 +145,15 @@ def packed_product(_: Shapes, outputs: Shapes, attributes: Attributes) -> Dim:
     return product(outputs[0]) * attributes["K"]  # type: ignore[arg-type, no-any-return]
 
 
-def _demand_one_of(name: str, given: AnyRank | None, *shapes: Shape) -> None:
+def _demand_one_of(name: str, operand: AnyRank | None, *shapes: Shape) -> None:
     """Demand one of these shapes, which are known."""
-    if given is None or given.shape is None:
+    if operand is None or operand.shape is None:
         return
-    same = [shape for shape in shapes if len(shape) == len(given.shape)]
-    found = [shape for shape in same if not any(map(differ, given.shape, shape))]
+    same = [shape for shape in shapes if len(shape) == len(operand.shape)]
+    possible = [shape for shape in same if not any(map(differ, operand.shape, shape))]
     wanted = " or ".join(str(list(shape)) for shape in shapes)
-    if demand(found, f"the shape of {name} is not {wanted}", list(given.shape)) and len(found) == 1:
-        confirm_shape(found[0], given.shape, name)
+    if demand(possible, f"the shape of {name} is not {wanted}", list(operand.shape)) and len(possible) == 1:
+        confirm_shape(possible[0], operand.shape, name)
 
 
 @contrib("MatMulNBits", inputs="A B scales zero_points? g_idx? bias?", cost=packed_product)

@@ -61,10 +61,10 @@ def quantized_lstm(
     by_columns, recurrent = (
         SymTensor(w.dtype, transposed(of_rank(w.shape, 3, name), 1, 0)) for w, name in ((W, "W"), (R, "R"))
     )
-    for name, given in scales.items():
-        if given.shape is not None and demand(len(given.shape) in (1, 2), f"rank of {name} is neither 1 nor 2", given):
+    for name, scale in scales.items():
+        if scale.shape is not None and demand(len(scale.shape) in (1, 2), f"rank of {name} is neither 1 nor 2", scale):
             columns = (DIRECTIONS.get(direction, recurrent.dims[0]), recurrent.dims[1])
-            confirm_shape(columns[: len(given.shape)], given.shape, name)
+            confirm_shape(columns[: len(scale.shape)], scale.shape, name)
     hidden = recurrent.dims[2]
     hidden = hidden if hidden_size is None else unify(hidden, hidden_size, "hidden sizes")
     out: list[Shape] = lstm(X, by_columns, recurrent, B, sequence_lens, initial_h, initial_c, P, direction, None)
@@ -140,9 +140,11 @@ def packed_causal_conv(
     The changes of the kernel (count, taps, groups) and the mask (count, 1) have an element for each token.
     """
     count, channels = of_rank(input.shape, 2, "input")
-    for name, given, rank in (("kernel_delta", kernel_delta, 3), ("previous_mask", previous_mask, 2)):
-        if given is not None and given.shape is not None:
-            count = unify(count, of_rank(given.shape, rank, name)[0], f"the numbers of tokens of the input and {name}")
+    for name, operand, rank in (("kernel_delta", kernel_delta, 3), ("previous_mask", previous_mask, 2)):
+        if operand is not None and operand.shape is not None:
+            count = unify(
+                count, of_rank(operand.shape, rank, name)[0], f"the numbers of tokens of the input and {name}"
+            )
     batch, depth, length = of_rank(initial_state.shape, 3, "initial_state")
     channels = unify(channels, depth, "channels of input and initial_state")
     return [(count, channels), (batch, channels, length), (batch, state_update_capacity, channels)]
