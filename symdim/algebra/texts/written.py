@@ -124,7 +124,7 @@ def work_of(node: Expr, leaves: dict[Expr, int]) -> int:
     if node._terms is not None:
         size = len(node._terms)
         divisions = [unit for unit in node._terms if unit._height and isinstance(unit, FloorDiv | Mul)]
-        has_nest = size > 1 and any([unit._flags & EXTREMUM for unit in node._terms])
+        has_nest = size > 1 and any(unit._flags & EXTREMUM for unit in node._terms)
         return size + size * len(divisions) // _DIVISIONS + (_SUM if has_nest else 0)
     if isinstance(node._parts, dict):
         return 2 * len(node._parts)
