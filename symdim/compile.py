@@ -145,8 +145,8 @@ def function_of(source: str, functions: Mapping[str, Callable[..., int]]) -> Cal
     """The function `sizes` that a source of `StraightLine` defines. It can use only `max`, `min` and `functions`."""
     namespace: dict[str, Any] = {"__builtins__": {}, "max": max, "min": min, **functions}
     exec(source, namespace)
-    found: Callable[..., Any] = namespace["sizes"]
-    return found
+    sizes: Callable[..., Any] = namespace["sizes"]
+    return sizes
 
 
 def tuple_text(items: Iterable[str]) -> str:

@@ -100,7 +100,7 @@ class UnboundName(SymdimError):  # noqa: N818
         said = f"no value for {_listed(self.names)}"
         if self.unused:
             said += f"; {_listed(self.unused)} {'does' if len(self.unused) == 1 else 'do'} not occur"
-            meant = dict.fromkeys(found for name in self.unused if (found := nearest(name, self.names)))
+            meant = dict.fromkeys(similar for name in self.unused if (similar := nearest(name, self.names)))
             said += f": do you mean {_listed(tuple(meant))}?" if meant else ""
         return said
 
@@ -135,14 +135,14 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     >>> nearest("LayerNormalizationGrad", ["SkipLayerNormalization"]), nearest("N1", ["N2"]), nearest("bidn", ["bind"])
     (None, None, 'bind')
     """
-    wanted, found, least = name[:_LONGEST_NAME].casefold(), None, _LONGEST_NAME
+    wanted, best, least = name[:_LONGEST_NAME].casefold(), None, _LONGEST_NAME
     for other in names:
         folded = other[:_LONGEST_NAME].casefold()
         gap, longest = abs(len(folded) - len(wanted)), max(len(folded), len(wanted))
         most = min(max(longest // 4, int(gap == 1 and longest > 1)), least - 1)
         if gap <= most and (count := _edits(wanted, folded, most)) <= most:
-            found, least = other, count
-    return found
+            best, least = other, count
+    return best
 
 
 def _edits(a: str, b: str, most: int) -> int:

@@ -128,8 +128,8 @@ class Facts:
     def about(self, *dims: Dim) -> Facts:
         """The facts that `relevant` finds, as facts of their own."""
         places = sorted(place for fact in self.relevant(*dims) for place in fact.origins if isinstance(place, int))
-        found, listed = Facts(), list(self._facts.items()) if places else []
-        return found._add(listed[place] for place in places)
+        subset, listed = Facts(), list(self._facts.items()) if places else []
+        return subset._add(listed[place] for place in places)
 
     def copied(self) -> Facts:
         """The same facts, to which others can be added apart from these."""

@@ -205,15 +205,15 @@ def _limits(root: Expr, limits: dict[Dim, Limits], budget: Budget) -> Limits:
 def _parts_of(node: Expr, sums: dict[Expr, Sum]) -> list[Dim]:
     if node not in sums:
         return list(children(node))
-    found, rest, _ = sums[node]
-    operands = [dim for part in found for dim in part.dims()]
-    return [*rest, *operands, *[part.monomial for part in found if part.monomial is not None]]
+    remainders, rest, _ = sums[node]
+    operands = [dim for part in remainders for dim in part.dims()]
+    return [*rest, *operands, *[part.monomial for part in remainders if part.monomial is not None]]
 
 
 def _of_sum(sum_: Sum, limits: dict[Dim, Limits]) -> Limits:
-    found, rest, const = sum_
+    remainders, rest, const = sum_
     terms = [_scaled(limits[monomial], k) for monomial, k in rest.items()]
-    for part in found:
+    for part in remainders:
         operands = part.dims()
         factors = [(_remainder([limits[dim] for dim in operands], operands), 1, part.interval()[0])]
         if part.monomial is not None:

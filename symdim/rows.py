@@ -184,8 +184,8 @@ class Axes:
 
     def __str__(self) -> str:
         """`batch|input->output`, without the kinds that have no axes."""
-        batch, given, made = (str(row)[1:-1] for row in self)
-        return (f"{batch}|" if batch else "") + (f"{given}->" if given else "") + made
+        batch, read, made = (str(row)[1:-1] for row in self)
+        return (f"{batch}|" if batch else "") + (f"{read}->" if read else "") + made
 
 
 def row_name(item: object) -> str | None:

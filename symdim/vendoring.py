@@ -67,14 +67,14 @@ def _files_of_copy(target: Path) -> set[Path]:
         raise SymdimError(f"{target} exists and is not a copy of symdim")
     lines = (target / _SUMS).read_text("utf-8").splitlines()
     sums = {Path(name): number for number, _, name in (line.partition("  ") for line in lines)}
-    found = [path for path in sorted(target.rglob("*")) if path.is_symlink() or not path.is_dir()]
-    for path in found:
+    paths = [path for path in sorted(target.rglob("*")) if path.is_symlink() or not path.is_dir()]
+    for path in paths:
         place = path.relative_to(target)
         if place == _SUMS or "__pycache__" in place.parts:
             continue
         if path.is_symlink() or sha256(path.read_bytes()).hexdigest() != sums.get(place):
             raise SymdimError(f"{path} is not as `vendor` has written it: move it out of the copy, which is replaced")
-    return {path.relative_to(target) for path in found if path.relative_to(target) in sums}
+    return {path.relative_to(target) for path in paths if path.relative_to(target) in sums}
 
 
 def _relative(text: str, depth: int) -> str:

@@ -62,9 +62,9 @@ def bounds_of(dim: Dim) -> Interval:
     """
     if isinstance(dim, int):
         return dim, dim
-    found = dim._bounds
-    if found is not None:
-        return found
+    known = dim._bounds
+    if known is not None:
+        return known
     stack = [dim]
     while stack:
         missing = _factors_without_bounds(stack[-1]) if stack[-1]._height else ()
@@ -116,13 +116,13 @@ def by_parts(node: Expr, of: Callable[[Dim], Interval]) -> Interval:
 
 
 def _of_sum(terms: Terms, const: int) -> Interval:
-    found = linear_bounds(terms, const)
+    interval = linear_bounds(terms, const)
     if not 2 <= len(terms) <= _TERMS or not (corners.is_correlated(terms) or any(unit._height for unit in terms)):
-        return found
+        return interval
     common = gcd(*terms.values())
     lo, minus_hi = [_lower_end({unit: k // part for unit, k in terms.items()}, 0) for part in (common, -common)]
     return meet(
-        found,
+        interval,
         (None if lo is None else const + common * lo, None if minus_hi is None else const - common * minus_hi),
     )
 
@@ -158,8 +158,8 @@ def _lower_end(terms: Terms, const: int, sums: int = _SUMS) -> int | None:
     if lower is not None:
         terms, const, scale = lower
         place = _shared_extremum(terms, sums)
-        found = _end_of_terms(terms, const) if place is None else _end_by_arguments(terms, const, place, sums)
-        known = _greater(known, unscaled((found, None), scale)[0])
+        end = _end_of_terms(terms, const) if place is None else _end_by_arguments(terms, const, place, sums)
+        known = _greater(known, unscaled((end, None), scale)[0])
     return known
 
 
@@ -241,7 +241,7 @@ def _divisions_in(unit: Expr) -> list[tuple[Division, list[Expr | None], list[Ex
     A divisor that is never negative counts as positive. If it is an expression, all its terms must stand in the sum,
     and beside another factor, a term of the numerator.
     """
-    found: list[tuple[Division, list[Expr | None], list[Expr | None] | None]] = []
+    divisions: list[tuple[Division, list[Expr | None], list[Expr | None] | None]] = []
     for atom in powers_of(unit):
         if not isinstance(atom, FloorDiv):
             continue
@@ -256,10 +256,10 @@ def _divisions_in(unit: Expr) -> list[tuple[Division, list[Expr | None], list[Ex
             factor = exact_quotient(factor, lead)
             all_of = [times_unit(u, times_unit(atom, factor)) for u in units]
         if factor is None:
-            found.append(((unit, atom, None), all_of, None))
+            divisions.append(((unit, atom, None), all_of, None))
         elif _is_not_negative(factor):
-            found.append(((unit, atom, factor), all_of, [times_unit(u, factor) for u in terms_of(n)[0]]))
-    return found
+            divisions.append(((unit, atom, factor), all_of, [times_unit(u, factor) for u in terms_of(n)[0]]))
+    return divisions
 
 
 def _is_not_negative(node: Expr) -> bool:
@@ -274,23 +274,23 @@ def _shared_extremum(terms: Terms, sums: int) -> Place | None:
     """
     if sums < 2 or len(terms) < 2:
         return None
-    found: list[tuple[Place, set[Expr | None]]] = []
+    places: list[tuple[Place, set[Expr | None]]] = []
     for unit in terms:
         if unit._flags & EXTREMUM:
             atom = next(atom for atom in powers_of(unit) if isinstance(atom, Extremum))
             factor = exact_quotient(unit, atom)
             if factor is None:
-                found.append(((unit, atom, None), _within(atom)))
+                places.append(((unit, atom, None), _within(atom)))
             elif _is_not_negative(factor):
                 inner = {factor, *[times_unit(u, factor) for u in _within(atom)]}
-                found.append(((unit, atom, factor), inner))
+                places.append(((unit, atom, factor), inner))
     shared = [
         place
-        for place, inner in found
+        for place, inner in places
         if len(place[1]._parts) <= sums
         and (
             any(unit in terms for unit in inner)
-            or any(not inner.isdisjoint(other) for theirs, other in found if theirs is not place)
+            or any(not inner.isdisjoint(other) for theirs, other in places if theirs is not place)
         )
     ]
     return min(shared, key=lambda place: (_each_counts(place, terms), order(place[0])), default=None)
@@ -305,14 +305,14 @@ def _each_counts(place: Place, terms: Terms) -> bool:
 @remembered(2048)
 def _within(atom: Extremum) -> set[Expr | None]:
     """The units inside of a maximum or minimum, down to a depth of `_DEPTH`. Callers must not change the set."""
-    found: set[Expr | None] = set()
+    inner_units: set[Expr | None] = set()
     level: list[Extremum] = [atom]
     for _ in range(_DEPTH):
         units = [unit for inner in level for part in inner._parts for unit in terms_of(part)[0]]
-        found.update(units)
-        found.update([u for unit in units if type(unit) is FloorDiv for u in terms_of(unit._parts[0])[0]])
+        inner_units.update(units)
+        inner_units.update([u for unit in units if type(unit) is FloorDiv for u in terms_of(unit._parts[0])[0]])
         level = [unit for unit in units if isinstance(unit, Extremum)]
-    return found
+    return inner_units
 
 
 def _of_product(unit: Expr) -> Interval:

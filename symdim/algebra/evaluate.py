@@ -82,12 +82,12 @@ def _rank(node: Expr) -> int:
 
 def variables_of(root: Expr) -> tuple[Var, ...]:
     """All variables, in the order of a walk that begins with the leading terms."""
-    return (root,) if isinstance(root, Var) else _found_variables(root)
+    return (root,) if isinstance(root, Var) else _variables_within(root)
 
 
 @remembered(1 << 13)
-def _found_variables(root: Expr) -> tuple[Var, ...]:
-    found: dict[Var, None] = {}
+def _variables_within(root: Expr) -> tuple[Var, ...]:
+    variables: dict[Var, None] = {}
     seen: set[Expr] = set()
     stack: list[Dim] = [root]
     while stack:
@@ -96,14 +96,14 @@ def _found_variables(root: Expr) -> tuple[Var, ...]:
             continue
         seen.add(node)
         if isinstance(node, Var):
-            found[node] = None
+            variables[node] = None
         elif node._terms is not None:
             stack += reversed(sorted_units(node._terms))
         elif type(node) is Mul:
             stack += sorted(powers_of(node), key=dim_order, reverse=True)
         else:
             stack += reversed(tuple(children(node)))
-    return tuple(found)
+    return tuple(variables)
 
 
 def applications_in(dims: Iterable[Dim]) -> list[Application]:
@@ -186,9 +186,9 @@ def _demand_mapping(given: object, example: str) -> None:
 
 def applied_to_numbers(function: Function, parts: Sequence[int], given: Callable[..., int] | None = None) -> int:
     """The value of a function, or of what is given for it. Raises `UnboundFunction` if there is none."""
-    found = function.of_numbers(parts)
-    if found is not None:
-        return found  # type: ignore[return-value]  # what is no size stands only in functions
+    known = function.of_numbers(parts)
+    if known is not None:
+        return known  # type: ignore[return-value]  # what is no size stands only in functions
     value = _applied(function, parts, given)
     if isinstance(value, int):
         return value

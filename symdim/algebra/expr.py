@@ -69,19 +69,19 @@ def _operator(name: str) -> Operator:
     def computed(self: Expr, other: Dim) -> Dim:
         key = (other, self) if type(other) is int else (self, other)
         try:
-            found: Dim | None = look_up(key)
+            result: Dim | None = look_up(key)
         except TypeError:  # not hashable
             return NotImplemented  # type: ignore[no-any-return]
-        if found is None:
+        if result is None:
             number = as_dim(other)
             if number is None:
                 return NotImplemented  # type: ignore[no-any-return]
-            found = getattr(canonical, name)(self, number)
+            result = getattr(canonical, name)(self, number)
             if number is other:  # the key has no other type than int, which could equal floats
                 if len(results) >= CACHE_SIZE:
                     results.clear()
-                put(results, key, found)
-        return found
+                put(results, key, result)
+        return result
 
     return computed
 

@@ -42,8 +42,8 @@ def unit_of(powers: Powers) -> Expr | None:
             fingerprint = fingerprint * pow(atom._fingerprint, exponent, PRIME) % PRIME
     if not powers:
         return None
-    found = find_unit(fingerprint, Mul, powers)
-    return _new_unit(powers, fingerprint) if found is None else found
+    live = find_unit(fingerprint, Mul, powers)
+    return _new_unit(powers, fingerprint) if live is None else live
 
 
 def _new_unit(powers: Powers, fingerprint: int) -> Expr:
@@ -74,11 +74,11 @@ def times(u: Expr | None, v: Expr | None) -> Expr | None:
         return v
     if v is None:
         return u
-    found: Expr | None = _products.get((u, v))
-    if found is None:
-        found = _products.get((v, u))
-        found = _products[u, v] = _merged(u, v) if found is None else found
-    return found
+    product: Expr | None = _products.get((u, v))
+    if product is None:
+        product = _products.get((v, u))
+        product = _products[u, v] = _merged(u, v) if product is None else product
+    return product
 
 
 def _merged(u: Expr, v: Expr) -> Expr:

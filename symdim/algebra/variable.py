@@ -73,18 +73,18 @@ class Scope:
         """The variable with these bounds, which may be negative: the live one, or a new one. A pickle asks for it."""
         key = (name, lo, hi)
         held = self._vars.get(key)  # the usual case needs no lock
-        found = None if held is None else held()
-        if found is None:
+        live = None if held is None else held()
+        if live is None:
             with _lock:
                 held = self._vars.get(key)
-                found = None if held is None else held()
-                if found is None:
-                    found = make_variable(self, name, lo, hi, at_most, origin)
-                    self._vars[found.name, lo, hi] = ref(found)
+                live = None if held is None else held()
+                if live is None:
+                    live = make_variable(self, name, lo, hi, at_most, origin)
+                    self._vars[live.name, lo, hi] = ref(live)
                     if len(self._vars) > self._capacity:
                         self._vars = {key: held for key, held in self._vars.items() if held() is not None}
                         self._capacity = max(64, 2 * len(self._vars))
-        return found
+        return live
 
     def __copy__(self) -> Scope:
         return self

@@ -115,10 +115,10 @@ class FloatFunction(Function):
 
     def of_numbers(self, parts: Sequence[int | float]) -> int | float:
         """The value for numerators and divisors in turn; a numerator may be a float. Raises DivisionByZero for none."""
-        found = self._result([self.rounded(n, d) for n, d in zip(parts[::2], parts[1::2], strict=True)])
-        if not isfinite(found):
+        value = self._result([self.rounded(n, d) for n, d in zip(parts[::2], parts[1::2], strict=True)])
+        if not isfinite(value):
             raise DivisionByZero(f"{self} has no finite value here")
-        return found
+        return value
 
     def rounded(self, numerator: int | float, divisor: int | float = 1) -> float:
         """The float of the type that is nearest to a fraction, or to a float."""

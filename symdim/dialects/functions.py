@@ -50,8 +50,8 @@ def sqrt(x: Value) -> Value:
     >>> sqrt(N) is sqrt(N), sqrt(N).bounds(), (sqrt(N) + 1).substitute({"N": 16}), (sqrt(N) + 1).substitute({"N": 3})
     (True, (1, None), 5, sqrt(3) + 1)
     """
-    found = _root_of(x)
-    return SQRT(x) if found is None else found
+    root = _root_of(x)
+    return SQRT(x) if root is None else root
 
 
 def _root_of(x: Value) -> Value | None:
@@ -66,8 +66,8 @@ def _root_of(x: Value) -> Value | None:
 
 
 def _integer_root(x: Value) -> int | Expr | None:
-    found = _root_of(x)
-    return found if isinstance(found, int | Expr) else None
+    root = _root_of(x)
+    return root if isinstance(root, int | Expr) else None
 
 
 def _interval_of_root(x: tuple[int | None, int | None]) -> tuple[int | None, int | None]:
@@ -83,16 +83,16 @@ def _root(x: int | Expr) -> int | Expr | None:
     if isinstance(x, int):
         return isqrt(x) if x >= 0 and isqrt(x) ** 2 == x else None
     terms, const = terms_of(x)
-    found: list[int | Expr] = []
+    roots: list[int | Expr] = []
     for monomial, coefficient in [*terms.items(), *([(None, const)] if const else ())]:
         factor = _root(coefficient)
         powers = powers_of(monomial)
         if factor and all(exponent % 2 == 0 for exponent in powers.values()):
-            found.append(product([factor, *[atom ** (exponent // 2) for atom, exponent in powers.items()]]))
-    if not 0 < len(found) <= MAX_SQUARES:
+            roots.append(product([factor, *[atom ** (exponent // 2) for atom, exponent in powers.items()]]))
+    if not 0 < len(roots) <= MAX_SQUARES:
         return None
-    for signs in choices((1, -1), repeat=len(found) - 1):
-        root = total([found[0], *(sign * part for sign, part in zip(signs, found[1:], strict=True))])
+    for signs in choices((1, -1), repeat=len(roots) - 1):
+        root = total([roots[0], *(sign * part for sign, part in zip(signs, roots[1:], strict=True))])
         if root * root == x:
             return root if at_least(root, 0) else maximum(root, -root)  # type: ignore[return-value]
     return None

@@ -120,7 +120,7 @@ class C(Language):
 
     def _prefixed(self, text: str) -> str:
         names = re.findall(r"^(?:#define|static inline \w+) (\w+)", "".join(map(_file, _FILES_OF_C)), re.MULTILINE)
-        return re.sub(rf"\b(?:{'|'.join(names)})\b", lambda found: self._own(found[0]), text)
+        return re.sub(rf"\b(?:{'|'.join(names)})\b", lambda match: self._own(match[0]), text)
 
     def _own(self, name: str) -> str:
         return (self.prefix.upper() if name.isupper() else self.prefix) + name

@@ -83,14 +83,14 @@ def _terms_of_tree(tree: Tree, held: _Held) -> _Terms:
         return _call(tree, held)
     if isinstance(tree, Application):
         return _of_atom(_application(tree, held))
-    found: _Terms = {}
+    terms: _Terms = {}
     for coefficient, powers in terms_in(tree):
         factors = [(_terms(base, held), exponent) for base, exponent in powers]
         if len(factors) == 1 and factors[0][1] == 1:  # a number is multiplied into a sum
-            _add(found, factors[0][0], Fraction(coefficient))
+            _add(terms, factors[0][0], Fraction(coefficient))
         else:
-            _add(found, _product(factors), Fraction(coefficient))
-    return found
+            _add(terms, _product(factors), Fraction(coefficient))
+    return terms
 
 
 def _application(node: Application, held: _Held) -> _Atom:
@@ -168,9 +168,9 @@ def _reduced(terms: _Terms, modulus: _Terms, x: Part, m: Part) -> _Terms:
     is_left = coefficient.denominator != 1 or (len(powers) == 1 and powers[0][0].is_remainder)
     if is_left:
         return terms
-    k, found = int(coefficient), coefficient % modulus[()]
-    is_other = isinstance(x, Expr) and isinstance(m, int) and int(found) * (x // k) % m is not x % m
-    return terms if is_other else {powers: found}
+    k, rest = int(coefficient), coefficient % modulus[()]
+    is_other = isinstance(x, Expr) and isinstance(m, int) and int(rest) * (x // k) % m is not x % m
+    return terms if is_other else {powers: rest}
 
 
 # -- texts ------------------------------------------------------------------------------------------------------------
@@ -253,9 +253,9 @@ def _ordered(terms: _Terms) -> list[tuple[_Powers, Fraction]]:
     places = {atom: place for place, atom in enumerate(bases)}
 
     def exponents(term: tuple[_Powers, Fraction]) -> list[int]:
-        found = [0] * len(bases)
+        negated = [0] * len(bases)
         for atom, exponent in term[0]:
-            found[places[atom]] = -exponent
-        return found
+            negated[places[atom]] = -exponent
+        return negated
 
     return sorted(terms.items(), key=exponents)

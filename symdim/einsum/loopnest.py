@@ -40,11 +40,11 @@ def is_injective(axes: Iterable[Mapping[str, Dim]], sizes: Mapping[str, Dim]) ->
         return True
     open_ = {name for name, size in sizes.items() if size != 1}
     rows = [{name: c for name, c in axis.items() if name in open_ and c != 0} for axis in axes]
-    found: set[str] | None = None
-    while found is None or found:
-        found = {name for row in rows for name in _readable(row, sizes)}
-        open_ -= found
-        rows = [{name: c for name, c in row.items() if name not in found} for row in rows]
+    readable: set[str] | None = None
+    while readable is None or readable:
+        readable = {name for row in rows for name in _readable(row, sizes)}
+        open_ -= readable
+        rows = [{name: c for name, c in row.items() if name not in readable} for row in rows]
     if not open_:
         return True
     is_filled = all(at_least(size, 1) for size in sizes.values())
@@ -156,14 +156,14 @@ def _groups(axes: Sequence[Axis]) -> list[list[int]]:
 
 def _readable(row: Terms, sizes: Mapping[str, Dim]) -> list[str]:
     """The iterators that the position on an axis determines, the largest coefficient first."""
-    found: list[str] = []
+    names: list[str] = []
     sizes_of = {name: _magnitude(c) for name, c in row.items()}
     for name in sorted(row, key=lambda name: (-(bounds_of(sizes_of[name])[0] or 0), name)):
-        rest = total([sizes_of[other] * (sizes[other] - 1) for other in row if other != name and other not in found])
+        rest = total([sizes_of[other] * (sizes[other] - 1) for other in row if other != name and other not in names])
         if not at_least(sizes_of[name] - rest, 1):
             break
-        found.append(name)
-    return found
+        names.append(name)
+    return names
 
 
 def _magnitude(coefficient: Dim) -> Dim:
@@ -212,7 +212,7 @@ class LoopNest:
             possible = {*walked, *later, *self.statics}
             out = _indices(self.out, possible, sizes)
             args = {
-                i: found for i, arg in enumerate(self.args) if (found := _indices(arg, possible, sizes)) is not None
+                i: indices for i, arg in enumerate(self.args) if (indices := _indices(arg, possible, sizes)) is not None
             }
             if out is None or (self.args and not args):
                 continue
@@ -286,8 +286,8 @@ class LoopNest:
 
 
 def _indices(indices: Sequence[Index], walked: set[str], sizes: Mapping[str, Dim]) -> tuple[Index, ...] | None:
-    found = [in_walk(index, walked, sizes) for index in indices]
-    return None if None in found else tuple(index for index in found if index is not None)
+    walked_indices = [in_walk(index, walked, sizes) for index in indices]
+    return None if None in walked_indices else tuple(index for index in walked_indices if index is not None)
 
 
 def _terms(index: Index) -> tuple[dict[str, Dim], Dim]:

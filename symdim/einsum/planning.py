@@ -95,7 +95,7 @@ class _Indices:
 
     def access(self, pattern: ShapeSpec, axes: Axes) -> Access:
         """The access of one tensor."""
-        found: Access = []
+        per_axis: Access = []
         for kind, row, written in in_storage(zip(KINDS, axes, pattern, strict=True)):
             dims = closed(row, self.spec.brief)
             middle = len(dims) - len(written.axes)
@@ -108,11 +108,11 @@ class _Indices:
             left = min(max(len(row.lead) - len(written.lead), 0), middle)
             inner = classes[:left] + classes[len(classes) - middle + left :]
             terms: list[int | Axis] = [*written.lead, *inner, *written.trail]
-            found += [
+            per_axis += [
                 (self.stretched(term, size), size, NO_MARGIN) if isinstance(term, int) else self.axis(term, size)
                 for term, size in zip(terms, dims, strict=True)
             ]
-        return found
+        return per_axis
 
     def stretched(self, projection: int, size: Dim) -> Term:
         """The index of an axis of this size: the class, or a stretched axis if the specification broadcasts."""
@@ -213,13 +213,13 @@ def _broadcast(patterns: Sequence[str], shapes: Sequence[Shaped], result: Shaped
     if len(shapes) != len(patterns):
         raise SpecError("arity", f"{spec.brief} takes {len(patterns)} operands, not {len(shapes)}")
     operands = [axes_of(shape) for shape in shapes]
-    found: dict[str, list[tuple[Dim, ...]]] = {}
+    rows_of: dict[str, list[tuple[Dim, ...]]] = {}
     for pattern, axes in zip(spec.shapes, operands, strict=False):
         for written, row in zip(pattern, axes, strict=True):
-            found.setdefault(str(written.variable), []).append(closed(row, spec.brief))
-    rows = {"k": found.pop("k", [()])[0]}
+            rows_of.setdefault(str(written.variable), []).append(closed(row, spec.brief))
+    rows = {"k": rows_of.pop("k", [()])[0]}
     if result is None:
-        rows |= {name: broadcast_shapes(*given).dims for name, given in found.items()}
+        rows |= {name: broadcast_shapes(*shapes_of).dims for name, shapes_of in rows_of.items()}
     else:
         rows |= {name: closed(row, spec.brief) for name, row in zip(_ROWS, axes_of(result), strict=True)}
     whole = Axes(*(Row(trail=rows[name]) for name in _ROWS))

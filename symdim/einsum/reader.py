@@ -237,9 +237,9 @@ class _Reader:
         return self.lexemes[self.next]
 
     def accept(self, text: str) -> bool:
-        found = self.peek.text == text
-        self.next += found
-        return found
+        is_next = self.peek.text == text
+        self.next += is_next
+        return is_next
 
     def advance(self) -> _Lexeme:
         lexeme = self.peek

@@ -177,8 +177,8 @@ class Spec:
 
 def in_storage(rows: Iterable[T]) -> tuple[T, T, T]:
     """What there is for batch, input and output rows, in the order in which their axes lie in memory."""
-    batch, given, output = rows
-    return batch, output, given
+    batch, read, output = rows
+    return batch, output, read
 
 
 def closed(row: Row, what: str) -> tuple[Dim, ...]:
@@ -207,8 +207,8 @@ def labels_of(axis: Axis) -> tuple[str, ...]:
 
 
 def _shape_text(shape: ShapeSpec, separator: str, end: str) -> str:
-    batch, given, output = (_row_text(row, kind, separator, end) for kind, row in shape.rows())
-    text = f"{given}->{output}" if shape.input != RowSpec() else output
+    batch, read, output = (_row_text(row, kind, separator, end) for kind, row in shape.rows())
+    text = f"{read}->{output}" if shape.input != RowSpec() else output
     return f"{batch}|{text}" if shape.batch != RowSpec() else text
 
 
@@ -237,13 +237,13 @@ def discardable(spec: Spec) -> frozenset[str]:
 
 
 def _one_side(side: tuple[ShapeSpec, ...], other: tuple[ShapeSpec, ...]) -> frozenset[str]:
-    found = set()
+    names = set()
     for axis in (axis for shape in side for axis in shape.axes if isinstance(axis, Concatenation)):
         for place, part in enumerate(axis.parts):
             complement = {name for i, name in enumerate(axis.parts) if i != place}
             if isinstance(part, str) and other and all(_is_covered(shape, complement) for shape in other):
-                found.add(part)
-    return frozenset(found)
+                names.add(part)
+    return frozenset(names)
 
 
 def _is_covered(shape: ShapeSpec, complement: set[str | int]) -> bool:

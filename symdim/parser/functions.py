@@ -78,19 +78,19 @@ def meaning_of(name: str, table: Mapping[str, Meaning]) -> Meaning:
     Raises SymdimError for an unknown function of floats, and for a function of the dialects where these are missing.
     """
     key = name.lower()
-    found = table.get(key)
-    if found is None and (key in IN_DIALECTS or "[" in key):
+    meaning = table.get(key)
+    if meaning is None and (key in IN_DIALECTS or "[" in key):
         try:
             from symdim import MEANINGS
         except ImportError:
             raise SymdimError(f"{name} is read with `symdim.dialects`, which this copy of the core lacks") from None
-        found = MEANINGS.get(key)
-        if found is None:
+        meaning = MEANINGS.get(key)
+        if meaning is None:
             raise SymdimError(f"no function of floats is named {name}")
-    if found is None:
+    if meaning is None:
         domain, _, word = name.rpartition(".")
-        found = Meaning(Function(word, domain), 1, None, exact=True, polynomial=True)
-    return found
+        meaning = Meaning(Function(word, domain), 1, None, exact=True, polynomial=True)
+    return meaning
 
 
 _FLOOR = Meaning(floor, 1, 1, exact=True)

@@ -122,27 +122,27 @@ def contradiction(constraints: list[Relation], budget: Budget) -> tuple[Reasons 
 # -- products ----------------------------------------------------------------------------------------------------------
 
 
-def products(given: list[Relation], laws: list[Relation], budget: Budget) -> list[Relation]:
+def products(constraints: list[Relation], laws: list[Relation], budget: Budget) -> list[Relation]:
     """Products of constraints that share monomials of degree 2 or more with the others; one at least must be so."""
-    made = _Products([*given, *laws], budget)
+    made = _Products([*constraints, *laws], budget)
     factors = {atom: None for monomial in sorted(made.known, key=order) for atom in powers_of(monomial)}
     limits = [subtract(hi, f) for f in factors if (hi := bounds_of(f)[1]) is not None]
     multipliers = [f for f in factors if at_least(f, 0)]
     ranges = [Relation("at_least", dim, 0, frozenset((RANGE,))) for dim in limits]
-    made.by_factors([*given, *laws, *ranges], multipliers, 0)
-    first = [*given, *laws, *made.found]
+    made.by_factors([*constraints, *laws, *ranges], multipliers, 0)
+    first = [*constraints, *laws, *made.products]
     made.squares()
-    made.neighbours(given)
+    made.neighbours(constraints)
     made.by_factors(first, multipliers, 1)
-    made.by_factors([*given, *laws, *made.found], multipliers, 2)
-    return made.found
+    made.by_factors([*constraints, *laws, *made.products], multipliers, 2)
+    return made.products
 
 
 class _Products:
     """The products so far, and the monomials of degree 2 or more that occur in them and in the constraints."""
 
     def __init__(self, constraints: list[Relation], budget: Budget) -> None:
-        self.found: list[Relation] = []
+        self.products: list[Relation] = []
         self.known = nonlinear([c.left for c in constraints])
         self._seen = {c.left for c in constraints}
         self._budget = budget
@@ -152,7 +152,7 @@ class _Products:
         dim = constraint.left
         self._budget.spend(_PRODUCT)
         self._budget.charge((dim,))
-        if isinstance(dim, int) or dim in self._seen or len(self.found) >= _ROWS:
+        if isinstance(dim, int) or dim in self._seen or len(self.products) >= _ROWS:
             return
         lo, _ = linear_bounds(*terms_of(dim))  # the linear system knows this much without the constraint
         if lo is not None and lo >= 0 and constraint.kind == "at_least":
@@ -165,13 +165,13 @@ class _Products:
             return
         self._seen.add(dim)
         self.known.update(new)
-        self.found.append(constraint)
+        self.products.append(constraint)
 
     def by_factors(self, constraints: list[Relation], factors: list[Expr], most_new: int) -> None:
         """Products with factors that are at least 0."""
         for c in constraints:
             for f in factors:
-                if len(self.found) < _ROWS and self._is_near(c.left, f, most_new):
+                if len(self.products) < _ROWS and self._is_near(c.left, f, most_new):
                     self.enter(Relation(c.kind, self._budget.product(c.left, f), 0, c.origins | {PRODUCT}), most_new)
 
     def _is_near(self, dim: Dim, factor: Expr, most_new: int) -> bool:

@@ -58,16 +58,16 @@ def arithmetic(problem: Problem, cases: int) -> Iterator[list[Problem]]:
 
 def _extrema(problem: Problem) -> list[Extremum]:
     """Maxima and minima whose parts hold no other one, those of the first hypothesis (the goal) before the others."""
-    found: dict[Extremum, bool] = {}  # whether one is in the goal
+    in_goal: dict[Extremum, bool] = {}  # whether one is in the goal
     above: set[Dim] = set()  # what is a maximum or minimum, or holds one
     for number, h in enumerate(problem.hypotheses):
         for node in postorder(h.left) if isinstance(h.left, Expr) and h.left._height else ():
             if any(child in above for child in children(node)):
                 above.add(node)
             elif isinstance(node, Extremum):
-                found.setdefault(node, number == 0)
+                in_goal.setdefault(node, number == 0)
                 above.add(node)
-    return sorted(found, key=lambda a: (not found[a], a._height, len(a._parts), order(a)))
+    return sorted(in_goal, key=lambda a: (not in_goal[a], a._height, len(a._parts), order(a)))
 
 
 def _by_argument(problem: Problem, atom: Extremum) -> list[Problem]:
@@ -119,13 +119,13 @@ def moduli(atoms: list[Expr]) -> list[tuple[Expr, int]]:
     [(x, 3), (y, 12)]
     """
     known: dict[Expr, Periods] = {}
-    found: dict[Expr, int] = {}
+    periods_of: dict[Expr, int] = {}
     for atom in sorted(atoms, key=lambda a: a._height):
         if isinstance(atom, FloorDiv) and isinstance(atom._parts[1], int):
             periods = known[atom] = _of_quotient(_of_sum(atom._parts[0], known), atom._parts[1])
             for leaf, (period, _) in periods.items():
-                found[leaf] = lcm(found.get(leaf, 1), period)
-    return sorted(((leaf, m) for leaf, m in found.items() if m > 1), key=lambda pair: (pair[1], order(pair[0])))
+                periods_of[leaf] = lcm(periods_of.get(leaf, 1), period)
+    return sorted(((leaf, m) for leaf, m in periods_of.items() if m > 1), key=lambda pair: (pair[1], order(pair[0])))
 
 
 def moduli_of_equations(sums: list[Dim]) -> list[tuple[Expr, int]]:
@@ -136,14 +136,14 @@ def moduli_of_equations(sums: list[Dim]) -> list[tuple[Expr, int]]:
     >>> moduli_of_equations([x**2 - 8 * q - 5])
     [(x, 8)]
     """
-    found: dict[tuple[Expr, int], None] = {}
+    pairs: dict[tuple[Expr, int], None] = {}
     for dim in sums:
         terms, _ = terms_of(dim)
         for m in {abs(k): None for k in terms.values() if abs(k) > 1}:
             for monomial in sorted(terms, key=order):
                 if terms[monomial] % m:
-                    found.update({(atom, m): None for atom in powers_of(monomial)})
-    return sorted(found, key=lambda pair: (pair[1], order(pair[0])))
+                    pairs.update({(atom, m): None for atom in powers_of(monomial)})
+    return sorted(pairs, key=lambda pair: (pair[1], order(pair[0])))
 
 
 def _of_quotient(periods: Periods, c: int) -> Periods:

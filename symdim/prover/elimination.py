@@ -66,9 +66,9 @@ def _steps(problem: Problem, laws: Laws) -> Iterator[Problem]:
     for kind, steps in laws:
         for h in problem.hypotheses:
             for step in steps if h.kind == kind else ():
-                found = step(problem, h)
-                if found is not None:
-                    yield found
+                simpler = step(problem, h)
+                if simpler is not None:
+                    yield simpler
 
 
 def linear_variables(terms: Terms) -> list[Var]:

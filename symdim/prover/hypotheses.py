@@ -122,7 +122,7 @@ class Problem:
     def _cancelled(self, hypotheses: list[Relation]) -> list[Relation]:
         """The hypotheses, with m == 0 in place of d*m == 0 if another hypothesis says d != 0."""
         divisors = [h for h in hypotheses if h.kind == "unequal" and isinstance(h.left, Expr)]
-        found: list[Relation | None] = []
+        shorter: list[Relation | None] = []
         for h in hypotheses:
             product: Relation | None = h
             for d in divisors if h.kind == "equal" else ():
@@ -133,8 +133,8 @@ class Problem:
                     if rest != 0:
                         break
                     product = simplified(Relation("equal", quotient, 0, product.origins | d.origins | {NONZERO}))
-            found.append(product)
-        return [h for h in found if h is not None]
+            shorter.append(product)
+        return [h for h in shorter if h is not None]
 
 
 def nonlinear(dims: list[Dim]) -> set[Expr]:
@@ -194,18 +194,18 @@ def problem_of(hypotheses: list[Relation], about: tuple[Dim, ...], budget: Budge
 
 def defined(hypotheses: list[Relation]) -> list[Relation]:
     """Hypotheses that no divisor in the given ones is 0. Each has the reasons of the hypothesis with the divisor."""
-    found: dict[Dim, Relation] = {}
+    nonzero: dict[Dim, Relation] = {}
     for h in hypotheses:
         for node in postorder(h.left) if isinstance(h.left, Expr) and h.left._height else ():
             if not isinstance(node, FloorDiv):
                 continue
             d = node._parts[1]
             lo, hi = bounds_of(d)
-            if d not in found and (lo is None or lo <= 0) and (hi is None or hi >= 0):
+            if d not in nonzero and (lo is None or lo <= 0) and (hi is None or hi >= 0):
                 signed = lo is None or lo < 0
                 reasons = h.origins | {DEFINED}
-                found[d] = Relation("unequal" if signed else "at_least", d if signed else add(d, -1), 0, reasons)
-    return list(found.values())
+                nonzero[d] = Relation("unequal" if signed else "at_least", d if signed else add(d, -1), 0, reasons)
+    return list(nonzero.values())
 
 
 def remainder_of(rest: Dim, d: Dim, reasons: Reasons) -> tuple[Relation, Relation]:

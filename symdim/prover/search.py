@@ -51,35 +51,35 @@ class Search:
         `OutOfBudget`.
         """
         self.budget.spend()
-        found: Reasons | None = None
+        reasons: Reasons | None = None
         left_out: Reasons = frozenset()  # why alternatives were excluded before this problem
         try:
             problem = solved(problem)
             while problem.hypotheses:
-                found = self._on_both_sides(problem, self._linear)
-                alternatives = structural(problem) if found is None and depth else None
+                reasons = self._on_both_sides(problem, self._linear)
+                alternatives = structural(problem) if reasons is None and depth else None
                 if alternatives is None:
                     break
                 possible, impossible = self._possible(alternatives)
                 if len(possible) != 1:
-                    found = self._by_cases(possible, impossible, depth - 1, cases)
-                    if found is None and depth < _DEPTH:
+                    reasons = self._by_cases(possible, impossible, depth - 1, cases)
+                    if reasons is None and depth < _DEPTH:
                         return None
                     break
                 problem, left_out = possible[0], left_out | impossible
-            if found is None:
-                found = self._on_both_sides(problem, self._with_products)
+            if reasons is None:
+                reasons = self._on_both_sides(problem, self._with_products)
         except Refuted as contradicted:
             return contradicted.reasons | left_out
-        if found is None and depth:
-            found = self._by_arithmetic(problem, depth, cases)
-        return None if found is None else found | left_out
+        if reasons is None and depth:
+            reasons = self._by_arithmetic(problem, depth, cases)
+        return None if reasons is None else reasons | left_out
 
     def _by_arithmetic(self, problem: Problem, depth: int, cases: int) -> Reasons | None:
         for alternatives in arithmetic(problem, min(cases, _MODULUS)):
-            found = self._by_cases(*self._possible(alternatives), depth - 1, cases)
-            if found is not None or depth < _DEPTH:
-                return found
+            reasons = self._by_cases(*self._possible(alternatives), depth - 1, cases)
+            if reasons is not None or depth < _DEPTH:
+                return reasons
         return None
 
     def _possible(self, alternatives: list[Problem]) -> tuple[list[Problem], Reasons]:
@@ -98,30 +98,30 @@ class Search:
         if len(possible) > cases:
             return None
         for problem in possible:
-            found = self.refuted(problem, depth, cases // len(possible))
-            if found is None:
+            against = self.refuted(problem, depth, cases // len(possible))
+            if against is None:
                 return None
-            reasons |= found
+            reasons |= against
         return reasons
 
     def _on_both_sides(self, problem: Problem, refute: Callable[[Problem], Reasons | None]) -> Reasons | None:
         """Refute the problem with e >= 1 and with e <= -1, for its first hypothesis `e != 0`; the reasons of both."""
         reasons: Reasons = frozenset()
         for side in one_sided(problem):
-            found = refute(side)
-            if found is None:
+            of_side = refute(side)
+            if of_side is None:
                 return None
-            reasons |= found
+            reasons |= of_side
         return reasons
 
     def _linear(self, problem: Problem) -> Reasons | None:
         """The reasons of a linear contradiction of hypotheses and laws. A solution is tried as an example."""
-        given = constraints_of(problem.hypotheses)
-        laws = axioms(atoms_of([c.left for c in given]))
-        found, model = contradiction([*given, *laws], self.budget)
+        constraints = constraints_of(problem.hypotheses)
+        laws = axioms(atoms_of([c.left for c in constraints]))
+        reasons, model = contradiction([*constraints, *laws], self.budget)
         if model is not None:
             self._try(problem, model)
-        return found
+        return reasons
 
     def _with_products(self, problem: Problem) -> Reasons | None:
         """As `_linear`, with variables counted from their bounds, and with products of constraints."""
@@ -129,23 +129,23 @@ class Search:
             problem = shifted(problem).checked()
         except Refuted as contradicted:
             return contradicted.reasons
-        given: list[Relation] = constraints_of(problem.hypotheses)
-        laws = axioms(atoms_of([c.left for c in given]))
-        if not nonlinear([c.left for c in (*given, *laws)]):
+        constraints: list[Relation] = constraints_of(problem.hypotheses)
+        laws = axioms(atoms_of([c.left for c in constraints]))
+        if not nonlinear([c.left for c in (*constraints, *laws)]):
             return None
-        more = products(given, laws, self.budget)
-        found, model = contradiction([*given, *laws, *more], self.budget)
+        more = products(constraints, laws, self.budget)
+        reasons, model = contradiction([*constraints, *laws, *more], self.budget)
         if model is not None:
             self._try(problem, model)
-        return found
+        return reasons
 
     def _try(self, problem: Problem, model: dict[Expr, int]) -> None:
         """Raise `Found` if a solution of the constraints gives values that solve the original problem."""
         self.budget.charge(problem.solution.values())
         values = {monomial: value for monomial, value in model.items() if isinstance(monomial, Var)}
-        found = translated(self.original, problem, values)
-        if found is not None and satisfies(found, self.original.hypotheses):
-            raise Found(found)
+        original_values = translated(self.original, problem, values)
+        if original_values is not None and satisfies(original_values, self.original.hypotheses):
+            raise Found(original_values)
 
 
 def decided(problem: Problem) -> Assignment | Reasons | None:
@@ -153,9 +153,9 @@ def decided(problem: Problem) -> Assignment | Reasons | None:
     search, reduced = Search(problem), problem
     try:
         reduced = solved(problem)
-        found = witness(problem, reduced, 0, _FIRST)
-        if found is not None:
-            return found
+        values = witness(problem, reduced, 0, _FIRST)
+        if values is not None:
+            return values
         reasons = search.refuted(reduced)
         if reasons is not None:
             return reasons
@@ -165,8 +165,8 @@ def decided(problem: Problem) -> Assignment | Reasons | None:
         return example.values
     except OutOfBudget:
         pass  # without a proof, an example may still be found
-    found = witness(problem, reduced, _FIRST, _ALL)
-    return witness(problem, problem, 0, _ALL) if found is None and reduced is not problem else found
+    values = witness(problem, reduced, _FIRST, _ALL)
+    return witness(problem, problem, 0, _ALL) if values is None and reduced is not problem else values
 
 
 def one_sided(problem: Problem) -> list[Problem]:

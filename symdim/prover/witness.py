@@ -73,9 +73,9 @@ def witness(original: Problem, reduced: Problem, first: int, last: int) -> Assig
             continue
         values = dict(zip(variables, point, strict=True))
         if satisfies(values, reduced.hypotheses):
-            found = translated(original, reduced, values)
-            if found is not None and satisfies(found, original.hypotheses):
-                return found
+            original_values = translated(original, reduced, values)
+            if original_values is not None and satisfies(original_values, original.hypotheses):
+                return original_values
     return None
 
 
@@ -105,26 +105,26 @@ def translated(original: Problem, reduced: Problem, values: Assignment) -> Assig
     """The original variables' values from those of the reduced problem; a variable without a value is at its bound."""
     dims = list(reduced.solution.values())
     complete = {v: v.lo if v.lo is not None else min(0, v.hi or 0) for v in variables_of(dims)} | values
-    found: Assignment = {}
+    translation: Assignment = {}
     for v in original.solution:
         value = valued(reduced.solution[v], complete)
         if value is None:
             return None
-        found[v] = value
-    return found
+        translation[v] = value
+    return translation
 
 
 def _landmarks(dims: Iterable[Dim]) -> list[int]:
     """Numbers at which the expressions change their ways: divisors and constants in divisions, maxima and minima."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     for dim in dims:
         _, const = terms_of(dim)
-        found.add(abs(const))
+        numbers.add(abs(const))
         for node in postorder(dim) if isinstance(dim, Expr) else ():
             if isinstance(node, (FloorDiv, Extremum)):
                 for part in node._parts:
-                    found.add(abs(terms_of(part)[1]))
-    return sorted(found - {0, 1})[:12]
+                    numbers.add(abs(terms_of(part)[1]))
+    return sorted(numbers - {0, 1})[:12]
 
 
 def _values(v: Var, landmarks: list[int]) -> list[int]:

@@ -25,51 +25,51 @@ def growth(expression: Expr, variable: Var) -> Interval:
     >>> growth(x - x // 3, x), growth(3 * x + x // 2, x), growth(x - 2 * (x // 2), x)
     ((0, 1), (3, 4), (-1, 1))
     """
-    found: dict[Dim, Interval] = {}
+    growths: dict[Dim, Interval] = {}
     for node in postorder(expression):
-        found[node] = _growth(node, variable, found)
-    return found[expression]
+        growths[node] = _growth(node, variable, growths)
+    return growths[expression]
 
 
-def _growth(node: Expr, variable: Var, found: dict[Dim, Interval]) -> Interval:
+def _growth(node: Expr, variable: Var, growths: dict[Dim, Interval]) -> Interval:
     if node is variable:
         return 1, 1
     if node._terms is not None:
-        step = _of_sum(node._terms, found)
+        step = _of_sum(node._terms, growths)
         for monomial, k in node._terms.items():
             if isinstance(monomial, FloorDiv) and abs(k) == 1:
-                step = meet(step, scaled(_of_quotient(monomial, k, node._terms, found), k))
+                step = meet(step, scaled(_of_quotient(monomial, k, node._terms, growths), k))
         return step
     if isinstance(node, FloorDiv):
         n, d = node._parts
         if isinstance(d, int):
-            return _quotient(found.get(n, (0, 0)), d)
+            return _quotient(growths.get(n, (0, 0)), d)
     if isinstance(node, (Max, Min)):
-        steps = [found.get(part, (0, 0)) for part in node._parts]
+        steps = [growths.get(part, (0, 0)) for part in node._parts]
         lows, highs = [low for low, _ in steps if low is not None], [high for _, high in steps if high is not None]
         return min(lows) if len(lows) == len(steps) else None, max(highs) if len(highs) == len(steps) else None
     if isinstance(node, Mul):
         atoms = list(powers_of(node))
-        if all(_is_at_least_0(found[atom][0]) and _is_at_least_0(atom.bounds()[0]) for atom in atoms):
+        if all(_is_at_least_0(growths[atom][0]) and _is_at_least_0(atom.bounds()[0]) for atom in atoms):
             return 0, None
     return (0, 0) if variable not in node.variables() else (None, None)
 
 
-def _of_sum(terms: dict[Expr, int], found: dict[Dim, Interval]) -> Interval:
+def _of_sum(terms: dict[Expr, int], growths: dict[Dim, Interval]) -> Interval:
     step: Interval = (0, 0)
     for monomial, k in terms.items():
-        step = add(step, scaled(found[monomial], k))
+        step = add(step, scaled(growths[monomial], k))
     return step
 
 
-def _of_quotient(monomial: FloorDiv, k: int, terms: dict[Expr, int], found: dict[Dim, Interval]) -> Interval:
+def _of_quotient(monomial: FloorDiv, k: int, terms: dict[Expr, int], growths: dict[Dim, Interval]) -> Interval:
     """The growth of a sum n//d + r as that of (n + r*d)//d: `(x % 5)//3 + 2*(x//5)` never falls. For k = -1 of -sum."""
     n, d = monomial._parts
     if not isinstance(d, int):
         return None, None
     numerator = dict(terms_of(n)[0])
     accumulate(numerator, {u: c for u, c in terms.items() if u is not monomial}, k * d)
-    return _quotient(_of_sum(numerator, found), d)
+    return _quotient(_of_sum(numerator, growths), d)
 
 
 def _quotient(growth: Interval, d: int) -> Interval:

@@ -218,7 +218,7 @@ def interval_of(relations: Sequence[Relation]) -> tuple[Var, Interval] | None:
 
 def union_of(ranges: list[tuple[Var, Interval] | None]) -> tuple[Var, Interval] | None:
     """The union of intervals of one variable, if it is an interval; else None."""
-    known = [found for found in ranges if found is not None]
+    known = [interval for interval in ranges if interval is not None]
     if len(known) < len(ranges) or len({variable for variable, _ in known}) != 1:
         return None
     variable = known[0][0]
@@ -246,5 +246,5 @@ def as_relations(variable: Var, interval: Interval) -> list[Relation] | None:
     least, most = (variable.lo if low is None else low), (variable.hi if high is None else high)
     if least is not None and most is not None and least >= most:
         return None if least > most else [Relation("equal", variable, least)]
-    found = [] if low is None else [Relation("at_least", variable, low)]
-    return found if high is None else [*found, Relation("at_most", variable, high)]
+    relations = [] if low is None else [Relation("at_least", variable, low)]
+    return relations if high is None else [*relations, Relation("at_most", variable, high)]

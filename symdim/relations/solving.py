@@ -63,8 +63,8 @@ def solve(relation: Relation) -> list[Relation] | None:
     """
     if not relation.origins:
         return _solved(relation)
-    found = _solved(relation._replace(origins=frozenset()))
-    return None if found is None else [part._replace(origins=relation.origins) for part in found]
+    parts = _solved(relation._replace(origins=frozenset()))
+    return None if parts is None else [part._replace(origins=relation.origins) for part in parts]
 
 
 def _solved(relation: Relation) -> Conjunction:
@@ -108,7 +108,7 @@ def always(gap: Dim) -> bool | None:
 
 def _gaps(whole: Dim) -> dict[Expr, None] | None:
     """The simplest gaps that are all >= 0 exactly if this one is; None if it never is. Beyond the budget, itself."""
-    found: dict[Expr, None] = {}
+    simplest: dict[Expr, None] = {}
     pending, steps = [whole], 0
     while pending:
         steps += 1
@@ -123,17 +123,17 @@ def _gaps(whole: Dim) -> dict[Expr, None] | None:
             continue
         parts = _step(gap)
         if parts is None:
-            found[gap] = None
+            simplest[gap] = None
         else:
             pending += reversed(parts)
-    return found
+    return simplest
 
 
-def _relations(found: dict[Expr, None]) -> Conjunction:
+def _relations(gaps: dict[Expr, None]) -> Conjunction:
     """Gaps that are >= 0, as relations. One that must be both >= 0 and <= 0 becomes an equality."""
-    both = [gap for gap in found if scale(gap, -1) in found]
+    both = [gap for gap in gaps if scale(gap, -1) in gaps]
     equalities = [_equality(gap) for i, gap in enumerate(both) if scale(gap, -1) not in both[:i]]
-    rest = [_inequality(gap) for gap in found if gap not in both]
+    rest = [_inequality(gap) for gap in gaps if gap not in both]
     ranges = interval_of(rest)
     if ranges is not None:
         bounds = as_relations(*ranges)
@@ -153,19 +153,19 @@ def _step(gap: Expr) -> list[Dim] | None:
         if isinstance(monomial, Var):
             return None
         rest = const // abs(k)  # monomial + rest >= 0, or rest - monomial >= 0
-        found = _unit_step(monomial, 1 if k > 0 else -1, rest)
-        return _threshold(gap) if found is None else found
+        parts = _unit_step(monomial, 1 if k > 0 else -1, rest)
+        return _threshold(gap) if parts is None else parts
     extrema = [monomial for monomial in terms if isinstance(monomial, Extremum)]
     if len(extrema) == 1:
         k = terms[extrema[0]]
-        found = _extremum_step(extrema[0], k, subtract(gap, scale(extrema[0], k)))
+        parts = _extremum_step(extrema[0], k, subtract(gap, scale(extrema[0], k)))
     else:
         divisions = [monomial for monomial in terms if isinstance(monomial, FloorDiv) and abs(terms[monomial]) == 1]
-        found = None
+        parts = None
         if len(divisions) == 1 and sum(isinstance(monomial, FloorDiv) for monomial in terms) == 1:
             k = terms[divisions[0]]
-            found = _unit_step(divisions[0], k, subtract(gap, scale(divisions[0], k)))
-    return _threshold(gap) if found is None else found
+            parts = _unit_step(divisions[0], k, subtract(gap, scale(divisions[0], k)))
+    return _threshold(gap) if parts is None else parts
 
 
 def _unit_step(monomial: Expr, sign: int, rest: Dim) -> list[Dim] | None:
@@ -176,8 +176,8 @@ def _unit_step(monomial: Expr, sign: int, rest: Dim) -> list[Dim] | None:
         return None  # the quotient has no value where the divisor is 0
     if isinstance(rest, Expr) and monomial in postorder(rest):
         return None  # n//d beside its multiples, as in n % d: multiplied by d, it would not go away
-    found = parts_at_least(monomial, scale(rest, -1)) if sign > 0 else parts_at_most(monomial, rest)
-    return None if found is None or len(found) > _PARTS else found
+    parts = parts_at_least(monomial, scale(rest, -1)) if sign > 0 else parts_at_most(monomial, rest)
+    return None if parts is None or len(parts) > _PARTS else parts
 
 
 def _extremum_step(monomial: Extremum, k: int, rest: Dim) -> list[Dim] | None:
@@ -204,8 +204,8 @@ def _cover(a: Dim, b: Dim) -> bool:
 
 
 def _threshold(gap: Expr) -> list[Dim] | None:
-    found = threshold(gap)
-    return None if found is None or found is gap else [found]
+    simpler = threshold(gap)
+    return None if simpler is None or simpler is gap else [simpler]
 
 
 def _inequality(gap: Expr) -> Relation:
@@ -333,14 +333,14 @@ def is_one_where(size: Dim, other: Dim) -> bool:
         return False
     # a product of factors that are never negative is 1 where each factor is 1
     factors = [other] if other._terms is not None else list(powers_of(other))
-    found: dict[Var, Interval] = {}
+    intervals: dict[Var, Interval] = {}
     for factor in factors if all(map(always, factors)) else [other]:
         known = (factor, (1, 1)) if isinstance(factor, Var) else interval_of(_equal_0(subtract(factor, 1)) or ())
         if known is not None:
             variable, ends = known
-            found[variable] = meet(found.get(variable, (variable.lo, variable.hi)), ends)
+            intervals[variable] = meet(intervals.get(variable, (variable.lo, variable.hi)), ends)
     narrow: dict[Var, Dim] = {}
-    for variable, (low, high) in found.items():
+    for variable, (low, high) in intervals.items():
         if is_empty((low, high)):
             return False
         narrow[variable] = narrowed(variable, low, high)

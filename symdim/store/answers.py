@@ -159,13 +159,13 @@ class Answers:
     def guards(self) -> list[Guard]:
         """The conditions on given sizes that remain, in the order of their discovery."""
         state = self.state
-        found: dict[tuple[object, ...], Guard] = {}
+        guards: dict[tuple[object, ...], Guard] = {}
 
         def add(fact: Constraint) -> None:
             fresh = any(v.serial for v in mentioned_in(fact) if isinstance(v, RowVar))
             if not fresh and self.state.given(v for v in mentioned_in(fact) if isinstance(v, Var)):
                 guard = Guard(fact)
-                found.setdefault((guard.text, *dims_of(fact)), guard)  # long texts may be alike
+                guards.setdefault((guard.text, *dims_of(fact)), guard)  # long texts may be alike
 
         for v, dim in list(state.sizes.items()):  # a long value may be dropped here
             if v not in state.generated:
@@ -182,7 +182,7 @@ class Answers:
         for fact in left:
             if not (isinstance(fact, SizeRefines) and (fact.result, fact.operand) in joined):
                 add(fact)
-        return list(found.values())
+        return list(guards.values())
 
     def resolved(self, fact: Constraint) -> Constraint:
         """The constraint over given sizes."""
@@ -200,11 +200,11 @@ class Answers:
         dim = self.state.holder(dim)
         if lo is None or hi is None or hi - lo > _MANY:
             return None
-        found = range(lo, hi + 1)
+        values = range(lo, hi + 1)
         if not isinstance(dim, Var):
-            return tuple(found)
+            return tuple(values)
         ceiling = self.state.ceilings.get(dim)
-        kept = list(found)
+        kept = list(values)
         if ceiling is not None:
             kept = [value for value in kept if value in (1, ceiling[0])]
         for fact in self.state.pending:

@@ -190,11 +190,11 @@ def size_join(p: State, fact: SizeJoin) -> bool:
 
 def _distinct(p: State, fact: SizeJoin) -> list[Dim]:
     """The distinct operands that are not known to be 1."""
-    found: dict[Dim, Dim] = {}
+    operands: dict[Dim, Dim] = {}
     for dim in fact.operands:
         if not is_one(p, dim):
-            found.setdefault(p.size(dim), dim)
-    return list(found.values())
+            operands.setdefault(p.size(dim), dim)
+    return list(operands.values())
 
 
 def row_join(p: State, fact: RowJoin) -> bool:

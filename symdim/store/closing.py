@@ -101,13 +101,13 @@ class Closing:
                 v = self._open(row)
                 if v is None or v in rows:
                     continue
-                found = self._by_bound(v) or self._one_axis(v)
-                if found == Row():
+                closed = self._by_bound(v) or self._one_axis(v)
+                if closed == Row():
                     continue
-                if found is None and kind not in ("", "output") and self._shares_its_count(v):
-                    found = Row()
-                if found is not None:
-                    rows[v] = found
+                if closed is None and kind not in ("", "output") and self._shares_its_count(v):
+                    closed = Row()
+                if closed is not None:
+                    rows[v] = closed
             if not rows:
                 return
             self._choose({}, rows)
@@ -218,12 +218,12 @@ class Closing:
 
     def _stretched(self) -> dict[Var, Dim]:
         """For each open size the maximum of the given sizes that are broadcast to it: each of them is 1 or the size."""
-        given: dict[Dim, list[Dim]] = {}
+        operands: dict[Dim, list[Dim]] = {}
         for fact in self._pending(SizeRefines):
             operand = self.state.size(fact.operand)
             if not isinstance(operand, int) and self._is_known(operand):
-                given.setdefault(self.state.size(fact.result), []).append(operand)
-        return {v: maximum(*given[v]) for v in self._unset() if v in given}
+                operands.setdefault(self.state.size(fact.result), []).append(operand)
+        return {v: maximum(*operands[v]) for v in self._unset() if v in operands}
 
     def _by_bound(self, v: RowVar) -> Row | None:
         """The bound of a row, unless it has one element. An axis that is not known yet gets a new size."""
@@ -258,7 +258,7 @@ class Closing:
         others = set(state.counts.values()) - {count}
         facts = (f for f in state.pending if isinstance(f, SizeEqual) and f.law == "elements")
         sizes = ({*variables_in(state.size(f.a)), *variables_in(state.size(f.b))} for f in facts)
-        return any(count in found and found & others for found in sizes)
+        return any(count in symbols and symbols & others for symbols in sizes)
 
     def _is_known(self, dim: Dim) -> bool:
         return not any(self._is_flexible(v) for v in variables_in(dim))
@@ -268,14 +268,14 @@ class Closing:
 
     def _leaf_variables(self, places: Iterable[tuple[str, Row]]) -> list[Var]:
         """The sizes of leaves that have no value, each once."""
-        found: dict[Var, None] = {}
+        open_sizes: dict[Var, None] = {}
         for _, row in places:
             for dim in (*row.dims, *self.state.splice(row).dims):
                 size = self.state.size(dim)
                 if isinstance(size, Var) and (self._is_flexible(size) or dim in self.named):
-                    found[size] = None
+                    open_sizes[size] = None
         excluded = self._excluded()
-        return sorted([v for v in found if v not in excluded], key=dim_order)
+        return sorted([v for v in open_sizes if v not in excluded], key=dim_order)
 
     def _unset(self) -> list[Var]:
         """All sizes that may be guessed and have no value. Counts of open rows are left out: they follow from these."""
@@ -288,32 +288,32 @@ class Closing:
         """All row variables without a value in the constraints or in the places to be closed."""
         rows = [row for _, row in [*self.leaves, *self.others]]
         rows += [Row((), v) for v in (*self.state.ranks.least, *self.state.counts) if v is not None]
-        found = {v for row in rows if (v := self._open(row)) is not None}
-        return sorted(found - self._excluded(), key=row_order)
+        open_rows = {v for row in rows if (v := self._open(row)) is not None}
+        return sorted(open_rows - self._excluded(), key=row_order)
 
     def _excluded(self) -> set[Var | RowVar]:
-        found: set[Var | RowVar] = set()
+        variables: set[Var | RowVar] = set()
         for row in [self.state.row(row) for _, row in self.without]:
-            found |= {v for dim in row.dims for v in variables_in(dim)}
+            variables |= {v for dim in row.dims for v in variables_in(dim)}
             if row.variable is not None:
-                found.add(row.variable)
-        return found
+                variables.add(row.variable)
+        return variables
 
 
 def _rows(places: Iterable[Place]) -> list[tuple[str, Row]]:
     """The rows of some places with their kinds; a size is a row of one axis."""
-    found: list[tuple[str, Row]] = []
+    rows: list[tuple[str, Row]] = []
     for place in places:
         if isinstance(place, Axes):
-            found += [("batch", place.batch), ("input", place.input), ("output", place.output)]
+            rows += [("batch", place.batch), ("input", place.input), ("output", place.output)]
         else:
-            found.append(("", place if isinstance(place, Row) else Row((), None, (place,))))
-    return found
+            rows.append(("", place if isinstance(place, Row) else Row((), None, (place,))))
+    return rows
 
 
 def row_bound(state: State, v: RowVar) -> Row | None:
     """The join of the rows that a row variable is broadcast to; None if there are none."""
-    found: list[Row] = []  # the closed rows, also through other variables
+    bounds: list[Row] = []  # the closed rows, also through other variables
     rests = [rest for fact in state.pending if isinstance(fact, RowRefines) and (rest := left_over(state, fact))]
     seen, queue = {v}, [v]
     for one in queue:
@@ -321,11 +321,11 @@ def row_bound(state: State, v: RowVar) -> Row | None:
             if operand != Row((), one):
                 continue
             if result.variable is None:
-                found.append(state.row(result))
+                bounds.append(state.row(result))
             elif not result.dims and result.variable not in seen:
                 seen.add(result.variable)
                 queue.append(result.variable)
-    return reduce(lambda a, b: _joined(a, b, state), found) if found else None
+    return reduce(lambda a, b: _joined(a, b, state), bounds) if bounds else None
 
 
 def _joined(a: Row, b: Row, state: State) -> Row:

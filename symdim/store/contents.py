@@ -52,11 +52,11 @@ def dims_of(fact: Constraint) -> tuple[Dim, ...]:
 
 
 def _contents(fact: Constraint, names: tuple[str, ...]) -> tuple[Any, ...]:
-    found: list[Any] = []
+    parts: list[Any] = []
     for name in names:
         content = getattr(fact, name)
-        found += content if isinstance(content, tuple) else (content,)
-    return tuple(found)
+        parts += content if isinstance(content, tuple) else (content,)
+    return tuple(parts)
 
 
 def is_linear(dim: Dim) -> bool:
@@ -78,12 +78,12 @@ def variables_in(dim: Dim) -> tuple[Var, ...]:
 def mentioned_in(fact: Constraint) -> tuple[Var | RowVar, ...]:
     """All size and row variables in a constraint."""
     rows: tuple[Row, ...] = _contents(fact, fact.ROWS)
-    found: dict[Var | RowVar, None] = dict.fromkeys(_variables(dims_of(fact)))
-    found.update(dict.fromkeys(v for row in rows for v in _variables(row.dims)))
-    found.update(dict.fromkeys(row.variable for row in rows if row.variable is not None))
+    variables: dict[Var | RowVar, None] = dict.fromkeys(_variables(dims_of(fact)))
+    variables.update(dict.fromkeys(v for row in rows for v in _variables(row.dims)))
+    variables.update(dict.fromkeys(row.variable for row in rows if row.variable is not None))
     if isinstance(fact, RankEdge):
-        found.update(dict.fromkeys(v for v in (fact.high, fact.low) if v is not None))
-    return tuple(found)
+        variables.update(dict.fromkeys(v for v in (fact.high, fact.low) if v is not None))
+    return tuple(variables)
 
 
 def _variables(dims: Iterable[Dim]) -> Iterable[Var]:

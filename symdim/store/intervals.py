@@ -70,7 +70,7 @@ def _terms(p: State, dim: Expr, wanted: Interval) -> list[tuple[Dim, Interval]]:
     if len(terms) > _FEW:
         return []
     ranges = {monomial: scaled(p.bounds(monomial), k) for monomial, k in terms.items()}
-    found: list[tuple[Dim, Interval]] = []
+    intervals: list[tuple[Dim, Interval]] = []
     for monomial, k in terms.items():
         lo: int | None = const
         hi: int | None = const
@@ -80,8 +80,8 @@ def _terms(p: State, dim: Expr, wanted: Interval) -> list[tuple[Dim, Interval]]:
         least = None if wanted[0] is None or hi is None else wanted[0] - hi
         most = None if wanted[1] is None or lo is None else wanted[1] - lo
         if least is not None or most is not None:
-            found.append((monomial, unscaled((least, most), k)))
-    return found
+            intervals.append((monomial, unscaled((least, most), k)))
+    return intervals
 
 
 def _factors(p: State, powers: dict[Expr, int], wanted: Interval) -> list[tuple[Dim, Interval]]:
@@ -89,7 +89,7 @@ def _factors(p: State, powers: dict[Expr, int], wanted: Interval) -> list[tuple[
     ranges = {atom: p.bounds(atom) for atom in powers}
     if wanted[0] is None or wanted[0] < 1 or any(lo is None or lo < 0 for lo, _ in ranges.values()):
         return []
-    found: list[tuple[Dim, Interval]] = []
+    intervals: list[tuple[Dim, Interval]] = []
     for atom, k in powers.items():
         rest: Interval = (1, 1)
         for other, interval in ranges.items():
@@ -97,8 +97,8 @@ def _factors(p: State, powers: dict[Expr, int], wanted: Interval) -> list[tuple[
                 rest = multiply(rest, power(interval, powers[other]))
         least = 1 if not rest[1] else root_above(-(-wanted[0] // rest[1]), k)
         most = None if wanted[1] is None else root_below(wanted[1] // (rest[0] or 1), k)
-        found.append((atom, (least, most)))
-    return found
+        intervals.append((atom, (least, most)))
+    return intervals
 
 
 def root_below(value: int, k: int) -> int:

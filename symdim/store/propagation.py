@@ -63,20 +63,20 @@ def _narrow_as_stated(p: State, fact: SizeEqual | Bounds) -> None:
 
 def _ranks_that_are_known(p: State) -> bool:
     """Give rows their axes once their rank is known; return whether there was such a row."""
-    found = False
+    any_new = False
     while p.ranks.changed:
         variable = next(iter(p.ranks.changed))
         del p.ranks.changed[variable]
         least, most = p.ranks.bounds(variable)
         if variable not in p.rows:
             p.touch(variable)
-            found = True
+            any_new = True
             if least == most:
                 facts = tuple(edge[2] for edge in p.ranks.below.get(variable, ()))[:1]
                 facts += tuple(edge[2] for edge in p.ranks.above.get(variable, ()))[:1]
                 edge = RankEdge(facts[0].origin if facts else Origin(), facts, "rank", variable, None, least)
                 p.bind_row(variable, p.fresh_row(least), edge)
-    return found
+    return any_new
 
 
 def _label(p: State, fact: constraints.Label) -> bool:

@@ -71,12 +71,12 @@ class Solution:
 
         Sizes nest in a chain of layers, and each is asked for often. So what was rebuilt is kept with these values.
         """
-        given = tuple([(v, self.sizes[v]) for v in bound])
-        substitution = self._substitutions.get(given)
+        values = tuple([(v, self.sizes[v]) for v in bound])
+        substitution = self._substitutions.get(values)
         if substitution is None:
             if len(self._substitutions) >= _SUBSTITUTIONS:
                 self._substitutions.clear()
-            substitution = self._substitutions[given] = Substitution(dict(given))
+            substitution = self._substitutions[values] = Substitution(dict(values))
         return dim.substitute(substitution)
 
     def holder(self, dim: Dim) -> Dim:
@@ -158,9 +158,9 @@ class Solution:
             return self.interval(dim)
         if not self.intervals:
             return bounds_of(dim)
-        while (found := self._known.get(dim)) is None:
+        while (interval := self._known.get(dim)) is None:
             self._find_intervals(dim, self._known)
-        return found
+        return interval
 
     def _find_intervals(self, dim: Expr, known: dict[Dim, Interval]) -> None:
         """Compute the intervals of an expression and its parts. They are lost if that brings a value up to date."""
@@ -195,23 +195,23 @@ class Solution:
 
     def chain(self, fact: Constraint | None, *variables: Var | RowVar) -> tuple[Constraint, ...]:
         """The stated constraints behind a constraint and behind the variables, nearest first, at most 20."""
-        found: dict[Constraint, None] = {}
+        stated: dict[Constraint, None] = {}
         seen: set[object] = set()
         queue: list[object] = ([] if fact is None else [fact]) + list(variables)
         for item in queue:
             if item in seen:
                 continue
             seen.add(item)
-            if len(found) >= LONGEST_CHAIN:
+            if len(stated) >= LONGEST_CHAIN:
                 break
             if isinstance(item, Var) or item in self.causes:
                 for cause, mentioned in self.causes.get(item, ()):
                     queue += [cause, *mentioned]
             elif hasattr(item, "parents"):
                 if not item.parents:
-                    found[item] = None  # type: ignore[index]
+                    stated[item] = None  # type: ignore[index]
                 queue += [*item.parents, *mentioned_in(item)]  # type: ignore[arg-type]
-        return tuple(found)
+        return tuple(stated)
 
     def without_value(self, fact: Constraint, error: DivisionByZero) -> Contradiction:
         """The error for a constraint with a divisor that is 0."""
@@ -241,8 +241,8 @@ class Labels:
 
     def of(self, v: Var) -> str | None:
         """The label of a variable."""
-        found = self._labels.get(self.root(v)) if self._labels else None
-        return None if found is None else found[0]
+        label = self._labels.get(self.root(v)) if self._labels else None
+        return None if label is None else label[0]
 
     def put(self, solution: Solution, v: Var, text: str, fact: Constraint) -> list[Var]:
         """Label a set; return the variables that are labelled now. Raises Contradiction if it has another label."""

@@ -73,10 +73,10 @@ class State(Solution):
         A question works on a copy, which takes the place of the state when it is done. So a question that fails, by an
         error or by an interrupt, leaves everything as it was.
         """
-        found = object.__new__(State)
+        copy = object.__new__(State)
         for name, value in vars(self).items():
-            setattr(found, name, value if name in _SHARED else _copied(value))
-        return found
+            setattr(copy, name, value if name in _SHARED else _copied(value))
+        return copy
 
     # variables
 
@@ -315,7 +315,7 @@ def _copied(value: Any) -> Any:
     if isinstance(value, list | set | deque):
         return value.copy()
     if isinstance(value, RankGraph | Labels):
-        found = object.__new__(type(value))
-        vars(found).update({name: _copied(part) for name, part in vars(value).items()})
-        return found
+        copy = object.__new__(type(value))
+        vars(copy).update({name: _copied(part) for name, part in vars(value).items()})
+        return copy
     return value

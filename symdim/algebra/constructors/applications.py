@@ -63,9 +63,9 @@ def _content(x: Dim) -> int:
 def application_atom(function: Function, parts: tuple[Dim, ...]) -> Expr:
     """The atom of a function of arguments in lowest terms."""
     fingerprint = sequence_fingerprint(function_number(function), parts)
-    found = find_unit(fingerprint, Application, parts)
-    if found is not None and found.function == function:  # type: ignore[attr-defined]
-        return found
+    live = find_unit(fingerprint, Application, parts)
+    if live is not None and live.function == function:  # type: ignore[attr-defined]
+        return live
     node: Application = object.__new__(Application)
     node._terms = None
     node._const = node._flags = 0

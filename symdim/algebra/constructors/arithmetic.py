@@ -45,9 +45,9 @@ def sum_of(terms: Terms, const: int, fingerprint: int | None = None) -> Dim:
         for unit, coefficient in terms.items():
             fingerprint += coefficient * unit._fingerprint
         fingerprint %= PRIME
-    found = find_sum(fingerprint, terms, const)
-    if found is not None:
-        return found
+    live = find_sum(fingerprint, terms, const)
+    if live is not None:
+        return live
     height = flags = 0
     for unit in terms:
         if unit._height > height:
@@ -125,11 +125,11 @@ def total(dims: Iterable[Dim]) -> Dim:
 
 def checked(dim: Dim) -> Dim:
     """The dimension, a leaf and an integer of another type as an int. Raises `TypeError` for anything else."""
-    found = as_dim(dim)
-    if found is None:
+    number = as_dim(dim)
+    if number is None:
         cure = f": write Var({dim!r:.60}) or parse({dim!r:.60})" if isinstance(dim, str) else ""
         raise TypeError(f"a dimension is an int or an Expr, not {dim!r:.60}{cure}")
-    return found
+    return number
 
 
 def multiply(a: Dim, b: Dim) -> Dim:

@@ -40,10 +40,10 @@ def shortest(terms: Terms, const: int) -> Sum | None:
     """The sum in its shortest form; None if it has it. The dict is not changed."""
     if len(terms) == 1 and type(next(iter(terms))) is FloorDiv:
         return None  # its complement would bring in two terms for one
-    found: Sum | None = None
+    short: Sum | None = None
     while (step := _best_step(terms, const)) is not None:
-        found = terms, const = floordiv.plus_multiple((terms, const), *step)
-    return found
+        short = terms, const = floordiv.plus_multiple((terms, const), *step)
+    return short
 
 
 def _best_step(terms: Terms, const: int) -> tuple[Sum, int] | None:
@@ -105,10 +105,10 @@ def _is_near(place: Place, terms: Terms, const: int) -> bool:
 def _inner_units(unit: Expr, atom: Expr, factor: Expr | None) -> set[Expr | None]:
     """The units beside `unit` that an identity of its atom brings in; None for 1. Callers must not change the set."""
     dims = atom._parts if isinstance(atom, Extremum) else complement_of(atom) or ()
-    found = {times(u, factor) for dim in dims for u in terms_of(dim)[0]}
+    units = {times(u, factor) for dim in dims for u in terms_of(dim)[0]}
     if any(terms_of(dim)[1] for dim in dims):
-        found.add(factor)
-    return found - {unit}
+        units.add(factor)
+    return units - {unit}
 
 
 def _has_half(place: Place, terms: Terms) -> bool:
@@ -190,9 +190,9 @@ def _without_clamp(atom: Extremum) -> Iterator[Multiples]:
     if len(atom._parts) != 2:
         return
     for inner, b in (atom._parts, atom._parts[::-1]):
-        found = extrema.arguments(inner)
-        if found is not None and found[0] is Max and len(found[1]) == 2:
-            for t, a in (found[1], found[1][::-1]):
+        nested = extrema.arguments(inner)
+        if nested is not None and nested[0] is Max and len(nested[1]) == 2:
+            for t, a in (nested[1], nested[1][::-1]):
                 if extrema.exceeds(Max, b, a):
                     yield [(1, inner), (1, b), (-1, extrema.maximum(t, b))]
                     yield [(1, extrema.minimum(t, b)), (1, a), (-1, extrema.minimum(t, a))]

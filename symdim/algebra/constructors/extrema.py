@@ -46,10 +46,10 @@ def _remembered(kind: Kind, dims: tuple[Dim, ...]) -> Dim:
     if not dims:
         raise TypeError(f"{'maximum' if kind is Max else 'minimum'} of no dimensions")
     key = (kind, *[arithmetic.checked(dim) for dim in dims])
-    found: Dim | None = _known.get(key)
-    if found is None:
-        found = _known[key] = extremum_of(kind, list(key[1:]))  # type: ignore[arg-type]
-    return found
+    result: Dim | None = _known.get(key)
+    if result is None:
+        result = _known[key] = extremum_of(kind, list(key[1:]))  # type: ignore[arg-type]
+    return result
 
 
 def extremum_of(kind: Kind, dims: list[Dim]) -> Dim:
@@ -78,10 +78,10 @@ def as_sum(kind: Kind, dims: list[Dim]) -> Sum:
 
 def _nest(kind: Kind, parts: list[Dim]) -> Sum:
     """The maximum or minimum of shifted and undominated dimensions."""
-    found = _clamp(kind, parts)
-    if found is None:
-        found = _shared(kind, parts)
-    return ({extremum_atom(kind, tuple(sorted(parts, key=dim_order))): 1}, 0) if found is None else found
+    short = _clamp(kind, parts)
+    if short is None:
+        short = _shared(kind, parts)
+    return ({extremum_atom(kind, tuple(sorted(parts, key=dim_order))): 1}, 0) if short is None else short
 
 
 def _size(parts: list[Dim]) -> tuple[int, int]:
@@ -97,7 +97,7 @@ def _flattened(kind: Kind, dims: list[Dim]) -> list[Dim]:
 
     A sum is replaced only as long as the arguments are few, because each argument takes up all its other terms.
     """
-    found: dict[Dim, None] = {}
+    flat: dict[Dim, None] = {}
     stack = dims[::-1]
     while stack:
         dim = stack.pop()
@@ -105,11 +105,11 @@ def _flattened(kind: Kind, dims: list[Dim]) -> list[Dim]:
             stack += dim._parts[::-1]
             continue
         inner = arguments(dim)
-        if inner is not None and inner[0] is kind and len(found) + len(stack) + len(inner[1]) <= _ARGUMENTS:
+        if inner is not None and inner[0] is kind and len(flat) + len(stack) + len(inner[1]) <= _ARGUMENTS:
             stack += inner[1][::-1]
         else:
-            found[dim] = None
-    return list(found)
+            flat[dim] = None
+    return list(flat)
 
 
 def arguments(dim: Dim) -> tuple[Kind, list[Dim]] | None:
@@ -203,9 +203,9 @@ def _clamp(kind: Kind, parts: list[Dim]) -> Sum | None:
     if kind is not Max or len(parts) != 2:
         return None
     for inner, low in (parts, parts[::-1]):
-        found = arguments(inner)
-        if found is not None and found[0] is Min and len(found[1]) == 2:
-            for a, high in (found[1], found[1][::-1]):
+        nested = arguments(inner)
+        if nested is not None and nested[0] is Min and len(nested[1]) == 2:
+            for a, high in (nested[1], nested[1][::-1]):
                 if exceeds(Max, high, low):
                     return as_sum(Min, [maximum(a, low), high])
     return None
@@ -213,7 +213,7 @@ def _clamp(kind: Kind, parts: list[Dim]) -> Sum | None:
 
 def _absorbed(kind: Kind, parts: list[Dim]) -> list[Dim]:
     """min(y, max(z, min(x, y))) as min(y, max(z, x)): what is an argument already is not asked for again inside."""
-    leaves, found = set(parts), []
+    leaves, shorter = set(parts), []
     for part in parts:
         if isinstance(part, OTHER[kind]) and any(
             isinstance(a, kind) and not leaves.isdisjoint(a._parts) for a in part._parts
@@ -225,10 +225,10 @@ def _absorbed(kind: Kind, parts: list[Dim]) -> list[Dim]:
                     break
                 inner.append(extremum_of(kind, rest))
             else:
-                found.append(extremum_of(OTHER[kind], inner))
+                shorter.append(extremum_of(OTHER[kind], inner))
         else:
-            found.append(part)
-    return found
+            shorter.append(part)
+    return shorter
 
 
 def _shared(kind: Kind, parts: list[Dim]) -> Sum | None:
@@ -296,9 +296,9 @@ def divided(n: Dim, d: Dim) -> Dim | None:
 def extremum_atom(kind: Kind, parts: tuple[Dim, ...]) -> Expr:
     """The maximum or minimum of sorted, shifted and undominated dimensions as an atom."""
     fingerprint = sequence_fingerprint(2 if kind is Max else 3, parts)
-    found = find_unit(fingerprint, kind, parts)
-    if found is not None:
-        return found
+    live = find_unit(fingerprint, kind, parts)
+    if live is not None:
+        return live
     node: Extremum = object.__new__(kind)
     node._terms = None
     node._const = 0

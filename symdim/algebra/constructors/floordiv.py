@@ -93,18 +93,18 @@ class _ByNumber:
         that are not from inside of it become multiples of its divisor; so the next division to merge is nested deeper.
         A numerator is reflected at most once, because the other sign is not reflected again.
         """
-        found = self._inside()
-        while found is None:
+        value = self._inside()
+        while value is None:
             self._take_out()
             if not self.terms:
                 return self.whole, self.offset
             if any(unit._height for unit in self.terms):
-                found = self._step()
+                value = self._step()
             elif self.c > 2 and numerators.is_reflected(self.terms, self.c):
                 self._reflect(self.terms)
             else:
-                found = self._with_atom()
-        return found
+                value = self._with_atom()
+        return value
 
     def _inside(self) -> Sum | None:
         """The quotient as a maximum or minimum of quotients, if the numerator has one."""
@@ -244,9 +244,9 @@ def quotient_atom(n: Dim, d: Dim) -> Expr:
     """The atom n // d, for a numerator and divisor that are canonical already."""
     parts = (n, d)
     fingerprint = sequence_fingerprint(1, parts)
-    found = find_unit(fingerprint, FloorDiv, parts)
-    if found is not None:
-        return found
+    live = find_unit(fingerprint, FloorDiv, parts)
+    if live is not None:
+        return live
     node: FloorDiv = object.__new__(FloorDiv)
     node._terms = None
     node._const = 0

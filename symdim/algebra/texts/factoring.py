@@ -34,8 +34,8 @@ def factored(node: Expr) -> tuple[int, Expr | None, list[Expr]] | None:
     if not isinstance(part, Expr):
         return None
     sums: list[Expr] = []
-    while (found := _factors(part)) is not None:
-        factor, part = found
+    while (pair := _factors(part)) is not None:
+        factor, part = pair
         sums.append(factor)
     sums.append(part)
     if k == 1 and monomial is None and len(sums) == 1:
@@ -98,7 +98,7 @@ def sums_in(node: Expr) -> list[Expr]:
     >>> sums_in((x - 1) * (y - 1) * (z - y)), sums_in(x * y + z)
     ([x - 1, y - 1, z - y], [x*y + z])
     """
-    found, pending = [], [node]
+    sums, pending = [], [node]
     while pending:
         part = pending.pop()
         terms, const = terms_of(part)
@@ -106,7 +106,7 @@ def sums_in(node: Expr) -> list[Expr]:
         if 2 < len(terms) + (const != 0) <= _TERMS and part._height == 0:
             factors = next((s for v in part.variables() if (s := _factors_at(part, terms, v)) is not None), None)
         if factors is None:
-            found.append(part)
+            sums.append(part)
         else:
             pending += factors
-    return sorted(found, key=dim_order)
+    return sorted(sums, key=dim_order)

@@ -134,8 +134,8 @@ def rounded_outside(node: Extremum) -> Operation | None:
     >>> rounded_outside(minimum(x // 4 + 2, y // 4)), rounded_outside(minimum(x // 4, y))
     (Operation(operator='//', operands=(min(x + 8, y), 4)), None)
     """
-    found = _division_of(node)
-    return None if found is None else Operation("//", found)
+    division = _division_of(node)
+    return None if division is None else Operation("//", division)
 
 
 @remembered(1 << 12)
@@ -146,8 +146,8 @@ def _division_of(atom: Expr) -> tuple[Dim, int] | None:
         return (n, d) if isinstance(d, int) else None
     if not isinstance(atom, Extremum) or atom._height > _HEIGHT:
         return None
-    found = _rounded(type(atom), atom._parts)
-    return found if found is not None and floordiv(*found) is atom else None
+    division = _rounded(type(atom), atom._parts)
+    return division if division is not None and floordiv(*division) is atom else None
 
 
 def _rounded(kind: type[Extremum], parts: Iterable[Dim]) -> tuple[Dim, int] | None:
@@ -161,7 +161,9 @@ def _rounded(kind: type[Extremum], parts: Iterable[Dim]) -> tuple[Dim, int] | No
             numbers.append(part)
             continue
         terms, _ = terms_of(part)
-        divisions = [(u, found) for u, k in terms.items() if abs(k) == 1 and (found := _division_of(u)) is not None]
+        divisions = [
+            (u, division) for u, k in terms.items() if abs(k) == 1 and (division := _division_of(u)) is not None
+        ]
         if len(divisions) != 1:
             return None
         ((unit, (n, d)),) = divisions

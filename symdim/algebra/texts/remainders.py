@@ -97,15 +97,15 @@ def remainders_in(node: Expr) -> tuple[list[Remainder], Terms, int]:
     monomials = [u for u, k in terms.items() if u._height and any(_may_remain(atom, k) for atom in powers_of(u))]
     if not monomials:
         return [], terms, const
-    found: list[Remainder] = []
+    remainders: list[Remainder] = []
     rest = dict(terms)
     for monomial in sorted(monomials, key=lambda u: (-u._height, order(u))):
         first = _first_at(monomial, rest, const)
         if first is not None:
             accumulate(rest, first.terms, -1)
             const -= first.const
-            found.append(first)
-    return found, rest, const
+            remainders.append(first)
+    return remainders, rest, const
 
 
 def as_remainder(dim: Dim) -> tuple[Dim, Dim] | None:
@@ -118,9 +118,14 @@ def as_remainder(dim: Dim) -> tuple[Dim, Dim] | None:
     """
     if isinstance(dim, int) or not dim._height or dim._terms is None:
         return None
-    found, rest, const = remainders_in(dim)
-    is_bare = len(found) == 1 and not (rest or const) and found[0].monomial is None and found[0].coefficient == 1
-    return found[0].dims() if is_bare else None
+    remainders, rest, const = remainders_in(dim)
+    is_bare = (
+        len(remainders) == 1
+        and not (rest or const)
+        and remainders[0].monomial is None
+        and remainders[0].coefficient == 1
+    )
+    return remainders[0].dims() if is_bare else None
 
 
 def _may_remain(atom: Expr, coefficient: int) -> TypeGuard[FloorDiv]:
@@ -137,15 +142,15 @@ def _first_at(monomial: Expr, terms: Terms, const: int) -> Remainder | None:
     Among several it is one with the least constant inside.
     """
     coefficient = terms.get(monomial, 0)
-    found: list[Remainder] = []
+    remainders: list[Remainder] = []
     for atom in powers_of(monomial) if coefficient else ():
         if _may_remain(atom, coefficient):
-            found += _of_division(monomial, coefficient, atom, terms)
+            remainders += _of_division(monomial, coefficient, atom, terms)
             if len(terms) <= _NESTED:
-                found += _of_quotients(monomial, coefficient, atom, terms)
-    found = [r for r in found if r.is_in(terms, const)]
+                remainders += _of_quotients(monomial, coefficient, atom, terms)
+    remainders = [r for r in remainders if r.is_in(terms, const)]
     return min(
-        found,
+        remainders,
         key=lambda r: (r.left_of(terms), -len(r.terms), abs(r.operands[0][1]), r.coefficient < 0),
         default=None,
     )

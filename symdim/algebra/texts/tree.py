@@ -103,14 +103,14 @@ def plain_tree(node: Expr) -> Tree:
     terms, const = node._terms, node._const
     if not node._height or terms is None or (len(terms) == 1 and const == 0):
         return stored_tree(node)
-    found, rest, const = remainders_in(node)
-    if not found:
+    remainders, rest, const = remainders_in(node)
+    if not remainders:
         return stored_tree(node)
-    if not (rest or const or len(found) > 1):
-        is_bare = found[0].monomial is None and found[0].coefficient == 1
-        return Operation("%", found[0].dims()) if is_bare else _product(found[0])
+    if not (rest or const or len(remainders) > 1):
+        is_bare = remainders[0].monomial is None and remainders[0].coefficient == 1
+        return Operation("%", remainders[0].dims()) if is_bare else _product(remainders[0])
     products = [(order(monomial), Product(k, factors_of(monomial))) for monomial, k in rest.items()]
-    products += [(order(leading(remainder.terms)), _product(remainder)) for remainder in found]
+    products += [(order(leading(remainder.terms)), _product(remainder)) for remainder in remainders]
     return _sum([product for _, product in sorted(products, key=itemgetter(0))], const)
 
 
