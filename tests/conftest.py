@@ -5,8 +5,11 @@ Mutation testing (mutmut) has its own, `mutants`: reproducible, and a failure is
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
+import sys
+from tempfile import TemporaryDirectory
 
 from hypothesis import Phase, settings
 
@@ -18,6 +21,13 @@ settings.register_profile(
 )
 PROFILE = "mutants" if "MUTANT_UNDER_TEST" in os.environ else "ci" if os.environ.get("CI") else "dev"
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or PROFILE)
+
+if sys.dont_write_bytecode:  # many tests start a new Python, and each would compile all that it imports
+    bytecode = TemporaryDirectory(prefix="bytecode-")
+    atexit.register(bytecode.cleanup)
+    sys.dont_write_bytecode, sys.pycache_prefix = False, bytecode.name
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = bytecode.name
 
 
 def pytest_collection_finish() -> None:
