@@ -11,6 +11,7 @@ import os
 import sys
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import Phase, settings
 
 settings.register_profile("dev", max_examples=50, deadline=None)
@@ -30,7 +31,22 @@ if sys.dont_write_bytecode:  # many tests start a new Python, and each would com
     os.environ["PYTHONPYCACHEPREFIX"] = bytecode.name
 
 
+gc.disable()  # while tests are collected; nothing of them is garbage
+
+
 def pytest_collection_finish() -> None:
     """Let collections of garbage pass over the collected tests: they live to the end, and are most of all objects."""
+    gc.enable()
+    freeze()
+
+
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Likewise over what the tests of a file leave: modules and caches."""
+    if nextitem is not None and nextitem.path != item.path:
+        freeze()
+
+
+def freeze() -> None:
+    """Let later collections of garbage pass over all objects that are alive."""
     gc.collect()
     gc.freeze()
