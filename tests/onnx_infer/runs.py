@@ -148,11 +148,11 @@ def grid(case: Case, result: InferenceResult) -> list[Sizes]:
 
 
 def pairs_of(whole: list[Sizes]) -> list[Sizes]:
-    """Some of the sizes, in which any two symbols have each pair of their values."""
+    """Some of the sizes: those that are all equal, and so many that any two symbols have each pair of their values."""
     found, seen = [], set[tuple[tuple[str, int], ...]]()
     for sizes in Random(0).sample(whole, len(whole)):
         pairs = set(combinations(sizes.items(), 2))
-        if pairs - seen:
+        if len(set(sizes.values())) == 1 or pairs - seen:
             found.append(sizes)
             seen |= pairs
     return found

@@ -116,9 +116,9 @@ def test_what_is_not_decided_costs_little():
 
 
 def test_large_and_deep_expressions():
-    with short_stack():
+    with short_stack(100):
         dim = x
-        for _ in range(300):  # deeper than the stack
+        for _ in range(150):  # deeper than the stack
             dim = maximum(dim // 2 + y, 3)
         assert prove.at_least(dim + 1, dim) is True
         assert prove.explain(dim, "==", dim + x - 1, budget=20).answer in (False, None)
