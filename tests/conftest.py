@@ -15,7 +15,7 @@ import pytest
 from hypothesis import Phase, settings
 
 settings.register_profile("dev", max_examples=50, deadline=None)
-settings.register_profile("ci", max_examples=150, deadline=None, derandomize=True)
+settings.register_profile("ci", max_examples=60, deadline=None, derandomize=True)
 settings.register_profile("nightly", max_examples=5000, deadline=None)
 settings.register_profile(
     "mutants", deadline=None, derandomize=True, database=None, max_examples=50, phases=[Phase.explicit, Phase.generate]
