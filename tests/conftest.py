@@ -1,6 +1,7 @@
 """Hypothesis profiles: dev (quick), ci (reproducible), nightly (long); HYPOTHESIS_PROFILE or CI selects one.
 
 Mutation testing (mutmut) has its own, `mutants`: reproducible, and a failure is not made smaller.
+Bytecode is kept during a run, and collections of garbage pass over what lives to its end.
 """
 
 from __future__ import annotations
@@ -10,9 +11,13 @@ import gc
 import os
 import sys
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import Phase, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
 
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile("ci", max_examples=60, deadline=None, derandomize=True)
@@ -31,13 +36,15 @@ if sys.dont_write_bytecode:  # many tests start a new Python, and each would com
     os.environ["PYTHONPYCACHEPREFIX"] = bytecode.name
 
 
-gc.disable()  # while tests are collected; nothing of them is garbage
-
-
-def pytest_collection_finish() -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
     """Let collections of garbage pass over the collected tests: they live to the end, and are most of all objects."""
-    gc.enable()
-    freeze()
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        freeze()
 
 
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
