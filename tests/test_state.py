@@ -24,12 +24,13 @@ from symdim import Expr, Scope, Var, clear_caches, maximum, parse
 from symdim.algebra import interning, variable
 from tests.answers import MODELS, TEXTS, algebra, folding, inference
 from tests.interleaving import interleaved, interrupted, number_of_steps
+from tests.nightly import is_nightly
 from tests.test_processes import python
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-STEPS = int(os.environ.get("STEPS", "4"))
+STEPS = int(os.environ.get("STEPS", "8" if is_nightly else "2"))
 
 ACTIONS: list[Callable[[], str]] = [algebra, inference, folding]
 actions = pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.__name__)
@@ -54,14 +55,13 @@ def sampled(action: Callable[[], object]) -> range:
 
 
 EMPTIED = """
-import os
 from symdim import clear_caches
 from tests.answers import algebra, folding, inference
 from tests.interleaving import interleaved
+from tests.nightly import is_nightly
 
-is_long = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 every_line = ((algebra, 1), (inference, 5), (folding, 7))
-for action, every in every_line if is_long else ((algebra, 3), (inference, 17), (folding, 29)):
+for action, every in every_line if is_nightly else ((algebra, 3), (inference, 17), (folding, 29)):
     print(interleaved(action, clear_caches, every, every) == action())
 """
 
@@ -126,7 +126,7 @@ def test_threads_with_cold_caches_answer_as_one_does(is_clearing: bool) -> None:
     work = {"algebra": algebra, **{name: lambda name=name: inference(name) for name in MODELS}}
     expected = {name: action() for name, action in work.items()}
     random = Random(5)
-    orders = [random.sample(list(work), len(work)) if i % 2 else list(work) for i in range(8)]
+    orders = [random.sample(list(work), len(work)) if i % 2 else list(work) for i in range(8 if is_nightly else 4)]
     start, stop = Barrier(len(orders)), Event()
     clear_caches()
     gc.collect()
@@ -183,7 +183,7 @@ def test_another_inference_may_run_between_any_two_lines(action: Callable[[], st
             algebra()
             inference("data")
 
-    assert interleaved(action, other, 500, 20_011) == expected
+    assert interleaved(action, other, 500, 20_011 if is_nightly else 60_013) == expected
 
 
 # -- interrupts -------------------------------------------------------------------------------------------------------

@@ -92,39 +92,38 @@ def test_a_target_that_is_no_regular_file(folder: str, tmp_path: Path, capsys: p
 
 
 BROKEN, OPEN = GOOD.replace("[N, H] y", "[4] y").replace("[N, H] x", "[3] x"), GOOD.replace("[N, H] y", "[N, W] y")
+UNKNOWN = GOOD.replace("Add(x, y)", "NonZero(x)").replace("float[A, B]", "int64[A, B]")
+CODES: list[tuple[str, tuple[str, ...], int, str]] = [
+    (GOOD, (), OK, "2 models: 2 ok\n"),
+    (GOOD, ("--quiet",), OK, ""),
+    (GOOD, ("--quiet", "--fail-on", "unknown", "--fail-on", "guards"), OK, ""),
+    (OPEN, ("--quiet",), OK, ""),
+    (OPEN, ("--quiet", "--fail-on", "guards"), MODEL_ERRORS, "guards: {model}: the model requires H == W"),
+    (UNKNOWN, ("--quiet", "--fail-on", "unknown"), MODEL_ERRORS, "unknown: {model}: 1 of"),
+    (BROKEN, ("--quiet",), MODEL_ERRORS, "errors: {model}: "),
+    (BROKEN, (), MODEL_ERRORS, "2 models: 1 with errors, 1 ok\n  errors: {model}: "),
+    (BROKEN, ("--fail-on", "unknown"), MODEL_ERRORS, "2 models: 1 with errors, 1 ok\n"),
+]
+"""A second model, options -> the exit code, and how the output begins."""
 
 
-@pytest.mark.parametrize(
-    "text, options, code, said",
-    [
-        (GOOD, (), OK, "2 models: 2 ok\n"),
-        (GOOD, ("--quiet",), OK, ""),
-        (GOOD, ("--quiet", "--fail-on", "unknown", "--fail-on", "guards"), OK, ""),
-        (OPEN, ("--quiet",), OK, ""),
-        (OPEN, ("--quiet", "--fail-on", "guards"), MODEL_ERRORS, "guards: {model}: the model requires H == W"),
-        (
-            GOOD.replace("Add(x, y)", "NonZero(x)").replace("float[A, B]", "int64[A, B]"),
-            ("--quiet", "--fail-on", "unknown"),
-            MODEL_ERRORS,
-            "unknown: {model}: 1 of",
-        ),
-        (BROKEN, ("--quiet",), MODEL_ERRORS, "errors: {model}: "),
-        (BROKEN, (), MODEL_ERRORS, "2 models: 1 with errors, 1 ok\n  errors: {model}: "),
-        (BROKEN, ("--fail-on", "unknown"), MODEL_ERRORS, "2 models: 1 with errors, 1 ok\n"),
-    ],
-)
-@pytest.mark.parametrize("kept", [False, True])
-def test_exit_codes_for_a_folder(
-    text: str, options: tuple[str, ...], code: int, said: str, kept: bool, folder: str, tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+@pytest.mark.parametrize("text", [GOOD, OPEN, UNKNOWN, BROKEN], ids=["good", "open", "unknown", "broken"])
+def test_exit_codes_for_a_folder(text: str, folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first call runs the models, with or without a file of lines; later ones with a file read its lines."""
     onnx.save(onnx.parser.parse_model(text), tmp_path / "b.onnx")
-    target = ["--json-lines", str(tmp_path / "o.jsonl")] if kept else []
-    for _ in range(1 + kept):  # the second start reads the lines of the first one
-        assert main([folder, *options, *target]) == code
-        shown = capsys.readouterr().out
-        assert shown.startswith(said.format(model=f"{folder}/b.onnx"))
-        assert bool(shown) == bool(said)
+    calls = [given for other, *given in CODES if other == text]
+    for options, code, said in calls[-1:]:
+        check_call([folder, "--jobs", "1", *options], code, said.format(model=f"{folder}/b.onnx"), capsys)
+    for options, code, said in [*calls, *calls]:
+        call = [folder, "--jobs", "1", *options, "--json-lines", str(tmp_path / "o.jsonl")]
+        check_call(call, code, said.format(model=f"{folder}/b.onnx"), capsys)
+
+
+def check_call(call: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(call) == code
+    shown = capsys.readouterr().out
+    assert shown.startswith(said)
+    assert bool(shown) == bool(said)
 
 
 def test_a_folder_without_a_model_is_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

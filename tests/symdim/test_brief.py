@@ -24,7 +24,7 @@ def nest(count: int, *, x: Var | None = None, y: Var | None = None) -> Expr:
 
 LONG = {
     "shared parts": lambda: nest(20),
-    "many terms": lambda: total(Var(f"v{i}") for i in range(50_000)),
+    "many terms": lambda: total(Var(f"v{i}") for i in range(12_500)),
     "two variables of one name": lambda: nest(16, x=Var.fresh("x"), y=Var.fresh("x")),
     "a low node of many names": lambda: minimum(*[total(map(Var, NAMES[j : j + 500])) for j in range(40)]) * 2,
     "a long number": lambda: 10**6000 * Var("x") + 3,
@@ -37,7 +37,7 @@ NAMES = [f"v{i}" for i in range(540)]
 def test_no_text_is_long_and_none_takes_long(name: str) -> None:
     e = LONG[name]()
     shown, text = repr(e), str(e)
-    assert calls_of(lambda: (repr(e), str(e))) < 6_000_000  # about a second; of 50,000 terms 120 calls a term
+    assert calls_of(lambda: (repr(e), str(e))) < 1_500_000  # of 12,500 terms 120 calls a term
     assert len(shown) <= SHORT
     assert "..." in shown
     assert len(text) < 200_000

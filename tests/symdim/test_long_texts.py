@@ -72,8 +72,8 @@ def test_what_is_read_prints_in_a_text_in_proportion_and_reads_back(name: str) -
 @pytest.mark.parametrize("name", NESTS)
 def test_the_work_is_limited(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What comes after the place of the refusal costs no more than to be split into lexemes."""
-    monkeypatch.setattr(grammar, "MAX_WORK", 1 << 13)
-    texts = [nest(name, 1000), nest(name, 2000)]
+    monkeypatch.setattr(grammar, "MAX_WORK", 1 << 12)
+    texts = [nest(name, 500), nest(name, 1000)]
     short, long = [calls_of(lambda text=text: check(text)) for text in texts]  # type: ignore[misc]
     assert long - short < 150 * (len(texts[1]) - len(texts[0]))
     assert long < 40 * grammar.MAX_WORK

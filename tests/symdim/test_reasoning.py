@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 from symdim import Contradiction, Reasoning, Relation, Scope, Var, symbols
 from symdim.errors import DivisionByZero, ParseError
+from tests.nightly import is_nightly
 from tests.symdim.fuzz_reasoning import Sequence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 B, H, K, N, S, T = symbols("B H K N S T")
-CHUNKS, SEQUENCES = (10, 40) if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else (3, 20)
+CHUNKS, SEQUENCES = (10, 40) if is_nightly else (1, 30)
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))

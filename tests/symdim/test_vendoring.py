@@ -169,16 +169,21 @@ def test_a_copy_is_renewed_and_nothing_else_is_touched(tmp_path: Path, capsys: p
     assert list((tmp_path / "mine").iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["mine.py", "algebra/mine.py", "mine/data.bin", "errors.py", "LICENSE", "link.py"])
-def test_a_file_of_the_user_is_never_lost(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_of_the_user_is_never_lost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["vendor", str(tmp_path)]) == OK
-    mine = tmp_path / "symdim" / name
-    mine.parent.mkdir(exist_ok=True)
-    if name == "link.py":
-        mine.symlink_to(tmp_path / "symdim" / "errors.py")
-    else:
-        mine.write_text("# my own")
-    assert main(["vendor", str(tmp_path), "--with", "prover"]) == REFUSED
-    assert str(mine) in capsys.readouterr().err
-    assert mine.is_symlink() or mine.read_text() == "# my own"
-    assert not (tmp_path / "symdim" / "prove.py").exists()
+    for name in ("mine.py", "algebra/mine.py", "mine/data.bin", "link.py", "errors.py", "LICENSE"):
+        mine = tmp_path / "symdim" / name
+        mine.parent.mkdir(exist_ok=True)
+        before = mine.read_bytes() if mine.exists() else None
+        if name == "link.py":
+            mine.symlink_to(tmp_path / "symdim" / "errors.py")
+        else:
+            mine.write_text("# my own")
+        assert main(["vendor", str(tmp_path), "--with", "prover"]) == REFUSED
+        assert str(mine) in capsys.readouterr().err
+        assert mine.is_symlink() or mine.read_text() == "# my own"
+        assert not (tmp_path / "symdim" / "prove.py").exists()
+        mine.unlink()
+        if before is not None:
+            mine.write_bytes(before)
+    assert main(["vendor", str(tmp_path), "--with", "prover"]) == OK
