@@ -186,8 +186,7 @@ class Incremental:
             scope.constants[node.name] = node.handle
             record.model.graph.literals.append(node.name)
         else:
-            reads = node[2] if not node[4].has_graphs else [*node[2], *captured(record.view, node)]
-            self._check_given(node, node[3], reads)
+            self._check_given(node, node[3], [*node[2], *captured(record.view, node)])
             graph = record.model.graph._replace(inputs=[], outputs=[], nodes=lambda: (node,))
             run_graph(record, graph, scope)
         self._model.graph.node.append(proto)

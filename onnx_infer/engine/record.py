@@ -29,9 +29,10 @@ from symdim.algebra.named_tuple import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
 
+    from onnx_infer.engine.apply import Outcome
     from onnx_infer.laws.statements import Statement
     from onnx_infer.model.given import Interval
-    from onnx_infer.model.graph import Attributes, Function, Graph, Model, Node
+    from onnx_infer.model.graph import Attributes, Function, FunctionKey, Graph, Model, Node
     from onnx_infer.model.symbols import Symbols
     from onnx_infer.types.merge import ShapeMergePolicy
     from onnx_infer.values.tensor import Dim, Value
@@ -196,15 +197,13 @@ class CallTables:
 
     def __init__(self, model: Model) -> None:
         self.of_model = {(normal_domain(d), n, o): f for (d, n, o), f in model.functions.items()}
-        self.functions: dict[
-            tuple[str, str, str], Function
-        ] = {}  # those that are called, with nodes that are read once
-        self.asked: dict[tuple[str, str, str], set[str]] = {}  # the inputs whose elements a body reads
-        self.outcomes: dict[tuple[Any, ...], tuple[Any, Bodies]] = {}  # signature -> `Outcome`, and what was walked
-        self.active: set[tuple[str, str, str]] = set()
+        self.functions: dict[FunctionKey, Function] = {}  # those that are called, with nodes that are read once
+        self.asked: dict[FunctionKey, set[str]] = {}  # the inputs whose elements a body reads
+        self.outcomes: dict[tuple[Any, ...], tuple[Outcome, Bodies]] = {}  # by signature, with what was walked
+        self.active: set[FunctionKey] = set()
         self.resolved: dict[tuple[Attributes, Attributes | None], Attributes] = {}
         self.equal: dict[Any, Attributes] = {}
-        self.walks: Counter[tuple[str, str, str]] = Counter()
+        self.walks: Counter[FunctionKey] = Counter()
         self.nested = 0  # the number of walks for calls inside functions
 
 
