@@ -209,12 +209,14 @@ def enter(record: Record, function: Function, node: Node, scope: Scope, attribut
     signature = _signature(record, call, values, scope.repeated)
     walks = tables.walks[function.key]
     if tables.active and walks >= _OFTEN and tables.nested >= MOST_NESTED and signature not in tables.outcomes:
-        values, call.sources = {name: value and _coarse(value, walks) for name, value in values.items()}, {}
+        coarse = kind_of if walks < MOST_NESTED else lambda _: NOTHING
+        values, call.sources = {name: value and coarse(value) for name, value in values.items()}, {}
         signature = _signature(record, call, values, scope.repeated)
     if signature in tables.outcomes:
         outcome, bodies = tables.outcomes[signature]
         record.nesting.seen.calls.append(bodies)
-        return outcome
+        known: Outcome = outcome
+        return known
     tables.nested += bool(tables.active)
     tables.walks[function.key] += 1
     constants = dict(function.body.constants)
@@ -225,11 +227,6 @@ def enter(record: Record, function: Function, node: Node, scope: Scope, attribut
     tables.active.add(function.key)
     record.nesting.seen = call.bodies
     return call
-
-
-def _coarse(value: Value, walks: int) -> Value:
-    """What is known of an operand after many walks over the body of a function."""
-    return kind_of(value) if walks < MOST_NESTED else NOTHING
 
 
 def _misuse(record: Record, call: Call, formals: int) -> str | None:

@@ -83,10 +83,9 @@ def merged(record: Record, name: str, declared: Value, inferred: Value, node: No
             return inferred
         if condition is not None:
             _state_rank(record, name, *condition, node)
-    is_judged_later = (
-        record.setting.policy == "strict" and record.nesting.depth == 0
-    )  # by `name_sizes`, when equations are known
-    policy = "refine" if is_judged_later else record.setting.policy
+    policy = record.setting.policy
+    if policy == "strict" and record.nesting.depth == 0:
+        policy = "refine"  # `name_sizes` judges it, when equations are known
     keeps: Keeps = "nothing" if record.nesting.depth and not trusted else "numbers" if uses_claims else "plain numbers"
     value, conflicts, claimed = _merged(declared, inferred, policy, trusted, keeps)
     if conflicts:
@@ -95,8 +94,7 @@ def merged(record: Record, name: str, declared: Value, inferred: Value, node: No
     if not claimed:
         return record.sizes.opened(value)
     known = [Claim(name, ours, theirs, node) for ours, theirs in claimed if theirs is not None]
-    if known:
-        _claim(record, known, trusted)
+    _claim(record, known, trusted)
     return record.sizes.opened(value if len(known) == len(claimed) else declared_only(record, name, value, node))
 
 
@@ -222,15 +220,10 @@ def _kept(keeps: Keeps, trusted: bool = False) -> Callable[[Dim, Dim], bool]:
     """Whether a declared size is merged with the inferred one: not where it would replace what is not known."""
 
     def kept(declared: Dim, inferred: Dim) -> bool:
-        if is_number(declared):
+        if isinstance(declared, int):
             if keeps == "nothing":
                 return differ(declared, inferred)  # which is reported
             return keeps == "numbers" or not is_claimable(inferred)
         return not is_fresh(inferred) or (trusted and not has_own_name(declared))
 
     return kept
-
-
-def is_number(size: Dim) -> bool:
-    """Whether a size is known."""
-    return isinstance(size, int)

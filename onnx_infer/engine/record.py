@@ -29,7 +29,6 @@ from symdim.algebra.named_tuple import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
 
-    from onnx_infer.engine.apply import Outcome
     from onnx_infer.laws.statements import Statement
     from onnx_infer.model.given import Interval
     from onnx_infer.model.graph import Attributes, Function, FunctionKey, Graph, Model, Node
@@ -199,7 +198,7 @@ class CallTables:
         self.of_model = {(normal_domain(d), n, o): f for (d, n, o), f in model.functions.items()}
         self.functions: dict[FunctionKey, Function] = {}  # those that are called, with nodes that are read once
         self.asked: dict[FunctionKey, set[str]] = {}  # the inputs whose elements a body reads
-        self.outcomes: dict[tuple[Any, ...], tuple[Outcome, Bodies]] = {}  # by signature, with what was walked
+        self.outcomes: dict[tuple[Any, ...], tuple[Any, Bodies]] = {}  # signature -> `Outcome`, and what was walked
         self.active: set[FunctionKey] = set()
         self.resolved: dict[tuple[Attributes, Attributes | None], Attributes] = {}
         self.equal: dict[Any, Attributes] = {}

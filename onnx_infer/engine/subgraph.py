@@ -91,7 +91,9 @@ class Subgraph:
             # exporters declare the sizes of the first iteration
             graph = graph._replace(declared={name: kind_of(value) for name, value in graph.declared.items()})
         for (name, declared), value in zip(graph.inputs, inputs, strict=False):
-            scope[name] = self._input(name, declared, value, scope.repeated)
+            if declared is not None:
+                value = of_input(record, name, kind_of(declared) if scope.repeated else declared, value)
+            scope[name] = value
         certain, uncertain = record.nesting.certain, record.statements.uncertain
         record.statements.uncertain = []
         record.nesting.certain = certain and reached is True
@@ -106,8 +108,9 @@ class Subgraph:
         finally:
             record.nesting.within.pop()
             record.nesting.certain, record.statements.uncertain = certain, uncertain
-        if repeated:
-            self._take_statements(self._start.stated)
+        if repeated:  # they are about any iteration, so the record does not keep them
+            self._stated = record.statements.pairs[self._start.stated :]
+            record.statements.put((), self._start.stated)
         record.nesting.seen.graphs[id(graph.handle)] = (graph, scope)
         return [scope[name] if scope.knows(name) else NOTHING for name in graph.outputs]
 
@@ -147,13 +150,6 @@ class Subgraph:
             uncertain = [(statement, node) for statement, node in uncertain if not reads(record, node, unsure)]
         self.refusal = _first_line(refusals) or contradiction(uncertain)
         self.breach = _first_line([d for d in broken if d.node in surely])
-
-    def _input(self, name: str, declared: Value | None, value: Value, repeated: bool) -> Value:
-        if declared is None:
-            return value
-        if repeated:
-            declared = kind_of(declared)
-        return of_input(self._record, name, declared, value)
 
     # -- iteration ------------------------------------------------------------------------------------------------
 
@@ -200,12 +196,6 @@ class Subgraph:
         if uncertain:
             uncertain -= self._visible(outside)
         return frozenset((variables & self._made) | uncertain)
-
-    def _take_statements(self, start: int) -> None:
-        """Take the statements of the walk from the record, because they are about any iteration."""
-        record = self._record
-        self._stated = record.statements.pairs[start:]
-        record.statements.put((), start)
 
     def demands(self, sizes: Mapping[Var, Dim], outside: list[Value]) -> list[Statement]:
         """What the last pass demands of the values outside, in the iteration in which it has these sizes.
