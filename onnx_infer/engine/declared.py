@@ -5,7 +5,7 @@ The sizes that a body declares replace nothing that is inferred: the body may no
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.elements.conditions import Positive
@@ -19,7 +19,6 @@ from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
 from symdim import Expr
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import variables_of
-from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.origin import Declared
 
 if TYPE_CHECKING:
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
     from onnx_infer.types.merge import Conflict, ShapeMergePolicy
     from onnx_infer.values.tensor import Dim
     from symdim.relations.relation import RelationKind
+
+    Merged: TypeAlias = tuple[Value, list[Conflict], tuple[tuple[Dim, Dim | None], ...]]
 
 
 Keeps = Literal["numbers", "plain numbers", "nothing"]
@@ -186,19 +187,11 @@ def _selecting(declared: SymTensor, inferred: OneOf) -> tuple[RelationKind, Dim,
     return ("at_least" if first else "at_most", inferred.source.size, int(first)) if first or second else None
 
 
-class Merged(NamedTuple):
-    """A declared and an inferred type, merged: the value, the conflicts between them, and the claims of the first."""
-
-    value: Value
-    conflicts: list[Conflict]
-    claimed: tuple[tuple[Dim, Dim | None], ...]
-
-
 _merges = shared_cache(1 << 11)  # the arguments of `_merged` -> its result
 
 
 def _merged(declared: Value, inferred: Value, policy: ShapeMergePolicy, trusted: bool, keeps: Keeps) -> Merged:
-    """The declared and the inferred type of a value, merged."""
+    """The declared and the inferred type of a value, merged; the conflicts between them; the claims of the first."""
     key = declared, inferred, policy, trusted, keeps
     result: Merged | None = _merges.get(key)
     if result is None:
@@ -212,7 +205,7 @@ def _merged(declared: Value, inferred: Value, policy: ShapeMergePolicy, trusted:
         value = merge(declared, inferred, policy, conflicts.append)
         if conflicts and policy != "skip":
             value = inferred  # nothing of a wrong type is used
-        result = _merges[key] = Merged(value, conflicts, claimed)
+        result = _merges[key] = value, conflicts, claimed
     return result
 
 

@@ -20,6 +20,7 @@ from onnx_infer.engine.record import Bodies, Record
 from onnx_infer.engine.scope import captured, graphs_of, sort_nodes
 from onnx_infer.engine.walk import run_graph
 from onnx_infer.model.graph import called_key
+from symdim.algebra.evaluate import parts_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -144,20 +145,15 @@ class GraphIndex:
 
     def inner_first(self) -> Iterator[GraphIndex]:
         """The index of each graph inside this one, each once, after those inside it; this one is the last."""
-        seen: set[GraphIndex] = set()
-        path = [(self, self._inner())]
-        while path:
-            index, rest = path[-1]
-            new = next((one for one in rest if one not in seen), None)
-            if new is None:
-                path.pop()
-                yield index
-            else:
-                seen.add(new)
-                path.append((new, new._inner()))
+        done: set[GraphIndex] = set()
+        for index, _ in parts_first(self, done, GraphIndex._inner):
+            done.add(index)
+            yield index
 
-    def _inner(self) -> Iterator[GraphIndex]:
-        return (body for number in range(len(self.nodes)) for body in self.bodies(number) if body is not None)
+    def _inner(self) -> list[GraphIndex]:
+        """The graphs that the nodes run, last first."""
+        inner = [body for number in range(len(self.nodes)) for body in self.bodies(number) if body is not None]
+        return inner[::-1]
 
 
 class _Inside:

@@ -19,7 +19,7 @@ from onnx import AttributeProto, TensorProto
 
 from onnx_infer.errors import ExternalDataError, NoModelError, no_model
 from onnx_infer.model.attributes import kind_of
-from onnx_infer.protobuf.nodes import graphs_of
+from onnx_infer.protobuf.nodes import all_graphs
 from onnx_infer.protobuf.wire import field
 from onnx_infer.values.text import encoded, text
 from symdim.algebra.named_tuple import NamedTuple
@@ -212,7 +212,7 @@ def _are_equal(path: str, other: str) -> bool:
 
 def tensors(model: ModelProto) -> Iterator[TensorProto]:
     """All tensors of a model: initializers and attributes, also in subgraphs and functions."""
-    for graph in (graph for root in (model.graph, *model.functions) for graph in graphs_of(root)):
+    for graph in all_graphs(model):
         yield from getattr(graph, "initializer", ())  # a function has none
         for sparse in getattr(graph, "sparse_initializer", ()):
             yield from (sparse.values, sparse.indices)

@@ -91,7 +91,10 @@ def _given(run: Run) -> Iterator[Condition]:
     record, given, values = run.record, run.given, run.values
     names, known = Names(), record.symbols.known()
     plain = {name: names.var(name) for name in (*known, *given.bound, *given.elements)}
-    in_file = _normal(run.in_file.guards, names)
+    in_file: dict[Relation, Condition] = {}
+    for condition in run.in_file.guards:
+        with suppress(SymdimError):  # those that can be read
+            in_file[_bare(condition.read(names))] = condition
     stated = []
     for relation in Assumptions(given.relations, plain).relations:
         kind, left, right, _ = relation
@@ -112,12 +115,3 @@ def _given(run: Run) -> Iterator[Condition]:
 def _bare(relation: Relation) -> Relation:
     """The normal form of a relation, without its origins."""
     return relation.normal()._replace(origins=frozenset())
-
-
-def _normal(conditions: Iterable[Condition], names: Names) -> dict[Relation, Condition]:
-    """The conditions that can be read, by their normal form."""
-    normal = {}
-    for condition in conditions:
-        with suppress(SymdimError):
-            normal[_bare(condition.read(names))] = condition
-    return normal
