@@ -277,23 +277,18 @@ class Record:
 
     # -- the way back ---------------------------------------------------------------------------------------------
 
+    def _lists(self) -> tuple[list[Any], ...]:
+        """The lists that only grow, in the order of the fields of `Checkpoint`."""
+        declared, seen = self.declared, self.nesting.seen
+        return self.diagnostics, self.statements.pairs, self.sizes.created, declared.claims, seen.calls
+
     def checkpoint(self) -> Checkpoint:
         """The current lengths of the lists."""
-        return Checkpoint(
-            len(self.diagnostics),
-            len(self.statements.pairs),
-            len(self.sizes.created),
-            len(self.declared.claims),
-            len(self.nesting.seen.calls),
-            len(self.unknown_operators),
-        )
+        return Checkpoint(*map(len, self._lists()), len(self.unknown_operators))
 
     def rewind(self, checkpoint: Checkpoint) -> None:
         """Drop everything that was recorded since the checkpoint."""
-        del self.diagnostics[checkpoint.diagnostics :]
-        del self.statements.pairs[checkpoint.stated :]
-        del self.sizes.created[checkpoint.created :]
-        del self.declared.claims[checkpoint.claims :]
-        del self.nesting.seen.calls[checkpoint.calls :]
+        for part, length in zip(self._lists(), checkpoint, strict=False):
+            del part[length:]
         while len(self.unknown_operators) > checkpoint.unknown:
             self.unknown_operators.popitem()

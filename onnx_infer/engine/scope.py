@@ -85,25 +85,21 @@ class Scope(dict[str, "Value"]):
         for name in names:
             self[name]
 
-    def knows(self, name: str) -> bool:
-        """Whether the name has a value here or in a graph around this one."""
+    def outwards(self) -> Iterator[Scope]:
+        """This scope and those of the graphs around, inner ones first."""
         scope: Scope | None = self
         while scope is not None:
-            if name in scope or name in scope.constants:
-                return True
+            yield scope
             scope = scope.parent
-        return False
+
+    def knows(self, name: str) -> bool:
+        """Whether the name has a value here or in a graph around this one."""
+        return any(name in scope or name in scope.constants for scope in self.outwards())
 
     def holder(self, name: str) -> Scope | None:
         """The scope that has this name as a constant, or None."""
-        scope: Scope | None = self
-        while scope is not None:
-            if name in scope.constants:
-                return scope
-            if name in scope:
-                return None
-            scope = scope.parent
-        return None
+        nearest = next((scope for scope in self.outwards() if name in scope.constants or name in scope), None)
+        return nearest if nearest is not None and name in nearest.constants else None
 
     def load(self, name: str) -> Value:
         """The constant of this name in this scope, with its elements if they may be read."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.diagnostics import Diagnostic, Refusal
@@ -194,7 +195,7 @@ class Subgraph:
         names = record.symbols.names
         uncertain = {v for v in variables - self._made if not is_data_dependent(v.origin) and v.name not in names}
         if uncertain:
-            uncertain -= self._visible(outside)
+            uncertain -= _variables(chain(outside, *(scope.values() for scope in self._scope.outwards())))
         return frozenset((variables & self._made) | uncertain)
 
     def demands(self, sizes: Mapping[Var, Dim], outside: list[Value]) -> list[Statement]:
@@ -226,14 +227,6 @@ class Subgraph:
         """Allow sizes of the inside in values outside, unchanged: there is only a single iteration."""
         created = self._record.sizes.created
         created += sorted((_variables(values) & self._made).difference(created), key=lambda v: v.name)
-
-    def _visible(self, outside: list[Value]) -> set[Var]:
-        values = list(outside)
-        scope: Values | None = self._scope
-        while scope is not None:
-            values += scope.values()
-            scope = scope.parent
-        return _variables(values)
 
 
 def _first_line(diagnostics: list[Diagnostic]) -> str | None:

@@ -8,7 +8,7 @@ inference changes nothing.
 from __future__ import annotations
 
 from collections import Counter
-from itertools import count
+from itertools import count, islice
 from typing import TYPE_CHECKING
 
 from onnx_infer.engine.fresh import replacing
@@ -48,10 +48,8 @@ class FormerNames:
         self._pairs = {key: of_scope for key, of_scope in pairs.items() if of_scope}
         self._inside: dict[int, list[tuple[str, Expr]]] = {}
         for scope in [scope for _, scope in inner if id(scope) in self._pairs]:
-            around = scope.parent
-            while around is not None:
+            for around in islice(scope.outwards(), 1, None):
                 self._inside.setdefault(id(around), []).extend(self._pairs[id(scope)])
-                around = around.parent
         # of each graph, once: new variables for those in its sizes, and the variables that are visible in it
         self._chosen: dict[int, tuple[dict[Var, Dim], set[Var]]] = {id(main): ({}, _variables(main))}
 
