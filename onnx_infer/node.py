@@ -55,8 +55,10 @@ def infer_node_outputs(
     """
     name, domain = text(node.op_type), normal_domain(text(node.domain))
     opsets = {normal_domain(text(o.domain)): o.version for o in opset_imports or ()}
-    if schema is not None and not _serves(schema, opsets.get(domain)):
-        opsets[domain] = schema.since_version
+    if schema is not None:
+        known = find_schema(schema.domain, schema.name, opsets[domain]) if domain in opsets else None
+        if known is None or known.since_version != schema.since_version:
+            opsets[domain] = schema.since_version
     constants = {text(n): data for n, data in (*(input_data or {}).items(), *(input_sparse_data or {}).items())}
     types = {text(n): kind for n, kind in input_types.items()}
     engine = _walk(node, types, constants, opsets, ir_version)
@@ -215,11 +217,3 @@ class NodeByNode:
                     raise OpUsageError(f"unsupported operator {title_of(node)}")
         record.scope.touch(record.model.graph.literals)
         return record
-
-
-def _serves(schema: onnx.defs.OpSchema, version: int | None) -> bool:
-    """Whether this schema describes the operator at an opset version."""
-    if version is None:
-        return False
-    known = find_schema(schema.domain, schema.name, version)
-    return known is not None and known.since_version == schema.since_version

@@ -30,7 +30,7 @@ from symdim.algebra.origin import Declared
 from symdim.rows import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.engine.passes import Passes
@@ -310,14 +310,10 @@ def infer_backward(passes: Passes, first: Record) -> tuple[Record, Mapping[str, 
     else:
         substitute_solved(record, last.known, last.names.given)
     record.diagnostics += last.known.diagnostics
-    _tell_first(record, first.statements.contradictions)
-    return record, shapes.inputs
-
-
-def _tell_first(record: Record, errors: Sequence[Diagnostic]) -> None:
-    """Tell these errors of the first walk in its words, in place of those that later walks tell of their nodes."""
+    errors = first.statements.contradictions  # told in the words of the first walk
     nodes = {error.node for error in errors}
     record.diagnostics[:] = [*errors, *(d for d in record.diagnostics if d.severity != "error" or d.node not in nodes)]
+    return record, shapes.inputs
 
 
 def _written_sizes(front: FrontEnd, record: Record) -> dict[str, tuple[Size, ...]]:

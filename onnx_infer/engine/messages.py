@@ -136,22 +136,18 @@ def unread_text(record: Record, name: str) -> str:
 
 
 def _behind(record: Record, name: str, index: GraphIndex) -> set[str]:
-    """The tensors with unknown elements that a node reads, directly or through other nodes."""
+    """The small tensors with unknown elements that a node reads, directly or through others. They may decide sizes."""
     pending, seen = [*node[2]] if (node := index.producer(name)) else [], set[str]()
     while pending:
         operand = pending.pop()
-        if operand in seen or not _is_undecided(record, operand):
+        value = record.scope.get(operand)
+        is_undecided = isinstance(value, SymTensor) and is_small(value) and (value.data is None or None in value.data)
+        if operand in seen or not is_undecided:
             continue
         seen.add(operand)
         if node := index.producer(operand):
             pending += node[2]
     return seen
-
-
-def _is_undecided(record: Record, name: str) -> bool:
-    """Whether a value is a small tensor with unknown elements. Sizes may be computed from these."""
-    value = record.scope.get(name)
-    return isinstance(value, SymTensor) and is_small(value) and (value.data is None or None in value.data)
 
 
 def input_errors(model: Model) -> Iterator[str]:

@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
     from onnx import GraphProto, ModelProto
 
-    from onnx_infer.model.graph import Function, Node
     from onnx_infer.model.size_texts import Size
-    from onnx_infer.values.tensor import Value
 
 
 _FEW = 16
