@@ -18,7 +18,7 @@ from onnx_infer.model.size_texts import generated
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.known_schemas import find_schema
 from onnx_infer.operators.operator import operators_of
-from onnx_infer.protobuf.declarations import innermost_shape
+from onnx_infer.protobuf.declarations import innermost_dims
 from onnx_infer.protobuf.nodes import ProtoNodes
 from onnx_infer.protobuf.reading import OVERRIDABLE, GraphReader, header, load, schema_bodies
 from onnx_infer.protobuf.wire import type_bytes
@@ -109,8 +109,8 @@ def _walk(
     function: onnx.FunctionProto | None = None,
 ) -> Record:
     """The engine after its walk over the one node, which may call the function. Raises `StrictModeError`."""
-    shapes = [shape for kind in input_types.values() if (shape := innermost_shape(kind)) is not None]
-    written = [size for shape in shapes for d in shape.dim if isinstance(size := declared_size(d), str)]
+    dims = (dim for kind in input_types.values() for dim in innermost_dims(kind))
+    written = [size for dim in dims if isinstance(size := declared_size(dim), str)]
     symbols = Symbols((size for size in written if not generated(size)), filter(generated, written))
     reader = GraphReader(symbols, ir_version < OVERRIDABLE)
     names = [n for n in dict.fromkeys((*texts(node.input), *input_types)) if n and n not in constants]
