@@ -284,7 +284,7 @@ class Record:
 
     def checkpoint(self) -> Checkpoint:
         """The current lengths of the lists."""
-        return Checkpoint(*map(len, self._lists()), len(self.unknown_operators))
+        return Checkpoint(*map(len, (*self._lists(), self.unknown_operators)))
 
     def rewind(self, checkpoint: Checkpoint) -> None:
         """Drop everything that was recorded since the checkpoint."""
