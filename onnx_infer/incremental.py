@@ -186,8 +186,7 @@ class Incremental:
             scope.constants[node.name] = node.handle
             record.model.graph.literals.append(node.name)
         else:
-            reads = node[2] if not node[4].has_graphs else [*node[2], *captured(record.view, node)]
-            self._check_given(node, node[3], reads)
+            self._check_given(node, node[3], [*node[2], *captured(record.view, node)])
             graph = record.model.graph._replace(inputs=[], outputs=[], nodes=lambda: (node,))
             run_graph(record, graph, scope)
         self._model.graph.node.append(proto)
@@ -278,12 +277,13 @@ class Incremental:
     def _check_given(self, node: Node | Literal, gives: Sequence[str], reads: Iterable[str]) -> None:
         """Raise ArgumentError unless a node reads names that have a value and gives names that have none."""
         inputs, values = self._model.inputs, self._model.values
+        label = node.name if isinstance(node, Literal) else label_of(node)
         for name in reads:
             if name and name not in values and name not in inputs:
-                raise ArgumentError(f"node '{_label(node)}': input '{name}' is not defined yet")
+                raise ArgumentError(f"node '{label}': input '{name}' is not defined yet")
         for i, name in enumerate(gives):
             if name and (name in values or name in inputs or name in gives[:i]):
-                raise ArgumentError(f"node '{_label(node)}': output '{name}' is already defined")
+                raise ArgumentError(f"node '{label}': output '{name}' is already defined")
 
     def _walked(self) -> Record:
         """The record of the first walk over the model so far."""
@@ -298,8 +298,3 @@ class Incremental:
 def _info(name: str | onnx.ValueInfoProto, type: onnx.TypeProto | None) -> onnx.ValueInfoProto:
     """The name and type in one message."""
     return onnx.ValueInfoProto(name=name, type=type) if isinstance(name, str) else name
-
-
-def _label(node: Node | Literal) -> str:
-    """The name of a node in messages."""
-    return node.name if isinstance(node, Literal) else label_of(node)

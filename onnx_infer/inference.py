@@ -190,8 +190,7 @@ def report(record: Record, passes: Passes, in_file: InFile) -> None:
     if graph.defaults or any(value is None for _, value in graph.inputs):
         from onnx_infer.engine.messages import input_errors  # few models need it
 
-        errors = input_errors(record.model, record.scope)
-        record.diagnostics += [Diagnostic("error", "", "", message) for message in errors]
+        record.diagnostics += [Diagnostic("error", "", "", message) for message in input_errors(record.model)]
     warnings = [*in_file.wrong]
     if in_file.contract is not None and (foreign := sorted(in_file.bounds.keys() - record.symbols.known().keys())):
         warnings.append(f"metadata {KEY}: bounds of {', '.join(map(repr, foreign))}, which the model does not have")

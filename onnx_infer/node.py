@@ -18,7 +18,7 @@ from onnx_infer.model.size_texts import generated
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.known_schemas import find_schema
 from onnx_infer.operators.operator import operators_of
-from onnx_infer.protobuf.declarations import innermost_shape
+from onnx_infer.protobuf.declarations import innermost_dims
 from onnx_infer.protobuf.nodes import ProtoNodes
 from onnx_infer.protobuf.reading import OVERRIDABLE, GraphReader, header, load, schema_bodies
 from onnx_infer.protobuf.wire import type_bytes
@@ -55,8 +55,10 @@ def infer_node_outputs(
     """
     name, domain = text(node.op_type), normal_domain(text(node.domain))
     opsets = {normal_domain(text(o.domain)): o.version for o in opset_imports or ()}
-    if schema is not None and not _serves(schema, opsets.get(domain)):
-        opsets[domain] = schema.since_version
+    if schema is not None:
+        known = find_schema(schema.domain, schema.name, opsets[domain]) if domain in opsets else None
+        if known is None or known.since_version != schema.since_version:
+            opsets[domain] = schema.since_version
     constants = {text(n): data for n, data in (*(input_data or {}).items(), *(input_sparse_data or {}).items())}
     types = {text(n): kind for n, kind in input_types.items()}
     engine = _walk(node, types, constants, opsets, ir_version)
@@ -107,8 +109,8 @@ def _walk(
     function: onnx.FunctionProto | None = None,
 ) -> Record:
     """The engine after its walk over the one node, which may call the function. Raises `StrictModeError`."""
-    shapes = [shape for kind in input_types.values() if (shape := innermost_shape(kind)) is not None]
-    written = [size for shape in shapes for d in shape.dim if isinstance(size := declared_size(d), str)]
+    dims = (dim for kind in input_types.values() for dim in innermost_dims(kind))
+    written = [size for dim in dims if isinstance(size := declared_size(dim), str)]
     symbols = Symbols((size for size in written if not generated(size)), filter(generated, written))
     reader = GraphReader(symbols, ir_version < OVERRIDABLE)
     names = [n for n in dict.fromkeys((*texts(node.input), *input_types)) if n and n not in constants]
@@ -215,11 +217,3 @@ class NodeByNode:
                     raise OpUsageError(f"unsupported operator {title_of(node)}")
         record.scope.touch(record.model.graph.literals)
         return record
-
-
-def _serves(schema: onnx.defs.OpSchema, version: int | None) -> bool:
-    """Whether this schema describes the operator at an opset version."""
-    if version is None:
-        return False
-    known = find_schema(schema.domain, schema.name, version)
-    return known is not None and known.since_version == schema.since_version

@@ -244,16 +244,10 @@ class _ModelStatement:
                 self.left_out.add(label)
             else:
                 self._joined.update((label, *pair) for pair in (stated.joined_sizes() if stated else ()))
-            if (
-                op_type == "Shape"
-                and given
-                and made
-                and given[0]
-                and made[0]
-                and not attributes.values
-                and given[0].row.is_open
-            ):
-                self._lengths.append((given[0].row, made[0].row, Origin(label, given[0].name)))
+            if op_type == "Shape" and given and not attributes.values:
+                data, shape = given[0], made[0]
+                if data and shape and data.row.is_open:
+                    self._lengths.append((data.row, shape.row, Origin(label, data.name)))
 
     def reader(self, name: str) -> Any:
         """A function that returns a value with its elements."""

@@ -30,7 +30,7 @@ from symdim.algebra.origin import Declared
 from symdim.rows import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.engine.passes import Passes
@@ -218,13 +218,6 @@ class _Inference:
         self.trials = 0
         self.contradictory: Known | None = None
 
-    def forward(self, start: Start, *, uses_claims: bool = False) -> Record:
-        """Inference from the inputs to the outputs with this start.
-
-        Only the last one uses what declared types say of sizes that are long or that only the data decide.
-        """
-        return infer_forward(self.passes, start, uses_claims=uses_claims)
-
     def round(self, before: Shapes, record: Record) -> _Round:
         """One round, after its walk. Constraints that contradict each other too often do so in all rounds."""
         assumptions = assumptions_of(record, self.passes.given.relations)
@@ -247,7 +240,7 @@ class _Inference:
             if after is None or after in seen:
                 break
             seen.append(after)
-            current = self.round(after, self.forward(Start(after)))
+            current = self.round(after, infer_forward(self.passes, Start(after), uses_claims=False))
         return current
 
     def left_open(self, record: Record) -> bool:
@@ -285,7 +278,7 @@ class _Inference:
 
     def may_run(self, trial: Shapes, broken: set[str]) -> bool:
         """Whether a trial breaks no nodes other than these."""
-        record = self.forward(Start(trial))
+        record = infer_forward(self.passes, Start(trial), uses_claims=False)
         return _broken(record.diagnostics) <= broken and self.round(trial, record).broken() <= broken
 
 
@@ -313,18 +306,14 @@ def infer_backward(passes: Passes, first: Record) -> tuple[Record, Mapping[str, 
     last = inference.solve()
     record, shapes = last.record, last.before
     if inference.left_open(record):
-        record = inference.forward(Start(shapes, uses_claims=True), uses_claims=True)
+        record = infer_forward(passes, Start(shapes, uses_claims=True))
     else:
         substitute_solved(record, last.known, last.names.given)
     record.diagnostics += last.known.diagnostics
-    _tell_first(record, first.statements.contradictions)
-    return record, shapes.inputs
-
-
-def _tell_first(record: Record, errors: Sequence[Diagnostic]) -> None:
-    """Tell these errors of the first walk in its words, in place of those that later walks tell of their nodes."""
+    errors = first.statements.contradictions  # told in the words of the first walk
     nodes = {error.node for error in errors}
     record.diagnostics[:] = [*errors, *(d for d in record.diagnostics if d.severity != "error" or d.node not in nodes)]
+    return record, shapes.inputs
 
 
 def _written_sizes(front: FrontEnd, record: Record) -> dict[str, tuple[Size, ...]]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from onnx_infer.engine.scope import Scope
     from onnx_infer.model.graph import Attributes, Node
     from onnx_infer.operators.operator import Operator
-    from onnx_infer.values.tensor import Dim, Value
+    from onnx_infer.values.tensor import Value
 
 
 _MAX_SOURCES = 2
@@ -113,12 +113,10 @@ def _of_rule(
         error = ("warning", trace.warnings[0])
     statements = tuple(trace.statements)
     # each walk gives this size a new name, so its substitution may differ
-    teaches = bool(trace.fresh) or any(s.relation == "equal" and _has_fresh(s) for s in statements)
+    teaches = bool(trace.fresh) or any(
+        s.relation == "equal" and (is_fresh(s.lhs) or is_fresh(s.rhs)) for s in statements
+    )
     return Outcome(results, False, note, statements, tuple(trace.fresh), error, teaches=teaches)
-
-
-def _has_fresh(statement: Statement) -> bool:
-    return is_fresh(statement.lhs) or is_fresh(statement.rhs)
 
 
 def _of_choices(
@@ -232,12 +230,13 @@ def recorded(record: Record, outcome: Outcome, node: Node, scope: Scope, run_tim
     if outcome.fresh:
         names = named(outcome.fresh, run_time or record.sizes.run_time.of_call)
         record.sizes.created += names.values()  # type: ignore[arg-type]
-        values, statements = _with_names(outcome, names)
-        outcome = Outcome(values, statements=statements + record.sizes.run_time.new_statements())
+        statements = [statement.substitute(names) for statement in outcome.statements]
+        statements += record.sizes.run_time.new_statements()
+        values = tuple([substitute(v, names) for v in outcome.values])
+        outcome = Outcome(values, statements=tuple(statements))
     stated = outcome.statements
-    if (
-        stated and not record.nesting.certain
-    ):  # kept is what sizes rest on, as no demand, and what would make them simpler
+    # of a graph that may not run: what sizes rest on, as no demand, and what would make them simpler
+    if stated and not record.nesting.certain:
         record.statements.uncertain += [(statement, node) for statement in stated]
         stated = tuple([s._replace(filled=()) for s in stated if s.kind == "assumed" or s.relation == "undecided"])
     for statement in stated:
@@ -274,9 +273,3 @@ def too_many_choices(node: Node) -> Diagnostic:
         "chooses is a new one; declare equal sizes of the inputs by one name"
     )
     return Diagnostic("warning", "", label_of(node), message)
-
-
-def _with_names(outcome: Outcome, names: dict[Var, Dim]) -> tuple[tuple[Value, ...], tuple[Statement, ...]]:
-    """The results and statements of an outcome with these names for its fresh sizes."""
-    values = tuple([substitute(v, names) for v in outcome.values])
-    return values, tuple([statement.substitute(names) for statement in outcome.statements])

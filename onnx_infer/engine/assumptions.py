@@ -6,6 +6,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from onnx_infer.engine.substitution import map_values
 from onnx_infer.errors import UnknownSymbol
 from onnx_infer.laws.bounds import Bounds, Known, holds
 from onnx_infer.model.given import Narrowed, interval_text
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from onnx_infer.laws.statements import Statement
     from onnx_infer.model.given import Given
     from onnx_infer.model.graph import Node
-    from onnx_infer.values.tensor import Dim
+    from onnx_infer.values.tensor import Dim, Value
 
 _SIGN = re.compile(r"(==|!=|<=|>=|<|>)")
 _MOST_ROUNDS = 8  # of narrowing symbols by relations, each within the bounds that the others give
@@ -180,6 +181,13 @@ class Assumptions:
             self._known[dim] = simplest
         return simplest
 
+    def simplest_type(self, value: Value) -> Value:
+        """The type with the shortest forms of its sizes and elements, if it is a tensor of known rank."""
+        if not isinstance(value, SymTensor) or value.shape is None:
+            return value
+        data = value.data and tuple(self.simplest(x) if isinstance(x, Expr) else x for x in value.data)
+        return SymTensor(value.dtype, map(self.simplest, value.shape), data)
+
 
 def assumptions_of(record: Record, relations: Iterable[str]) -> Assumptions:
     """The assumptions about the symbols of a record: these relations, and those of assumed declared types."""
@@ -201,17 +209,8 @@ def settle(record: Record, relations: Sequence[str], met: Mapping[str, Var], wro
     if wrong:
         record.complain(wrong)
     elif assumptions.facts:
-        _rewrite(record, assumptions.simplest)
+        map_values(record, assumptions.simplest_type)
     record.declared.assumed = list(dict.fromkeys((*relations, *record.declared.assumed)))
-
-
-def _rewrite(record: Record, change: Callable[[Dim], Dim]) -> None:
-    """Replace sizes by other forms of them, in the shapes and elements of all tensors."""
-    for scope in record.scopes():
-        for name, value in scope.items():
-            if isinstance(value, SymTensor) and value.shape is not None:
-                data = value.data and tuple(change(x) if isinstance(x, Expr) else x for x in value.data)
-                scope[name] = SymTensor(value.dtype, map(change, value.shape), data)
 
 
 def narrowed(given: Given, assumptions: Assumptions) -> Narrowed:

@@ -19,14 +19,13 @@ from onnx_infer.engine.apply import Outcome
 from onnx_infer.engine.record import Bodies, Checkpoint, Record
 from onnx_infer.engine.scope import Scope
 from onnx_infer.laws.statements import make_size
-from onnx_infer.model.graph import Attributes, Function, Node, label_of, normal_domain, read_once, title_of
+from onnx_infer.model.graph import Attributes, Function, Node, called_key, label_of, normal_domain, read_once, title_of
 from onnx_infer.operators.known_schemas import exists, newest_known
 from onnx_infer.operators.operator import operators_of
 from onnx_infer.operators.registration import registry
 from onnx_infer.operators.schema import NEWEST
 from onnx_infer.types.join import NOTHING, kind_of, variables_in
 from onnx_infer.values.tensor import Dim, Value, substitute
-from onnx_infer.values.text import text
 from symdim import Var
 from symdim.algebra.dims import variables_of
 from symdim.errors import nearest
@@ -58,14 +57,9 @@ class Call:
         self.sources: dict[str, tuple[Scope, str]] = {}
         self.scope: Scope
 
-    @property
-    def key(self) -> tuple[str, str, str]:
-        """What names the function."""
-        return self.function.domain, self.function.name, self.function.overload
-
     def leave(self, record: Record) -> None:
         """Return to the caller."""
-        record.calls.active.discard(self.key)
+        record.calls.active.discard(self.function.key)
         record.nesting.seen = self.outer
 
     def finish(self, record: Record) -> Outcome:
@@ -76,7 +70,7 @@ class Call:
         record.nesting.seen.calls.append(self.bodies)
         # an absent input is None in the body; if it is also an output, the output is unknown
         results = [(scope[name] if scope.knows(name) else None) or NOTHING for name in function.body.outputs]
-        record.calls.asked.setdefault(self.key, set()).update(name for name in self.sources if name in scope.loaded)
+        record.calls.asked.setdefault(function.key, set()).update(name for name in self.sources if name in scope.loaded)
         values = {name: None if not scope.knows(name) else scope[name] for name, _ in function.body.inputs}
         signature = _signature(record, self, values, scope.repeated)
         if signature is not None:
@@ -88,15 +82,13 @@ class Call:
 
 def find_function(record: Record, node: Node, scope: Scope) -> Function | None:
     """The function that a node without a rule calls: the model's, or else the body of the operator's schema."""
-    key = normal_domain(node[1]), node[0], text(getattr(node[5], "overload", ""))
-    function = record.calls.of_model.get(key)
+    function = record.calls.of_model.get(called_key(node))
     if function is None:
         inputs = [scope[name] if name else None for name in node[2]]
         function = record.model.schema_function(node, scope.operators.version(node[1]), inputs)
         if function is None:
             return None
-    key = (function.domain, function.name, function.overload)
-    known = record.calls.functions
+    key, known = function.key, record.calls.functions
     if key not in known:
         known[key] = function._replace(body=read_once(function.body))
     return known[key]
@@ -104,7 +96,7 @@ def find_function(record: Record, node: Node, scope: Scope) -> Function | None:
 
 def overloads_of(record: Record, node: Node) -> str | None:
     """What is reported of a node that calls an overload of a function which has others only; None for another node."""
-    domain, name, overload = normal_domain(node[1]), node[0], text(getattr(node[5], "overload", ""))
+    domain, name, overload = called_key(node)
     others = sorted(o for d, n, o in record.calls.of_model if (d, n) == (domain, name))
     if not others:
         return None
@@ -205,7 +197,7 @@ def enter(record: Record, function: Function, node: Node, scope: Scope, attribut
     if wrong is not None:
         _report(record, node, wrong)
         return Outcome((NOTHING,) * len(node[3]))
-    if call.key in tables.of_model and len(node[3]) < len(function.body.outputs):
+    if function.key in tables.of_model and len(node[3]) < len(function.body.outputs):
         _report(record, node, _wrong_outputs(call))  # the results are clear; onnxruntime demands empty names
     values: dict[str, Any] = dict.fromkeys(formals)  # None for an absent input
     for formal, actual in zip(formals, actuals, strict=False):
@@ -215,9 +207,10 @@ def enter(record: Record, function: Function, node: Node, scope: Scope, attribut
             if holder is not None:
                 call.sources[formal] = (holder, actual)
     signature = _signature(record, call, values, scope.repeated)
-    walks = tables.walks[call.key]
+    walks = tables.walks[function.key]
     if tables.active and walks >= _OFTEN and tables.nested >= MOST_NESTED and signature not in tables.outcomes:
-        values, call.sources = {name: value and _coarse(value, walks) for name, value in values.items()}, {}
+        coarse = kind_of if walks < MOST_NESTED else lambda _: NOTHING
+        values, call.sources = {name: value and coarse(value) for name, value in values.items()}, {}
         signature = _signature(record, call, values, scope.repeated)
     if signature in tables.outcomes:
         outcome, bodies = tables.outcomes[signature]
@@ -225,26 +218,21 @@ def enter(record: Record, function: Function, node: Node, scope: Scope, attribut
         known: Outcome = outcome
         return known
     tables.nested += bool(tables.active)
-    tables.walks[call.key] += 1
+    tables.walks[function.key] += 1
     constants = dict(function.body.constants)
     constants.update({formal: holder.constants[name] for formal, (holder, name) in call.sources.items()})
     call.scope = Scope(record.model, constants, operators_of(function.opsets), None, with_defaults)
     call.scope.update((k, v) for k, v in values.items() if k not in call.sources)
     call.scope.repeated = scope.repeated
-    tables.active.add(call.key)
+    tables.active.add(function.key)
     record.nesting.seen = call.bodies
     return call
-
-
-def _coarse(value: Value, walks: int) -> Value:
-    """What is known of an operand after many walks over the body of a function."""
-    return kind_of(value) if walks < MOST_NESTED else NOTHING
 
 
 def _misuse(record: Record, call: Call, formals: int) -> str | None:
     """What is wrong with a call that cannot be made, or None."""
     name, inputs = call.function.name, len(call.node[2])
-    if call.key in record.calls.active:
+    if call.function.key in record.calls.active:
         return f"function {name} calls itself"
     if inputs > formals:
         return f"{inputs} inputs where function {name} has {formals}"
@@ -263,13 +251,13 @@ def _signature(record: Record, call: Call, values: dict[str, Any], repeated: boo
     """The signature of a call; None for a call that passes graphs, because these see the caller's values."""
     if call.attributes.has_graphs:
         return None
-    for formal in record.calls.asked.get(call.key, ()):
+    for formal in record.calls.asked.get(call.function.key, ()):
         if formal in call.sources:
             holder, name = call.sources[formal]
             values[formal] = holder.load(name)
     # statements are kept for bodies that always run; declared sizes do not hold in repeated bodies
     where = (record.nesting.depth == 0, repeated)
-    return (*call.key, call.attributes, where, *values.values())
+    return (*call.function.key, call.attributes, where, *values.values())
 
 
 def _outcome(results: list[Value], created: list[Var], statements: list[Statement]) -> Outcome:

@@ -139,8 +139,8 @@ class _Names:
 
     def _match(self, declared: Dim, size: Expr) -> None:
         """Bind the names in an expression of the same form as the size: another inference wrote them in this order."""
-        free = sorted([v for v in variables_of([declared]) if self._is_free(v)], key=_in_order)
-        unnamed = sorted([v for v in size.variables() if self._may_be_named(v)], key=_in_order)
+        free = sorted([v for v in variables_of([declared]) if self._is_free(v)], key=in_order)
+        unnamed = sorted([v for v in size.variables() if self._may_be_named(v)], key=in_order)
         if not free or len(free) != len(unnamed):
             return
         if size.substitute(dict(zip(unnamed, free, strict=True))) == declared:
@@ -148,6 +148,6 @@ class _Names:
                 self._bind(name, var)
 
 
-def _in_order(v: Var) -> tuple[int, str]:
+def in_order(v: Var) -> tuple[int, str]:
     """Sorts the names that inference gives by their numbers: `_d9` comes before `_d10`."""
     return len(v.name), v.name

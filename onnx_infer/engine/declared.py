@@ -5,7 +5,7 @@ The sizes that a body declares replace nothing that is inferred: the body may no
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.elements.conditions import Positive
@@ -19,7 +19,6 @@ from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
 from symdim import Expr
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import variables_of
-from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.origin import Declared
 
 if TYPE_CHECKING:
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
     from onnx_infer.types.merge import Conflict, ShapeMergePolicy
     from onnx_infer.values.tensor import Dim
     from symdim.relations.relation import RelationKind
+
+    Merged: TypeAlias = tuple[Value, list[Conflict], tuple[tuple[Dim, Dim | None], ...]]
 
 
 Keeps = Literal["numbers", "plain numbers", "nothing"]
@@ -83,10 +84,9 @@ def merged(record: Record, name: str, declared: Value, inferred: Value, node: No
             return inferred
         if condition is not None:
             _state_rank(record, name, *condition, node)
-    is_judged_later = (
-        record.setting.policy == "strict" and record.nesting.depth == 0
-    )  # by `name_sizes`, when equations are known
-    policy = "refine" if is_judged_later else record.setting.policy
+    policy = record.setting.policy
+    if policy == "strict" and record.nesting.depth == 0:
+        policy = "refine"  # `name_sizes` judges it, when equations are known
     keeps: Keeps = "nothing" if record.nesting.depth and not trusted else "numbers" if uses_claims else "plain numbers"
     value, conflicts, claimed = _merged(declared, inferred, policy, trusted, keeps)
     if conflicts:
@@ -95,8 +95,7 @@ def merged(record: Record, name: str, declared: Value, inferred: Value, node: No
     if not claimed:
         return record.sizes.opened(value)
     known = [Claim(name, ours, theirs, node) for ours, theirs in claimed if theirs is not None]
-    if known:
-        _claim(record, known, trusted)
+    _claim(record, known, trusted)
     return record.sizes.opened(value if len(known) == len(claimed) else declared_only(record, name, value, node))
 
 
@@ -188,19 +187,11 @@ def _selecting(declared: SymTensor, inferred: OneOf) -> tuple[RelationKind, Dim,
     return ("at_least" if first else "at_most", inferred.source.size, int(first)) if first or second else None
 
 
-class Merged(NamedTuple):
-    """A declared and an inferred type, merged: the value, the conflicts between them, and the claims of the first."""
-
-    value: Value
-    conflicts: list[Conflict]
-    claimed: tuple[tuple[Dim, Dim | None], ...]
-
-
 _merges = shared_cache(1 << 11)  # the arguments of `_merged` -> its result
 
 
 def _merged(declared: Value, inferred: Value, policy: ShapeMergePolicy, trusted: bool, keeps: Keeps) -> Merged:
-    """The declared and the inferred type of a value, merged."""
+    """The declared and the inferred type of a value, merged; the conflicts between them; the claims of the first."""
     key = declared, inferred, policy, trusted, keeps
     result: Merged | None = _merges.get(key)
     if result is None:
@@ -214,7 +205,7 @@ def _merged(declared: Value, inferred: Value, policy: ShapeMergePolicy, trusted:
         value = merge(declared, inferred, policy, conflicts.append)
         if conflicts and policy != "skip":
             value = inferred  # nothing of a wrong type is used
-        result = _merges[key] = Merged(value, conflicts, claimed)
+        result = _merges[key] = value, conflicts, claimed
     return result
 
 
@@ -222,15 +213,10 @@ def _kept(keeps: Keeps, trusted: bool = False) -> Callable[[Dim, Dim], bool]:
     """Whether a declared size is merged with the inferred one: not where it would replace what is not known."""
 
     def kept(declared: Dim, inferred: Dim) -> bool:
-        if is_number(declared):
+        if isinstance(declared, int):
             if keeps == "nothing":
                 return differ(declared, inferred)  # which is reported
             return keeps == "numbers" or not is_claimable(inferred)
         return not is_fresh(inferred) or (trusted and not has_own_name(declared))
 
     return kept
-
-
-def is_number(size: Dim) -> bool:
-    """Whether a size is known."""
-    return isinstance(size, int)

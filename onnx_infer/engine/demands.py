@@ -19,7 +19,6 @@ Only required statements count: a run may break the others.
 
 from __future__ import annotations
 
-from functools import cached_property
 from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -128,8 +127,10 @@ def contradictions(
     if refuted is None:
         refuted = []
         if not _hold_somewhere([*conditions, *assumed]):
-            prover, groups = _Prover(), _groups([*conditions, *assumed])
-            all_refuted = (places for group in groups for places in _refuted_in(group, len(first), prover))
+            from symdim.prover.budget import Budget
+
+            budget, groups = Budget(_ALL_STEPS), _groups([*conditions, *assumed])
+            all_refuted = (places for group in groups for places in _refuted_in(group, len(first), budget))
             refuted = list(islice(all_refuted, _MOST_TOLD))
         _refuted[key] = refuted
     contradictions = []
@@ -158,10 +159,10 @@ def _groups(conditions: Sequence[Relation]) -> Iterator[dict[int, Relation]]:
         yield {i: conditions[i] for i in sorted(places)}
 
 
-def _refuted_in(group: dict[int, Relation], count: int, prover: _Prover) -> Iterator[Places]:
+def _refuted_in(group: dict[int, Relation], count: int, budget: Budget) -> Iterator[Places]:
     """The contradictions in a group, until the rest may hold. Places from `count` on are those of facts."""
     while group and min(group) < count:
-        refuted = _first_refuted(group, prover)
+        refuted = _first_refuted(group, budget)
         demands = sorted(i for i in refuted if i < count)
         if not demands:
             return
@@ -169,7 +170,7 @@ def _refuted_in(group: dict[int, Relation], count: int, prover: _Prover) -> Iter
         del group[demands[-1]]
 
 
-def _first_refuted(group: Mapping[int, Relation], prover: _Prover) -> Collection[int]:
+def _first_refuted(group: Mapping[int, Relation], budget: Budget) -> Collection[int]:
     """The places of conditions that cannot hold together; none if they can, or if that is not known."""
     if _hold_somewhere(group.values()):
         return ()
@@ -179,11 +180,11 @@ def _first_refuted(group: Mapping[int, Relation], prover: _Prover) -> Collection
             return {i for i, condition in group.items() if condition in conflict}
     if _hold_somewhere(group.values(), bounds):
         return ()
-    refuted = prover.refuted(group)
+    refuted = _refuted_by_prover(group, budget)
     if refuted is None:  # there may be too many of them for one question
-        refuted = next((part for i, c in group.items() if (part := prover.refuted({i: c}))), frozenset())
+        refuted = next((part for i, c in group.items() if (part := _refuted_by_prover({i: c}, budget))), frozenset())
     for i in refuted if len(refuted) <= _MOST_TRIED else ():
-        if smaller := prover.refuted({j: group[j] for j in refuted if j != i}):
+        if smaller := _refuted_by_prover({j: group[j] for j in refuted if j != i}, budget):
             refuted = smaller
     return refuted
 
@@ -208,28 +209,22 @@ def _within(size: int, low: int | None, high: int | None) -> int:
     return size if high is None else min(size, high)
 
 
-class _Prover:
-    """The prover, with one budget for all demands of a model."""
+def _refuted_by_prover(group: Mapping[int, Relation], budget: Budget) -> frozenset[int] | None:
+    """The places of conditions that cannot hold together; none if an example is found, None if nothing is.
 
-    @cached_property
-    def _budget(self) -> Budget:
-        from symdim.prover.budget import Budget  # few models need it
+    The `budget` is one for all demands of a model.
+    """
+    from symdim.prover.budget import Budget, OutOfBudget  # few models need it
+    from symdim.prover.hypotheses import problem_of
+    from symdim.prover.search import decided
 
-        return Budget(_ALL_STEPS)
-
-    def refuted(self, group: Mapping[int, Relation]) -> frozenset[int] | None:
-        """The places of conditions that cannot hold together; none if an example is found, None if nothing is."""
-        from symdim.prover.budget import Budget, OutOfBudget
-        from symdim.prover.hypotheses import problem_of
-        from symdim.prover.search import decided
-
-        try:
-            self._budget.spend()
-            hypotheses = [h for i, condition in group.items() if (h := _hypothesis(condition, i)) is not None]
-            answer = decided(problem_of(hypotheses, (), Budget(_BUDGET, self._budget)))
-        except OutOfBudget:
-            return None
-        return None if answer is None else frozenset(i for i in answer if isinstance(i, int))
+    try:
+        budget.spend()
+        hypotheses = [h for i, condition in group.items() if (h := _hypothesis(condition, i)) is not None]
+        answer = decided(problem_of(hypotheses, (), Budget(_BUDGET, budget)))
+    except OutOfBudget:
+        return None
+    return None if answer is None else frozenset(i for i in answer if isinstance(i, int))
 
 
 def _hypothesis(condition: Relation, place: int) -> Relation | None:

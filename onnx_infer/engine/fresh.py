@@ -15,7 +15,7 @@ from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Value, substitute
 from symdim import BoundsError, DivisionByZero, Expr, Scope, Var, minimum
 from symdim.algebra.constructors.long_division import cancelled
 from symdim.algebra.dims import substituted, variables_of
-from symdim.algebra.evaluate import Substitution
+from symdim.algebra.evaluate import Substitution, parts_first
 from symdim.algebra.origin import Computed, Declared, ValueOf, is_given
 
 if TYPE_CHECKING:
@@ -186,16 +186,8 @@ class OwnSizes:
 
     def enter(self, var: Var) -> None:
         """Enter the variable, after the variables in its bound and its origin."""
-        pending = [var]
-        while pending:
-            var = pending[-1]
-            parts = (var.at_most, var.origin.size if isinstance(var.origin, Computed) else None)
-            rest = [v for v in variables_of(parts) if is_made(v) and v not in self.of]
-            pending += rest
-            if not rest:
-                pending.pop()
-                if var not in self.of:
-                    self.of.setdefault(var, self._own(var))
+        for part, _ in parts_first(var, self.of, _made_in):
+            self.of.setdefault(part, self._own(part))
 
     def _own(self, var: Var) -> Var:
         """The own variable for one whose bound and origin are entered."""
@@ -208,6 +200,12 @@ class OwnSizes:
         own = Scope().restored(var.name, var.lo, var.hi, limit, origin)
         self.of[own] = own
         return own
+
+
+def _made_in(var: Var) -> list[Var]:
+    """The variables that an inference made in the bound and the origin of one."""
+    parts = (var.at_most, var.origin.size if isinstance(var.origin, Computed) else None)
+    return [v for v in variables_of(parts) if is_made(v)]
 
 
 def is_made(var: Var) -> bool:

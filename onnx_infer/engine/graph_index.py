@@ -19,14 +19,14 @@ from onnx_infer.engine.inner_graphs import calls_in
 from onnx_infer.engine.record import Bodies, Record
 from onnx_infer.engine.scope import captured, graphs_of, sort_nodes
 from onnx_infer.engine.walk import run_graph
-from onnx_infer.model.graph import normal_domain
-from onnx_infer.values.text import text
+from onnx_infer.model.graph import called_key
+from symdim.algebra.evaluate import parts_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from onnx_infer.engine.scope import Scope
-    from onnx_infer.model.graph import Attributes, Function, Graph, Node
+    from onnx_infer.model.graph import Attributes, Function, FunctionKey, Graph, Node
 
     Walked = Mapping[int, tuple[Graph, Scope]]
     """The graphs that were walked in one body, by the id of their handle, with their values."""
@@ -71,7 +71,7 @@ class GraphIndex:
         return nodes
 
     def _read_by(self, node: Node) -> Sequence[str]:
-        return [*node[2], *captured(self._inside.record.view, node)] if node[4].has_graphs else node[2]
+        return [*node[2], *captured(self._inside.record.view, node)]
 
     @cached_property
     def reads(self) -> list[tuple[str, ...]]:
@@ -145,20 +145,15 @@ class GraphIndex:
 
     def inner_first(self) -> Iterator[GraphIndex]:
         """The index of each graph inside this one, each once, after those inside it; this one is the last."""
-        seen: set[GraphIndex] = set()
-        path = [(self, self._inner())]
-        while path:
-            index, rest = path[-1]
-            new = next((one for one in rest if one not in seen), None)
-            if new is None:
-                path.pop()
-                yield index
-            else:
-                seen.add(new)
-                path.append((new, new._inner()))
+        done: set[GraphIndex] = set()
+        for index, _ in parts_first(self, done, GraphIndex._inner):
+            done.add(index)
+            yield index
 
-    def _inner(self) -> Iterator[GraphIndex]:
-        return (body for number in range(len(self.nodes)) for body in self.bodies(number) if body is not None)
+    def _inner(self) -> list[GraphIndex]:
+        """The graphs that the nodes run, last first."""
+        inner = [body for number in range(len(self.nodes)) for body in self.bodies(number) if body is not None]
+        return inner[::-1]
 
 
 class _Inside:
@@ -191,7 +186,7 @@ class _Inside:
         function = find_function(self.record, node, scope)
         if function is None:
             return []
-        if _key(function) in self._circular or node[4].has_graphs:
+        if function.key in self._circular or node[4].has_graphs:
             return [None]
         key = id(function.body.handle)
         if key in self.once:
@@ -231,11 +226,12 @@ class _Inside:
         return second.nesting.seen.calls.pop() if second.nesting.seen.calls else None
 
     @cached_property
-    def _circular(self) -> frozenset[tuple[str, str, str]]:
+    def _circular(self) -> frozenset[FunctionKey]:
         """The functions that call themselves, and those that call one of these."""
-        functions = {_key(function): function for function in self.record.calls.functions.values()}
+        functions = {function.key: function for function in self.record.calls.functions.values()}
         called = {key: self._keys_called(function) & functions.keys() for key, function in functions.items()}
-        sorter, ended = TopologicalSorter(called), set[tuple[str, str, str]]()
+        sorter = TopologicalSorter(called)
+        ended: set[FunctionKey] = set()
         with suppress(CycleError):
             sorter.prepare()
         while ready := sorter.get_ready():
@@ -243,14 +239,10 @@ class _Inside:
             sorter.done(*ready)
         return frozenset(functions.keys() - ended)
 
-    def _keys_called(self, function: Function) -> set[tuple[str, str, str]]:
+    def _keys_called(self, function: Function) -> set[FunctionKey]:
         called, pending = set(), [function.body]
         while pending:
             for node in pending.pop().nodes():
-                called.add((normal_domain(node[1]), node[0], text(getattr(node[5], "overload", ""))))
+                called.add(called_key(node))
                 pending += map(self.record.view, graphs_of(node))
         return called
-
-
-def _key(function: Function) -> tuple[str, str, str]:
-    return normal_domain(function.domain), function.name, function.overload

@@ -15,11 +15,11 @@ from onnx_infer.engine.graph_index import GraphIndex
 from onnx_infer.model.attributes import why_unread
 from onnx_infer.model.given import Given
 from onnx_infer.types.merge import Conflict, merge
-from onnx_infer.values.tensor import SymTensor, Value, is_small
+from onnx_infer.values.tensor import SymTensor, is_small
 from onnx_infer.values.text import bounded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from onnx_infer.engine.record import Record
     from onnx_infer.model.graph import Model
@@ -136,11 +136,13 @@ def unread_text(record: Record, name: str) -> str:
 
 
 def _behind(record: Record, name: str, index: GraphIndex) -> set[str]:
-    """The tensors with unknown elements that a node reads, directly or through other nodes."""
+    """The small tensors with unknown elements that a node reads, directly or through others. They may decide sizes."""
     pending, seen = [*node[2]] if (node := index.producer(name)) else [], set[str]()
     while pending:
         operand = pending.pop()
-        if operand in seen or not _is_undecided(record, operand):
+        value = record.scope.get(operand)
+        is_undecided = isinstance(value, SymTensor) and is_small(value) and (value.data is None or None in value.data)
+        if operand in seen or not is_undecided:
             continue
         seen.add(operand)
         if node := index.producer(operand):
@@ -148,31 +150,15 @@ def _behind(record: Record, name: str, index: GraphIndex) -> set[str]:
     return seen
 
 
-def _is_undecided(record: Record, name: str) -> bool:
-    """Whether a value is a small tensor with unknown elements. Sizes may be computed from these."""
-    value = record.scope.get(name)
-    return isinstance(value, SymTensor) and is_small(value) and (value.data is None or None in value.data)
-
-
-def input_errors(model: Model, values: Mapping[str, Value]) -> Iterator[str]:
-    """Errors in the inputs of the main graph: a missing type, or an initializer that contradicts the declared type.
-
-    `values` has the types of constants that are known already.
-    """
+def input_errors(model: Model) -> Iterator[str]:
+    """Errors in the inputs of the main graph: a missing type, or an initializer that contradicts the declared type."""
     for name, value in model.graph.inputs:
         if value is None:
             yield f"graph input '{name}' has no type"
     for name, (declared, handle) in model.graph.defaults.items():
-        if name in model.graph.constants and _is_alike(declared, values.get(name)):
-            continue
         stored = model.header(handle)
-        if declared is stored or _is_alike(declared, stored):
-            continue
         conflicts: list[Conflict] = []
-        merge(declared, stored, "refine", conflicts.append)
+        if declared is not stored:
+            merge(declared, stored, "refine", conflicts.append)
         if conflicts:
             yield f"initializer '{name}' is {stored}, but the graph input of this name is declared {declared}"
-
-
-def _is_alike(a: Value | None, b: Value | None) -> bool:
-    return isinstance(a, SymTensor) and isinstance(b, SymTensor) and a.dtype == b.dtype and a.shape == b.shape

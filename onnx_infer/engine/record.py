@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from onnx_infer.laws.statements import Statement
     from onnx_infer.model.given import Interval
-    from onnx_infer.model.graph import Attributes, Function, Graph, Model, Node
+    from onnx_infer.model.graph import Attributes, Function, FunctionKey, Graph, Model, Node
     from onnx_infer.model.symbols import Symbols
     from onnx_infer.types.merge import ShapeMergePolicy
     from onnx_infer.values.tensor import Dim, Value
@@ -196,15 +196,13 @@ class CallTables:
 
     def __init__(self, model: Model) -> None:
         self.of_model = {(normal_domain(d), n, o): f for (d, n, o), f in model.functions.items()}
-        self.functions: dict[
-            tuple[str, str, str], Function
-        ] = {}  # those that are called, with nodes that are read once
-        self.asked: dict[tuple[str, str, str], set[str]] = {}  # the inputs whose elements a body reads
+        self.functions: dict[FunctionKey, Function] = {}  # those that are called, with nodes that are read once
+        self.asked: dict[FunctionKey, set[str]] = {}  # the inputs whose elements a body reads
         self.outcomes: dict[tuple[Any, ...], tuple[Any, Bodies]] = {}  # signature -> `Outcome`, and what was walked
-        self.active: set[tuple[str, str, str]] = set()
+        self.active: set[FunctionKey] = set()
         self.resolved: dict[tuple[Attributes, Attributes | None], Attributes] = {}
         self.equal: dict[Any, Attributes] = {}
-        self.walks: Counter[tuple[str, str, str]] = Counter()
+        self.walks: Counter[FunctionKey] = Counter()
         self.nested = 0  # the number of walks for calls inside functions
 
 
@@ -279,23 +277,18 @@ class Record:
 
     # -- the way back ---------------------------------------------------------------------------------------------
 
+    def _lists(self) -> tuple[list[Any], ...]:
+        """The lists that only grow, in the order of the fields of `Checkpoint`."""
+        declared, seen = self.declared, self.nesting.seen
+        return self.diagnostics, self.statements.pairs, self.sizes.created, declared.claims, seen.calls
+
     def checkpoint(self) -> Checkpoint:
         """The current lengths of the lists."""
-        return Checkpoint(
-            len(self.diagnostics),
-            len(self.statements.pairs),
-            len(self.sizes.created),
-            len(self.declared.claims),
-            len(self.nesting.seen.calls),
-            len(self.unknown_operators),
-        )
+        return Checkpoint(*map(len, (*self._lists(), self.unknown_operators)))
 
     def rewind(self, checkpoint: Checkpoint) -> None:
         """Drop everything that was recorded since the checkpoint."""
-        del self.diagnostics[checkpoint.diagnostics :]
-        del self.statements.pairs[checkpoint.stated :]
-        del self.sizes.created[checkpoint.created :]
-        del self.declared.claims[checkpoint.claims :]
-        del self.nesting.seen.calls[checkpoint.calls :]
+        for part, length in zip(self._lists(), checkpoint, strict=False):
+            del part[length:]
         while len(self.unknown_operators) > checkpoint.unknown:
             self.unknown_operators.popitem()

@@ -182,11 +182,5 @@ def _contradicts(declared: Value | None, inferred: Value) -> bool:
 
 def _written(shape: Sequence[Dim]) -> tuple[Size, ...]:
     """The sizes as a model writes them; None where data decide one."""
-    return tuple(
-        [
-            (size if size <= LARGEST_SIZE else None)
-            if isinstance(size, int)
-            else (str(size) if is_of_inputs(size) else None)
-            for size in shape
-        ]
-    )
+    written = [size if isinstance(size, int) else str(size) if is_of_inputs(size) else None for size in shape]
+    return tuple([None if isinstance(size, int) and size > LARGEST_SIZE else size for size in written])

@@ -5,7 +5,8 @@ At the end, the order in which the nodes of a graph find all that they read, and
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from onnx_infer.model.graph import label_of
 from onnx_infer.values.tensor import SymTensor, Value, is_small, may_be_read
@@ -84,25 +85,21 @@ class Scope(dict[str, "Value"]):
         for name in names:
             self[name]
 
-    def knows(self, name: str) -> bool:
-        """Whether the name has a value here or in a graph around this one."""
+    def outwards(self) -> Iterator[Scope]:
+        """This scope and those of the graphs around, inner ones first."""
         scope: Scope | None = self
         while scope is not None:
-            if name in scope or name in scope.constants:
-                return True
+            yield scope
             scope = scope.parent
-        return False
+
+    def knows(self, name: str) -> bool:
+        """Whether the name has a value here or in a graph around this one."""
+        return any(name in scope or name in scope.constants for scope in self.outwards())
 
     def holder(self, name: str) -> Scope | None:
         """The scope that has this name as a constant, or None."""
-        scope: Scope | None = self
-        while scope is not None:
-            if name in scope.constants:
-                return scope
-            if name in scope:
-                return None
-            scope = scope.parent
-        return None
+        nearest = next((scope for scope in self.outwards() if name in scope.constants or name in scope), None)
+        return nearest if nearest is not None and name in nearest.constants else None
 
     def load(self, name: str) -> Value:
         """The constant of this name in this scope, with its elements if they may be read."""
@@ -187,25 +184,18 @@ def _ordered(sources: list[list[int]]) -> tuple[list[int], list[int]]:
 
 
 def captured(view: Callable[[Any], Graph], node: Node) -> list[str]:
-    """The outer names that the graphs in a node's attributes read, at any depth, in the order of a walk."""
-    if not node[4].has_graphs:
-        return []
+    """The outer names that the graphs in a node's attributes read, at any depth, those of outer graphs first."""
     names: dict[str, None] = {}
-    pending = [_graphs(node, frozenset())]
+    pending = [(handle, frozenset[str]()) for handle in reversed([*graphs_of(node)])]
     while pending:
-        part = next(pending[-1], None)
-        if part is None:
-            pending.pop()
-        elif isinstance(part, str):
-            names[part] = None
-        else:
-            handle, known = part
-            pending.append(_reads(view(handle), known))
+        handle, around = pending.pop()
+        graph = view(handle)
+        nodes = list(graph.nodes())
+        visible = around.union((n for n, _ in graph.inputs), graph.constants, *(inner[3] for inner in nodes))
+        read = chain(graph.outputs, *(inner[2] for inner in nodes))
+        names.update(dict.fromkeys(name for name in read if name and name not in visible))
+        pending += reversed([(inside, visible) for inner in nodes for inside in graphs_of(inner)])
     return list(names)
-
-
-_Part: TypeAlias = "str | tuple[Any, frozenset[str]]"
-"""A name that is read, or a graph with the names that are visible around it."""
 
 
 def graphs_of(node: Node) -> Iterator[Any]:
@@ -216,17 +206,3 @@ def graphs_of(node: Node) -> Iterator[Any]:
         for x in value if isinstance(value, tuple) else (value,):
             if x is not None and not isinstance(x, (int, float, str, Value)):
                 yield x
-
-
-def _graphs(node: Node, known: frozenset[str]) -> Iterator[_Part]:
-    return ((handle, known) for handle in graphs_of(node))
-
-
-def _reads(graph: Graph, known: frozenset[str]) -> Iterator[_Part]:
-    """The outer names that a graph reads, and its inner graphs, in the order of its nodes."""
-    nodes = list(graph.nodes())
-    own = known.union((n for n, _ in graph.inputs), graph.constants, *(node[3] for node in nodes))
-    for node in nodes:
-        yield from (name for name in node[2] if name and name not in own)
-        yield from _graphs(node, own)
-    yield from (name for name in graph.outputs if name and name not in own)

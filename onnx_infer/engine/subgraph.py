@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.diagnostics import Diagnostic, Refusal
@@ -91,7 +92,9 @@ class Subgraph:
             # exporters declare the sizes of the first iteration
             graph = graph._replace(declared={name: kind_of(value) for name, value in graph.declared.items()})
         for (name, declared), value in zip(graph.inputs, inputs, strict=False):
-            scope[name] = self._input(name, declared, value, scope.repeated)
+            if declared is not None:
+                value = of_input(record, name, kind_of(declared) if scope.repeated else declared, value)
+            scope[name] = value
         certain, uncertain = record.nesting.certain, record.statements.uncertain
         record.statements.uncertain = []
         record.nesting.certain = certain and reached is True
@@ -106,8 +109,9 @@ class Subgraph:
         finally:
             record.nesting.within.pop()
             record.nesting.certain, record.statements.uncertain = certain, uncertain
-        if repeated:
-            self._take_statements(self._start.stated)
+        if repeated:  # they are about any iteration, so the record does not keep them
+            self._stated = record.statements.pairs[self._start.stated :]
+            record.statements.put((), self._start.stated)
         record.nesting.seen.graphs[id(graph.handle)] = (graph, scope)
         return [scope[name] if scope.knows(name) else NOTHING for name in graph.outputs]
 
@@ -147,13 +151,6 @@ class Subgraph:
             uncertain = [(statement, node) for statement, node in uncertain if not reads(record, node, unsure)]
         self.refusal = _first_line(refusals) or contradiction(uncertain)
         self.breach = _first_line([d for d in broken if d.node in surely])
-
-    def _input(self, name: str, declared: Value | None, value: Value, repeated: bool) -> Value:
-        if declared is None:
-            return value
-        if repeated:
-            declared = kind_of(declared)
-        return of_input(self._record, name, declared, value)
 
     # -- iteration ------------------------------------------------------------------------------------------------
 
@@ -198,14 +195,8 @@ class Subgraph:
         names = record.symbols.names
         uncertain = {v for v in variables - self._made if not is_data_dependent(v.origin) and v.name not in names}
         if uncertain:
-            uncertain -= self._visible(outside)
+            uncertain -= _variables(chain(outside, *(scope.values() for scope in self._scope.outwards())))
         return frozenset((variables & self._made) | uncertain)
-
-    def _take_statements(self, start: int) -> None:
-        """Take the statements of the walk from the record, because they are about any iteration."""
-        record = self._record
-        self._stated = record.statements.pairs[start:]
-        record.statements.put((), start)
 
     def demands(self, sizes: Mapping[Var, Dim], outside: list[Value]) -> list[Statement]:
         """What the last pass demands of the values outside, in the iteration in which it has these sizes.
@@ -236,14 +227,6 @@ class Subgraph:
         """Allow sizes of the inside in values outside, unchanged: there is only a single iteration."""
         created = self._record.sizes.created
         created += sorted((_variables(values) & self._made).difference(created), key=lambda v: v.name)
-
-    def _visible(self, outside: list[Value]) -> set[Var]:
-        values = list(outside)
-        scope: Values | None = self._scope
-        while scope is not None:
-            values += scope.values()
-            scope = scope.parent
-        return _variables(values)
 
 
 def _first_line(diagnostics: list[Diagnostic]) -> str | None:

@@ -41,7 +41,7 @@ _STEPS = 1000  # of the proofs about one size or condition, about 20 ms
 def replace_solved(record: Record) -> None:
     """Replace fresh sizes by what they equal."""
     before = dict(record.scope)
-    _map(record, replacing(record.sizes.fresh.final()))
+    map_values(record, replacing(record.sizes.fresh.final()))
     record.sizes.unsolved = {name: value for name, value in before.items() if record.scope[name] is not value}
 
 
@@ -57,7 +57,7 @@ def computed_inputs(record: Record) -> dict[str, Value]:
 
 def shorten(record: Record, shorter: Shorter) -> None:
     """Replace long sizes by shorter ones that operators demand to equal them."""
-    _map(record, shorter.put)
+    map_values(record, shorter.put)
     resolve = record.sizes.fresh.resolve
     record.declared.claims = [claim.substitute(shorter.sizes, resolve) for claim in record.declared.claims]
 
@@ -94,13 +94,14 @@ def rename(record: Record, variables: Mapping[Any, Dim], names: Mapping[Var, Var
     record.sizes.created = [size for var in record.sizes.created if isinstance(size := new.get(var, var), Var)]
     known, resolve = Substitution(new), record.sizes.fresh.resolve
     renamed = replacing(known)
-    _map(record, renamed)
+    map_values(record, renamed)
     record.statements.put([(renamed(statement), node) for statement, node in record.statements.pairs])
     record.declared.claims = [claim.substitute(known, resolve) for claim in record.declared.claims]
     record.sizes.fresh.rename(new)
 
 
-def _map(record: Record, change: Callable[[Value], Value]) -> None:
+def map_values(record: Record, change: Callable[[Value], Value]) -> None:
+    """Replace the values of all graphs by others, equal ones by the same."""
     changed: dict[Value, Value] = {}
     for scope in record.scopes():
         for name, value in scope.items():

@@ -20,7 +20,7 @@ from onnx_infer.integrations.replacing import Replacement, replace_members
 from onnx_infer.model.attributes import declared_size, value_type
 from onnx_infer.model.graph import normal_domain
 from onnx_infer.node import NodeByNode, model_of_node
-from onnx_infer.protobuf.declarations import innermost_shape
+from onnx_infer.protobuf.declarations import innermost_dims
 from onnx_infer.protobuf.reading import GraphReader
 from onnx_infer.protobuf.wire import type_bytes
 
@@ -91,9 +91,8 @@ class _Inference:
         known = self._known.get(var)
         if known is None or var.type != known.seen:
             proto = var.type._to_onnx()
-            shape = innermost_shape(proto)
-            if isinstance(var._op, Argument) and shape is not None:
-                self._nodes.declare(declared_size(d) for d in shape.dim)
+            if isinstance(var._op, Argument):
+                self._nodes.declare(map(declared_size, innermost_dims(proto)))
             is_own = self._own.get(id(var.type)) is var.type
             read = partial(self._nodes.size, is_own=is_own)
             known = self._nodes.known(self._nodes.name(field), value_type(proto, read), var.type)

@@ -138,11 +138,6 @@ def constant(proto: TensorProto, long: bool = False) -> SymTensor:
     count = None if shape is None else known_count(kind, shape, long)
     if shape is None or count is None or proto.data_location == _EXTERNAL:
         return SymTensor(dt.read(kind), shape)
-    return stored_constant(proto, kind, shape, count)
-
-
-def stored_constant(proto: TensorProto, kind: int, shape: tuple[int, ...], count: int) -> SymTensor:
-    """A tensor of `count` elements that are stored in its message, as `constant` reads it."""
     stored = proto.raw_data or _in_field(proto, kind)
     tensor: SymTensor | None = _constants.get(key := (kind, shape, stored))
     if tensor is None:

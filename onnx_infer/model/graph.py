@@ -65,6 +65,15 @@ def label_of(node: Node) -> str:
     return text(node[5].name or first_output(node))
 
 
+FunctionKey: TypeAlias = "tuple[str, str, str]"
+"""The domain, name and overload of a function."""
+
+
+def called_key(node: Node) -> FunctionKey:
+    """The key of the function that a node calls, if it is a call."""
+    return normal_domain(node[1]), node[0], text(getattr(node[5], "overload", ""))
+
+
 def title_of(node: Node) -> str:
     """The operator of a node, with its domain unless that is the default one."""
     return f"{node[1]}::{node[0]}" if node[1] else node[0]
@@ -121,6 +130,11 @@ class Function(NamedTuple):
     opsets: Mapping[str, int]
     body: Graph
     handle: Any = None
+
+    @property
+    def key(self) -> FunctionKey:
+        """What names it in a model."""
+        return normal_domain(self.domain), self.name, self.overload
 
 
 class Model(NamedTuple):

@@ -89,7 +89,7 @@ class Symbols:
         size = None if text in self.names else self.expression(text)
         if size is None and text not in self.names:
             size = self._sum_or_product(text)
-        return self._settled(self.variable(text) if size is None else size)
+        return self._settled(self.var(text) if size is None else size)
 
     def declare(self, texts: Iterable[str]) -> None:
         """Let more texts be dim_params of inputs. What was read before stays what it is.
@@ -120,16 +120,16 @@ class Symbols:
         size = self._meanings.get(name)
         if size is None:
             text = self._fixed[name]
-            read = text if isinstance(text, int) else self._read(text)
-            size = self._meanings[name] = self._settled(read)
+            if isinstance(text, str) and (text in self.names or text.isidentifier()):
+                size = self.var(text)
+            elif isinstance(text, str):
+                from symdim.parsing import parse  # few calls give an expression
+
+                size = parse(text, self.names, scope=self)
+            else:
+                size = text
+            size = self._meanings[name] = self._settled(size)
         return size
-
-    def _read(self, text: str) -> Dim:
-        if text in self.names or text.isidentifier():
-            return self.variable(text)
-        from symdim.parsing import parse  # few calls give an expression
-
-        return parse(text, self.names, scope=_Variables(self))
 
     def bound(self, size: Dim) -> Dim:
         """The size with what stands for symbols by the caller's word, other than names, and numbers by their bounds.
@@ -139,17 +139,15 @@ class Symbols:
         if not self._fixed or not isinstance(size, Expr):
             return size
         meanings = {v: self._meaning(v.name) for v in size.variables() if v.name in self._fixed}
+        written = {v: m for v, m in meanings.items() if not isinstance(m, Var)}
         return size.substitute(
-            {v: m for v, m in meanings.items() if not isinstance(m, Var) and not self._is_pinned(v, m)}
+            {v: m for v, m in written.items() if not (isinstance(m, int) and v.name in self._bounds)}
         )
-
-    def _is_pinned(self, symbol: Var, size: Dim) -> bool:
-        return isinstance(size, int) and symbol.name in self._bounds
 
     def known(self) -> dict[str, Var]:
         """The symbols of all texts, and those in assumptions, by name."""
         known = {v.name: v for v in variables_of(self._dims.values())}
-        known |= {name: self.variable(name) for name in (*self._fixed, *self.names) if name not in known}
+        known |= {name: self.var(name) for name in (*self._fixed, *self.names) if name not in known}
         same = ((name, other) for name, other in self._fixed.items() if isinstance(other, str) and other in known)
         return known | {name: known[other] for name, other in same}
 
@@ -175,7 +173,7 @@ class Symbols:
         symbol = self._dims.get(name)
         if not isinstance(symbol, Var) or symbol.name != name:
             if name in self.names:
-                symbol = self.variable(name)
+                symbol = self.var(name)
                 if name in self._fixed:
                     return symbol
             elif GENERATED.fullmatch(name) or (name in self.reserved and is_name(name)):
@@ -185,7 +183,7 @@ class Symbols:
             self._dims[name] = symbol
         return symbol
 
-    def variable(self, name: str) -> Var:
+    def var(self, name: str, /) -> Var:
         """The symbol of a name, with its bounds, the same one for every call."""
         low, high = self._bounds.get(name, (self._min_dim, None))
         if name in self._elements:
@@ -204,7 +202,7 @@ class Symbols:
         """The symbol of an axis under a declared name, with the bounds of both."""
         low, high = axis.bounds()
         if name.name not in self._bounds and (low, high) == (self._min_dim, None):
-            return self.variable(name.name)
+            return self.var(name.name)
         ends = [end for end in (high, name.hi) if end is not None]
         low, high = max(low or 0, name.lo or 0), min(ends, default=None)
         return axis if high is not None and high < low else Var(name.name, low, high)
@@ -252,7 +250,7 @@ class Symbols:
         """The symbol of an axis of an input without a name. It is declared from then on."""
         name = self._axis_names.new(value, axis)
         self.names |= {name}
-        symbol = self.variable(name)
+        symbol = self.var(name)
         self.axes.add(symbol)
         size = self._dims[name] = self._settled(symbol)
         return size
@@ -320,12 +318,5 @@ class _Reading:
             return symbol
         symbol = self.others.get(name)
         if symbol is None:
-            symbol = self.others[name] = self._symbols.variable(name)
+            symbol = self.others[name] = self._symbols.var(name)
         return symbol
-
-
-class _Variables:
-    """The variables of names in an expression for which a name stands."""
-
-    def __init__(self, symbols: Symbols) -> None:
-        self.var = symbols.variable

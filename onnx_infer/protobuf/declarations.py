@@ -124,14 +124,8 @@ def types_of(infos: Any) -> Types:
 
 def innermost_dims(kind: Any) -> Any:
     """The Dimension messages of a type, which may be nested."""
-    shape = innermost_shape(kind)
-    return () if shape is None else shape.dim
-
-
-def innermost_shape(kind: Any) -> Any:
-    """The shape in a type, which may be nested; None if it has none."""
     tensor = innermost_tensor(kind)
-    return None if tensor is None else tensor.shape
+    return () if tensor is None else tensor.shape.dim
 
 
 def innermost_tensor(kind: Any) -> Any:

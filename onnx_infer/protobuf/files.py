@@ -19,7 +19,7 @@ from onnx import AttributeProto, TensorProto
 
 from onnx_infer.errors import ExternalDataError, NoModelError, no_model
 from onnx_infer.model.attributes import kind_of
-from onnx_infer.protobuf.nodes import graphs_of
+from onnx_infer.protobuf.nodes import all_graphs
 from onnx_infer.protobuf.wire import field
 from onnx_infer.values.text import encoded, text
 from symdim.algebra.named_tuple import NamedTuple
@@ -74,7 +74,14 @@ def save_model(
     """
     if source is not None:
         check_data_stay(model, source, target)
-        _bring_data(model, Path(source), Path(target), copy_data)
+        files = data_files(model, Path(source).parent)
+        if copy_data:
+            copy(files, Path(source), Path(target))
+        elif outside := relink(files, Path(target)):
+            raise ExternalDataError(
+                f"external data would not be found from {Path(target).parent}, and onnxruntime would refuse the model:"
+                f" {_names(outside)}; use copy_data=True to copy it there"
+            )
     formats = onnx.serialization.registry
     form = formats.get_format_from_file_extension(os.path.splitext(target)[1]) or "protobuf"
     content = formats.get(form).serialize_proto(model)  # `onnx.save` also writes the files that tensors name
@@ -86,17 +93,6 @@ def check_data_stay(model: onnx.ModelProto, source: str | os.PathLike[str], targ
     for folder in (Path(source).parent, Path(target).parent):
         if any(same_path(file.path, target) for file in data_files(model, folder)):
             raise ExternalDataError(f"{os.fspath(target)}: is a file of the model's external data, which would be lost")
-
-
-def _bring_data(model: onnx.ModelProto, source: Path, target: Path, copy_data: bool) -> None:
-    files = data_files(model, source.parent)
-    if copy_data:
-        copy(files, source, target)
-    elif outside := relink(files, target):
-        raise ExternalDataError(
-            f"external data would not be found from {target.parent}, and onnxruntime would refuse the model:"
-            f" {_names(outside)}; use copy_data=True to copy it there"
-        )
 
 
 def _names(files: list[DataFile]) -> str:
@@ -212,7 +208,7 @@ def _are_equal(path: str, other: str) -> bool:
 
 def tensors(model: ModelProto) -> Iterator[TensorProto]:
     """All tensors of a model: initializers and attributes, also in subgraphs and functions."""
-    for graph in (graph for root in (model.graph, *model.functions) for graph in graphs_of(root)):
+    for graph in all_graphs(model):
         yield from getattr(graph, "initializer", ())  # a function has none
         for sparse in getattr(graph, "sparse_initializer", ()):
             yield from (sparse.values, sparse.indices)

@@ -8,9 +8,10 @@ inference changes nothing.
 from __future__ import annotations
 
 from collections import Counter
-from itertools import count
+from itertools import count, islice
 from typing import TYPE_CHECKING
 
+from onnx_infer.engine.claims import in_order
 from onnx_infer.engine.fresh import replacing
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.laws.statements import make_size
@@ -48,10 +49,8 @@ class FormerNames:
         self._pairs = {key: of_scope for key, of_scope in pairs.items() if of_scope}
         self._inside: dict[int, list[tuple[str, Expr]]] = {}
         for scope in [scope for _, scope in inner if id(scope) in self._pairs]:
-            around = scope.parent
-            while around is not None:
+            for around in islice(scope.outwards(), 1, None):
                 self._inside.setdefault(id(around), []).extend(self._pairs[id(scope)])
-                around = around.parent
         # of each graph, once: new variables for those in its sizes, and the variables that are visible in it
         self._chosen: dict[int, tuple[dict[Var, Dim], set[Var]]] = {id(main): ({}, _variables(main))}
 
@@ -78,7 +77,7 @@ class FormerNames:
         if not pairs and not around:
             return around, visible
         own = visible - outer
-        free = sorted(filter(_is_generated, own), key=_number)
+        free = sorted(filter(_is_generated, own), key=in_order)
         taken = {getattr(around.get(v), "name", v.name) for v in outer} | {v.name for v in own.difference(free)}
         inside = {v for _, size in pairs for v in size.variables() if _is_generated(v)} - outer
         names = _former(pairs, set(free), inside, taken, around)
@@ -117,10 +116,6 @@ def _is_generated(v: Var) -> bool:
     return is_fresh(v) and GENERATED.fullmatch(v.name) is not None
 
 
-def _number(v: Var) -> tuple[int, str]:
-    return len(v.name), v.name
-
-
 def _pairs(declared: Iterable[tuple[str, Iterable[Size]]], scope: Scope) -> Iterable[tuple[str, Expr]]:
     """The texts of a graph for its fresh sizes, with these sizes."""
     for name, dims in declared:
@@ -148,7 +143,7 @@ def _former(
     for text, size in pairs:
         if not isinstance(size, Var) and generated(text):
             used = taken.union(names.values())
-            unnamed = sorted(inside.intersection(size.variables()).difference(names), key=_number)
+            unnamed = sorted(inside.intersection(size.variables()).difference(names), key=in_order)
             # walks number the sizes in the same order
             unused = sorted({name for name in generated(text) if name not in used}, key=lambda name: (len(name), name))
             if len(unnamed) == len(unused) and not free.isdisjoint(unnamed):

@@ -206,6 +206,11 @@ def subgraphs(node: NodeProto) -> Iterator[GraphProto]:
     return (graph for _, _, graph in placed(node))
 
 
+def all_graphs(model: Any) -> Iterator[Any]:
+    """All graphs of a model: the main graph, functions, and those inside them."""
+    return (graph for root in (model.graph, *model.functions) for graph in graphs_of(root))
+
+
 def graphs_of(graph: GraphProto | FunctionProto) -> Iterator[Any]:
     """A graph, or a function, and the graphs inside it, outer ones first."""
     pending: list[Any] = [graph]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx import AttributeProto, FunctionProto, SparseTensorProto, TensorProto, ValueInfoProto
 
-from onnx_infer.model.attributes import attribute_value, constant, dense, sizes, stored_constant
+from onnx_infer.model.attributes import attribute_value, constant, dense, sizes
 from onnx_infer.model.graph import Function, Graph, Model, Node, normal_domain, with_names
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.known_schemas import find_schema, read_schema
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
     from onnx import GraphProto, ModelProto
 
-    from onnx_infer.model.graph import Function, Node
     from onnx_infer.model.size_texts import Size
-    from onnx_infer.values.tensor import Value
 
 
 _FEW = 16
@@ -65,8 +63,12 @@ class ModelProtoFrontEnd:
 
     def view(self, symbols: Symbols, all_constant: bool = False) -> Model:
         """The model with its dims read as sizes."""
-        reader = GraphReader(symbols, all_constant or self.model.ir_version < OVERRIDABLE)
-        return reader.model(self.model, self._declared, self._nodes)
+        proto = self.model
+        reader = GraphReader(symbols, all_constant or proto.ir_version < OVERRIDABLE)
+        functions = {(f.domain, f.name, f.overload): f for f in map(reader.function, proto.functions)}
+        graph = with_names(reader.graph(proto.graph, self._declared, self._nodes))
+        names = partial(names_in, proto.graph)
+        return Model(graph, functions, opset_imports(proto), header, load, reader.graph, schema_bodies, names, proto)
 
     def reshaped(self, shapes: Mapping[str, tuple[Size, ...]]) -> ModelProtoFrontEnd:
         """The same model with other shapes of tensors that are inputs. The message is not changed."""
@@ -92,13 +94,6 @@ class GraphReader:
 
     def __init__(self, symbols: Symbols, all_constant: bool) -> None:
         self.symbols, self.all_constant = symbols, all_constant
-
-    def model(self, proto: ModelProto, declared: Declared, kept: list[Node | Literal]) -> Model:
-        """The view of a model; `declared` are the types in its main graph, `kept` its nodes if they were read."""
-        functions = {(f.domain, f.name, f.overload): f for f in map(self.function, proto.functions)}
-        names = partial(names_in, proto.graph)
-        graph = with_names(self.graph(proto.graph, declared, kept))
-        return Model(graph, functions, opset_imports(proto), header, load, self.graph, schema_bodies, names, proto)
 
     def graph(self, proto: GraphProto, main: Declared | None = None, kept: list[Node | Literal] | None = None) -> Graph:
         """The view of a subgraph, or of the main graph with its types: there every axis of an input gets a name."""
@@ -175,9 +170,8 @@ def header(handle: TensorProto | SparseTensorProto | AttributeProto | SymTensor)
     """
     if isinstance(handle, TensorProto):
         kind, dims = handle.data_type, tuple(handle.dims[:])
-        count = _count_of_sizes(dims) if kind in _SIZES else None
-        if count is not None and handle.data_location != TensorProto.EXTERNAL:
-            return stored_constant(handle, kind, dims, count)
+        if kind in _SIZES and (not dims or (len(dims) == 1 and dims[0] <= _FEW)):
+            return constant(handle)
         tensor: SymTensor | None = _headers.get((kind, dims))
         if tensor is None:
             tensor = _headers[kind, dims] = SymTensor(dt.read(kind), sizes(handle))
@@ -187,13 +181,6 @@ def header(handle: TensorProto | SparseTensorProto | AttributeProto | SymTensor)
     if isinstance(handle, AttributeProto):
         return constant(handle.t)
     return SymTensor(dt.read(handle.values.data_type), sizes(handle))
-
-
-def _count_of_sizes(dims: tuple[int, ...]) -> int | None:
-    """The number of elements of a number or a short vector; None for another tensor."""
-    if not dims:
-        return 1
-    return dims[0] if len(dims) == 1 and 0 <= dims[0] <= _FEW else None
 
 
 def load(handle: TensorProto | SparseTensorProto | AttributeProto | SymTensor) -> Value:

@@ -12,7 +12,7 @@ from onnx_infer.model.size_texts import is_name, said
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.protobuf.declarations import innermost_dims, write_sizes
 from onnx_infer.protobuf.names import clear_sizes, dims_in, dims_of, drop_arena, sharded_dims, sharding_specs
-from onnx_infer.protobuf.nodes import graphs_of
+from onnx_infer.protobuf.nodes import all_graphs
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.protobuf.wire import dim_param
 from onnx_infer.protobuf.writing import write_contract
@@ -22,7 +22,7 @@ from symdim.algebra.dims import variables_of
 from symdim.parsing import parse, read_dim_param
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Container, Iterable, Mapping
 
     from onnx import ModelProto
 
@@ -78,7 +78,7 @@ def with_input_shapes(
 def drop_inferred(model: ModelProto) -> None:
     """Drop what follows from numbers that are others now, in place: sizes of shardings, plans, inferred contracts."""
     constants = {tensor.name for tensor in model.graph.initializer}
-    for graph in _graphs(model):
+    for graph in all_graphs(model):
         for node in graph.node:
             specs = [spec for spec in sharding_specs(node) if spec.tensor_name not in constants]
             clear_sizes(sharded_dims(specs), only_numbers=True)
@@ -89,7 +89,7 @@ def drop_inferred(model: ModelProto) -> None:
 
 
 def _drop_numbers(model: ModelProto) -> None:
-    for graph in _graphs(model):
+    for graph in all_graphs(model):
         inputs = () if graph is model.graph else graph.input
         for info in (*inputs, *graph.output, *graph.value_info):
             if not isinstance(info, str):
@@ -99,11 +99,6 @@ def _drop_numbers(model: ModelProto) -> None:
 def rename_symbols(model: ModelProto, names: Mapping[str, str]) -> None:
     """Give the symbols of a model other names, in place. Raises as `new_symbols`, and UnboundName as `specialize`."""
     _put(model, new_symbols(_texts(dims_of(model)), names))
-
-
-def _graphs(model: ModelProto) -> Iterator[Any]:
-    """All graphs of a model: the main graph, functions, and those inside them."""
-    return (graph for root in (model.graph, *model.functions) for graph in graphs_of(root))
 
 
 def _texts(dims: Iterable[Any]) -> list[str]:

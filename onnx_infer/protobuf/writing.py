@@ -10,7 +10,7 @@ from onnx import GraphProto, ValueInfoProto
 
 from onnx_infer.engine.scope import graphs_of
 from onnx_infer.model.given import KEY
-from onnx_infer.protobuf.declarations import Declared, innermost_shape, innermost_tensor, is_bare, types_of, write_sizes
+from onnx_infer.protobuf.declarations import Declared, innermost_tensor, is_bare, types_of, write_sizes
 from onnx_infer.protobuf.nodes import graph_at, placed
 from onnx_infer.protobuf.reading import function_key
 from onnx_infer.protobuf.wire import type_field, value_infos
@@ -58,8 +58,8 @@ def write_model(model: ModelProto, engine: Record, inputs: Mapping[str, tuple[Si
     for info in model.graph.input:
         sizes = inputs.get(text(info.name))
         if sizes is not None:
-            shape = innermost_shape(info.type)
-            write_sizes(info.type.tensor_type.shape if shape is None else shape, sizes)
+            tensor = innermost_tensor(info.type)
+            write_sizes((info.type.tensor_type if tensor is None else tensor).shape, sizes)
 
 
 def has_unlike_branches(engine: Record) -> bool:

@@ -11,7 +11,7 @@ from onnx_infer.engine.assumptions import Assumptions
 from onnx_infer.engine.declared import DECLARED_RANK
 from onnx_infer.model.contract import ELEMENT, Condition, Contract, Names, written
 from onnx_infer.model.graph import label_of, title_of
-from onnx_infer.results.derived_guards import follows, key_of, name_in_file
+from onnx_infer.results.derived_guards import follows, key_of, name_in_file, plain_parts
 from onnx_infer.results.guards import Guard, NodeName
 from onnx_infer.results.sources import element_of, without_computed
 from onnx_infer.types.join import variables_in
@@ -19,7 +19,6 @@ from onnx_infer.values.tensor import SymTensor
 from symdim import Facts, SymdimError, Var
 from symdim.guarantee import guarantee_of
 from symdim.relations.relation import Relation
-from symdim.relations.solving import solve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -71,8 +70,7 @@ def _of_written_types(result: Inferred, declared: Iterable[Guard], others: Itera
         condition = Relation("equal", without_computed(resolve(inferred)), number)
         if not all(v in symbols or element_of(v, inputs) for v in condition.variables()):
             continue
-        solved = solve(condition)
-        for part in [condition] if solved is None else solved:
+        for part in plain_parts(condition):
             if key_of(part) not in stated:
                 stated.add(key_of(part))
                 origin = NodeName(title_of(node), label_of(node))
@@ -91,7 +89,10 @@ def _given(run: Run) -> Iterator[Condition]:
     record, given, values = run.record, run.given, run.values
     names, known = Names(), record.symbols.known()
     plain = {name: names.var(name) for name in (*known, *given.bound, *given.elements)}
-    in_file = _normal(run.in_file.guards, names)
+    in_file: dict[Relation, Condition] = {}
+    for condition in run.in_file.guards:
+        with suppress(SymdimError):  # those that can be read
+            in_file[_bare(condition.read(names))] = condition
     stated = []
     for relation in Assumptions(given.relations, plain).relations:
         kind, left, right, _ = relation
@@ -112,12 +113,3 @@ def _given(run: Run) -> Iterator[Condition]:
 def _bare(relation: Relation) -> Relation:
     """The normal form of a relation, without its origins."""
     return relation.normal()._replace(origins=frozenset())
-
-
-def _normal(conditions: Iterable[Condition], names: Names) -> dict[Relation, Condition]:
-    """The conditions that can be read, by their normal form."""
-    normal = {}
-    for condition in conditions:
-        with suppress(SymdimError):
-            normal[_bare(condition.read(names))] = condition
-    return normal

@@ -53,8 +53,8 @@ def deciding_conditions(engine: Record, node: Node, inputs: frozenset[Var]) -> t
     if attributes.has_graphs:
         candidates = [r for value in operands if value is not None for c in _open_conditions(value) for r in _about(c)]
     else:
-        open_sizes = dict.fromkeys(size for value in operands for size in sizes(value) if _is_over(size, inputs))
-        tried = list(open_sizes)[:_MOST_SIZES]
+        composed = dict.fromkeys(s for value in operands for s in sizes(value) if isinstance(s, Expr))
+        tried = [size for size in composed if inputs.issuperset(size.variables())][:_MOST_SIZES]
         candidates = [Relation("at_least", size, 2) for size in tried]
         candidates += [Relation("equal", size, 1) for size in tried]
     for relation in candidates:
@@ -80,7 +80,3 @@ def _about(condition: Positive) -> Iterator[Relation]:
     size = condition.size
     yield Relation("at_most", size, 0, frozenset((str(positive(1 - size)),)))
     yield Relation("at_least", size, 1, frozenset((str(condition),)))
-
-
-def _is_over(size: Dim, inputs: frozenset[Var]) -> bool:
-    return isinstance(size, Expr) and inputs.issuperset(size.variables())

@@ -43,7 +43,8 @@ def guards_of(engine: Record) -> list[Guard]:
     assumed = {i for i, statement in enumerate(engine.statements.plain) if statement.kind == "assumed"}
     while True:
         stated = _stated(engine, assumed)
-        guards = _simplified([guard for statement in dict.fromkeys(stated) for guard in _solved(statement)])
+        plain = [(statement, plain_parts(statement.condition)) for statement in dict.fromkeys(stated)]
+        guards = _simplified(guard for statement, parts in plain for guard in _with(statement, parts))
         required = _Stronger(guards, _REQUIRED)
         left = {i for i in assumed if _open(stated[i].condition, required)}
         if left == assumed:
@@ -67,9 +68,7 @@ def _simplified(solved: Iterable[Guard]) -> list[Guard]:
 
 def _open(condition: Relation, required: _Stronger) -> list[Relation]:
     """What is left of a condition under the required guards: plain conditions that these do not imply."""
-    solved = solve(condition)
-    parts = [condition] if solved is None else solved
-    left = [simpler for plain in parts for simpler in _under_bounds(plain, required.bounds)]
+    left = [simpler for plain in plain_parts(condition) for simpler in _under_bounds(plain, required.bounds)]
     return [plain for plain in left if not required.imply(plain)]
 
 
@@ -102,10 +101,10 @@ def _stated(engine: Record, assumed: Collection[int]) -> list[Guard]:
     return guards
 
 
-def _solved(guard: Guard) -> list[Guard]:
-    """The guard in plain form; the guard itself if it never holds."""
-    solved = solve(guard.condition)
-    return [guard] if solved is None else _with(guard, solved)
+def plain_parts(condition: Relation) -> list[Relation]:
+    """The condition in plain form; the condition itself if it never holds."""
+    solved = solve(condition)
+    return [condition] if solved is None else solved
 
 
 def _with(guard: Guard, conditions: Iterable[Relation]) -> list[Guard]:

@@ -101,7 +101,8 @@ class Guard(NamedTuple):
         """Whether the model needs it at these sizes, provided that all earlier assumptions hold."""
         if self.kind == "required" or self.conditional:
             return True
-        return any(all(_is_filled(size, bindings) for size in sizes) for sizes in self.filled)
+        demands = [[Relation("at_least", size, 1) for size in sizes] for sizes in self.filled]
+        return any(all(demand.holds(bindings) for demand in of_tensor) for of_tensor in demands)
 
     def violation(self, bindings: Bindings) -> Violation | None:
         """Its violation at these sizes, or None if it holds.
@@ -115,11 +116,6 @@ class Guard(NamedTuple):
             return None
         lhs, rhs = self.condition.sides(bindings) or (None, None)
         return Violation(self, lhs, rhs, self.kind)
-
-
-def _is_filled(size: Dim, bindings: Bindings) -> bool:
-    condition = Relation("at_least", size, 1)
-    return condition.holds(bindings) is True
 
 
 class Violation(NamedTuple):

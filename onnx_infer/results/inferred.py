@@ -97,8 +97,7 @@ class Inferred:
     @property
     def symbols(self) -> dict[str, Expr]:
         """The symbols that occur in the shapes, by name."""
-        variables = variables_of(d for shape in self.shapes.values() for d in shape)
-        return {v.name: v for v in variables}
+        return {v.name: v for v in variables_of(d for shape in self.shapes.values() for d in shape)}
 
     @cached_property
     def _input_symbols(self) -> tuple[Var, ...]:

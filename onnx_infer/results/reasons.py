@@ -16,7 +16,7 @@ from onnx_infer.results.exactness import is_typed, lacks_elements, variables, va
 from onnx_infer.results.inferred import Inferred, once
 from onnx_infer.values.containers import Optional, Sequence
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
-from onnx_infer.values.text import MOST_CHARACTERS, bounded, printable
+from onnx_infer.values.text import bounded, printable
 from symdim import Expr
 from symdim.algebra.dims import variables_of
 from symdim.algebra.named_tuple import NamedTuple
@@ -78,7 +78,8 @@ def reasons(result: Inferred) -> dict[str, tuple[Reason, ...]]:
     walk = _Walk(result)
     for node in result._index.nodes:
         walk.follow(node)
-    return {name: tuple(map(_bounded, why)) for name in result.types if (why := walk.of(name))}
+    told = {name: why for name in result.types if (why := walk.of(name))}
+    return {name: tuple([one._replace(text=bounded(one.text)) for one in why]) for name, why in told.items()}
 
 
 class Root(NamedTuple):
@@ -109,8 +110,7 @@ class Reasons:
 
     def producer(self, name: str) -> Node | None:
         """The node that gives a value; None for an input or a constant."""
-        node: Node | None = self._result._index.producer(name)
-        return node
+        return self._result._index.producer(name)
 
     @cached_property
     def _outputs(self) -> dict[str, list[str]]:
@@ -149,9 +149,8 @@ class Reasons:
 
     def value_at(self, error: Diagnostic) -> str | None:
         """The value to look at for an error: the first one that its node gives, or the value itself."""
-        return next(
-            (name for name in (*self._outputs.get(error.node, ()), error.node) if name in self._result.types), None
-        )
+        names = (*self._outputs.get(error.node, ()), error.node)
+        return next((name for name in names if name in self._result.types), None)
 
     def _before(self, error: Diagnostic) -> str | None:
         """The node with the error that causes this one, or None."""
@@ -212,7 +211,8 @@ class _Walk:
             value = self._types.get(name) if name else None
             if value is None or value in self._plain:
                 continue
-            new = [v for v in variables(value) if not self._is_explained(v)]
+            own = [v for v in variables(value) if v is not UNKNOWN_SIZE and v not in self._inputs]
+            new = [v for v in own if v not in self._of_size]
             is_open, lacks = not is_typed(value) or varies(value), lacks_elements(value)
             if not (new or is_open or lacks):
                 self._plain.add(value)
@@ -224,10 +224,6 @@ class _Walk:
                 self._of_size[v] = self._reason(node, _said(v.origin) or note)
             if lacks:
                 self._of_elements[name] = self._elements(node, self._of_type.get(name))
-
-    def _is_explained(self, v: Var) -> bool:
-        """Whether a variable is one of the inputs, or has a reason."""
-        return v is UNKNOWN_SIZE or v in self._inputs or v in self._of_size
 
     def _elements(self, node: Node, of_type: Reason | None) -> Reason:
         """The reason why elements that a node computes are not known. `of_type`: why their type is not."""
@@ -277,10 +273,6 @@ class _Walk:
         wants = operator.asked(len(node[2])).wants
         asked = [x for i, x in enumerate(node[2]) if i in wants or not isinstance(self._types.get(x), SymTensor)]
         return _joined([self._of_elements[x] for x in asked if x in self._of_elements])
-
-
-def _bounded(reason: Reason) -> Reason:
-    return reason if len(reason.text) <= MOST_CHARACTERS else reason._replace(text=bounded(reason.text))
 
 
 def _said(origin: object) -> str:

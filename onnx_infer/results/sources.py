@@ -110,11 +110,7 @@ class Sources:
 def _read(where: InputDim, dim: Expr) -> Var:
     """The variable that stands for the size at an axis."""
     low, high = dim.bounds()
-    return Var.fresh(_text(where), max(low or 0, 0), high, origin=where)
-
-
-def _text(where: InputDim) -> str:
-    return f"{where.tensor}.shape[{where.axis}]"
+    return Var.fresh(f"{where.tensor}.shape[{where.axis}]", max(low or 0, 0), high, origin=where)
 
 
 def element_of(variable: Var, tensors: Collection[str]) -> bool:
