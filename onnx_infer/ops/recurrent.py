@@ -151,18 +151,18 @@ def linear_attention(
 ) -> list[Shape]:
     """(B, T, Hq*d_k), (B, T, H*d_k), (B, T, H*d_v) -> (B, T, Hq*d_v), state (B, H, d_k, d_v) (LinearAttention-27)."""
     demand(update_rule in _UPDATE_RULES, "no such update_rule", update_rule)
-    for name, operandnd in (("decay", decay), ("beta", beta)):
+    for name, operand in (("decay", decay), ("beta", beta)):
         required = name in _UPDATE_RULES.get(update_rule, ())
-        demand(not required or operandnd is not None, f"update_rule {update_rule} needs {name}")
+        demand(not required or operand is not None, f"update_rule {update_rule} needs {name}")
     require(q_num_heads > 0 and kv_num_heads > 0, "numbers of heads are positive", q_num_heads, kv_num_heads, sign=",")
     demand(
         q_num_heads % kv_num_heads == 0, "kv_num_heads does not divide q_num_heads", kv_num_heads, q_num_heads, sign=","
     )
     q, k, v = (of_rank(x.shape, 3, name) for x, name in ((query, "query"), (key, "key"), (value, "value")))
     batch, length = unify_shapes(unify_shapes(q[:2], k[:2], "query and key"), v[:2], "key and value")
-    for name, operandnd, widths in (("decay", decay, (k[2], kv_num_heads)), ("beta", beta, (kv_num_heads, 1))):
-        if operandnd is not None:
-            *outer, width = of_rank(operandnd.shape, 3, name)
+    for name, operand, widths in (("decay", decay, (k[2], kv_num_heads)), ("beta", beta, (kv_num_heads, 1))):
+        if operand is not None:
+            *outer, width = of_rank(operand.shape, 3, name)
             batch, length = unify_shapes((batch, length), tuple(outer), f"query and {name}")
             demand(not all(differ(width, x) for x in widths), f"the last size of {name} is none of", *widths, width)
     key_size = unify(
