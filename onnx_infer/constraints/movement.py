@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.constraints.registration import form
-from onnx_infer.constraints.relations import Relations, known, rank_of
+from onnx_infer.constraints.relations import known, rank_of
 from onnx_infer.constraints.reshaping import same_rank
 from onnx_infer.elements.scaling import scaled
 from onnx_infer.errors import Unknown, require
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from onnx_infer.constraints.relations import Dim, Relations, Rows
     from onnx_infer.laws.windows import IntVector
     from onnx_infer.ops.kinds import Floats, Ints
-    from symdim.rows import Row
 
 
 @form("Transpose")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.constraints.registration import form
-from onnx_infer.constraints.relations import joined, known, places_of
-from onnx_infer.constraints.reshaping import same_rank
+from onnx_infer.constraints.relations import joined, known
+from onnx_infer.constraints.reshaping import same_rank, without_axes
 from onnx_infer.errors import Unknown
 from symdim import Expr
 from symdim.rows import Row, RowVar
@@ -40,27 +40,11 @@ def reduce(s: Relations, data: Row, out: Row, axes: Ints | Unknown | None, keepd
 
 
 def _reduce(s: Relations, data: Row, out: Row, axes: tuple[int, ...], keepdims: int) -> None:
-    reach, rank = places_of(axes, None), data.rank
-    if rank is None and axes in ((0,), (-1,)) and not out.rank:  # some runtimes allow axis 0 or -1 for a scalar
+    if data.rank is None and axes in ((0,), (-1,)) and not out.rank:  # some runtimes allow axis 0 or -1 for a scalar
         if keepdims:
             same_rank(s, data, out)
-        return
-    if rank is None and out.rank is not None and (keepdims or reach is not None):
-        rank = out.rank if keepdims else out.rank + len(reach or ())
-    places = reach if rank is None else places_of(axes, rank)
-    if places is None:
-        if data.rank:  # some runtimes allow any axis for a scalar
-            s.size(data, max(axes, key=abs))
-        return
-    count = rank if rank is not None else max(axes) + 1 if axes[0] >= 0 else -min(axes)
-    sizes = s.axes(data, count) if rank is not None else s.new_axes(count)
-    kept = tuple(1 if i in places else size for i, size in enumerate(sizes) if keepdims or i not in places)
-    if rank is not None:
-        s.be(out, kept)
-    else:
-        between = Row(variable=RowVar.fresh())
-        for row, part in ((data, sizes), (out, kept)):
-            s.be(row, joined(part, between) if axes[0] >= 0 else joined(between, part))
+    elif not without_axes(s, data, out, axes, ones=False, keepdims=bool(keepdims)) and data.rank:
+        s.size(data, max(axes, key=abs))  # some runtimes allow any axis for a scalar
 
 
 @form("ArgMax", "ArgMin")

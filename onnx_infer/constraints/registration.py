@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.constraints.relations import Relations
 from onnx_infer.errors import Unknown
-from onnx_infer.operators.arguments import NOT_GIVEN, Parameter, parameters, reader
+from onnx_infer.operators.arguments import NOT_GIVEN, Parameter, collected, parameters, reader
 from onnx_infer.operators.registration import OpShapeInferenceRegistry
-from onnx_infer.operators.schema import COLLECTIONS
 from symdim import Expr
 from symdim.algebra.named_tuple import NamedTuple
 
@@ -82,8 +81,7 @@ class BoundForm:
         if p.source == "special":
             return self.schema.since_version
         if p.source == "attributes":
-            kind = COLLECTIONS[p.want]
-            return kind._make(map(attributes.get, kind._fields, kind._field_defaults.values()))
+            return collected(p, attributes)
         if p.source == "variadic":
             return tuple(_row(x, p.name) for x in inputs[p.at :])
         operand = inputs[p.at] if p.source == "input" and p.at < len(inputs) else None

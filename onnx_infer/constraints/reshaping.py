@@ -43,31 +43,34 @@ def flatten(s: Relations, input: Row, out: Row, axis: int = 1) -> None:
     s.eq(s.store.count(after), columns, out, 1, law="elements")
 
 
-def _insert(s: Relations, longer: Row, shorter: Row, axes: tuple[int, ...]) -> None:
-    """The longer row is the shorter one with sizes of 1 at these axes, counted in the longer row."""
+def without_axes(
+    s: Relations, longer: Row, shorter: Row, axes: tuple[int, ...], *, ones: bool, keepdims: bool = False
+) -> bool:
+    """The shorter row is the longer one without these axes, or with 1 there. In the longer one they are `ones`, or any.
+
+    False, with nothing stated, if the axes do not exist or are counted from both ends of an unknown rank.
+    """
     reach, rank = places_of(axes, None), longer.rank
-    if rank is None and shorter.rank is not None and reach is not None:
-        rank = shorter.rank + len(reach)
+    if rank is None and shorter.rank is not None and (keepdims or reach is not None):
+        rank = shorter.rank if keepdims else shorter.rank + len(reach or ())
     places = reach if rank is None else places_of(axes, rank)
     if places is None:
-        return
-    if rank is not None:
-        rest = iter(s.axes(shorter, rank - len(places)))
-        s.be(longer, tuple(1 if i in places else next(rest) for i in range(rank)))
-        return
-    count = max(axes) + 1 if axes[0] >= 0 else -min(axes)
-    kept = s.new_axes(count - len(places))
-    rest, between = iter(kept), Row(variable=RowVar.fresh())
-    sizes = tuple(1 if i in places else next(rest) for i in range(count))
-    for row, part in ((longer, sizes), (shorter, kept)):
+        return False
+    count = rank if rank is not None else max(axes) + 1 if axes[0] >= 0 else -min(axes)
+    sizes = s.axes(longer, count) if rank is not None else s.new_axes(count)
+    kept = tuple(1 if i in places else size for i, size in enumerate(sizes) if keepdims or i not in places)
+    whole = tuple(1 if ones and i in places else size for i, size in enumerate(sizes))
+    between = Row() if rank is not None else Row(variable=RowVar.fresh())
+    for row, part in ((longer, whole), (shorter, kept)):
         s.be(row, joined(part, between) if axes[0] >= 0 else joined(between, part))
+    return True
 
 
 @form("Squeeze")
 def squeeze(s: Relations, data: Row, axes: Ints | Unknown | None, out: Row) -> None:
     """The named axes, of size 1, are left out. Without axes, all of size 1: only the number of elements is stated."""
     if places := known(axes):
-        _insert(s, data, out, places)
+        without_axes(s, data, out, places, ones=True)
     else:
         s.as_many(data, out)
 
@@ -76,7 +79,7 @@ def squeeze(s: Relations, data: Row, axes: Ints | Unknown | None, out: Row) -> N
 def unsqueeze(s: Relations, data: Row, axes: Ints | Unknown, out: Row) -> None:
     """Axes of size 1 are inserted; the axes are counted in the result."""
     if places := known(axes):
-        _insert(s, out, data, places)
+        without_axes(s, out, data, places, ones=True)
     else:
         s.as_many(data, out)
 

@@ -13,7 +13,7 @@ from onnx_infer.errors import Unknown
 from onnx_infer.laws.sizes import at_least, confirm, differ, doubtful_sizes, may_be_empty
 from onnx_infer.laws.statements import Kind, call_mode, conflicting, demand, state
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import Dim, SymTensor, Value
+from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, maximum, minimum
 from symdim.algebra.dims import at_most
 

@@ -156,17 +156,10 @@ def successive(
     data, part = inputs[0], outputs[0]
     if not isinstance(data, SymTensor) or data.shape is None or not isinstance(part, SymTensor) or part.shape is None:
         return []
-    operands: list[Any] = [known_elements(value) for value in inputs[1:]]
-    starts, _, axes, steps = (
-        [*operands, None, None][:4] if operands else map(attributes.get, ("starts", "ends", "axes", ""))
-    )
+    known: list[Any] = [known_elements(value) for value in inputs[1:]]
+    starts, _, axes, steps = [*known, None, None][:4] if known else map(attributes.get, ("starts", "ends", "axes", ""))
     cut = [i for i, (a, b) in enumerate(zip(data.shape, part.shape, strict=True)) if a != b]
-    if (
-        starts is None
-        or len(cut) > 1
-        or any(step != 1 for step in steps or ())
-        or (steps is None and len(operands) > 3)
-    ):
+    if starts is None or len(cut) > 1 or any(step != 1 for step in steps or ()) or (steps is None and len(known) > 3):
         return []
     if not cut:
         return [0]

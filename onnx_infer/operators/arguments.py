@@ -32,9 +32,9 @@ import numpy as np
 from onnx_infer.elements.conditions import decided
 from onnx_infer.errors import OpUsageError, ShapeInferenceError, Unknown, require
 from onnx_infer.laws.statements import demand
-from onnx_infer.operators.schema import COLLECTIONS, SCALES, SPECIAL, Schema, annotation_texts
+from onnx_infer.operators.schema import COLLECTIONS, SCALES, SPECIAL, annotation_texts
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import MAX_DATA, Dim, SymTensor, Value, is_small
+from onnx_infer.values.tensor import MAX_DATA, SymTensor, is_small
 from symdim.algebra.caches import clear_with_caches
 from symdim.algebra.named_tuple import NamedTuple
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from onnx_infer.operators.schema import Schema
-    from onnx_infer.values.tensor import Value
+    from onnx_infer.values.tensor import Dim, Value
 
 
 _VECTORS = {"Ints", "Sizes", "FlatSizes", "Floats", "Strings"}

@@ -29,19 +29,17 @@ from onnx_infer.laws.slices import slice_bound, slice_length, slice_range, succe
 from onnx_infer.laws.statements import demand, fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.operators.rule import Reread
-from onnx_infer.values.tensor import Dim, Shape, SymTensor
+from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, Var, maximum
 from symdim.algebra.dims import bounds_of, substituted
 
 if TYPE_CHECKING:
-    from onnx_infer.operators.rule import Attributes, Least, Values
-    from onnx_infer.ops.kinds import Sizes
-
-    Array = np.ndarray[Any, Any]
     from collections.abc import Collection, Sequence
 
-    from onnx_infer.ops.kinds import Dim, Ints, Shape
-    from onnx_infer.values.tensor import SymTensor
+    from onnx_infer.operators.rule import Attributes, Least, Values
+    from onnx_infer.ops.kinds import Dim, Ints, Shape, Sizes
+
+    Array = np.ndarray[Any, Any]
 
 
 def _slice(data: Array, starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> Array:

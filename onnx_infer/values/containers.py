@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import MAX_RANK, Dim, Shape, SymTensor, Value, interned, replaced
+from onnx_infer.values.tensor import MAX_RANK, Dim, Shape, SymTensor, Value, interned
 from symdim import Var, minimum
 from symdim.algebra.named_tuple import NamedTuple
 
@@ -94,6 +94,7 @@ class Sequence(Value):
     """
 
     __slots__ = ("elem", "items", "length", "parts")
+    fields = ("elem", "length", "items", "parts")
     elem: Value | None
     items: tuple[Value, ...] | None
     length: Dim | None
@@ -112,14 +113,6 @@ class Sequence(Value):
                 items = None
         return interned(cls, elem=elem, length=length, items=items, parts=parts)
 
-    def substitute(self, mapping: Mapping[Any, Dim]) -> Value:
-        items = self.items and tuple(x.substitute(mapping) for x in self.items)
-        parts = self.parts and Parts(*[replaced(x, mapping) for x in self.parts])
-        return Sequence(self.elem and self.elem.substitute(mapping), replaced(self.length, mapping), items, parts)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Sequence, (self.elem, self.length, self.items, self.parts)
-
     def spelled(self, write: Callable[[object], str]) -> str:
         if self.items is not None:
             return f"seq({', '.join([item.spelled(write) for item in self.items])})"
@@ -134,18 +127,12 @@ class Optional(Value):
     (optional(f32[2]), optional(f32[...]; empty))
     """
 
-    __slots__ = ("elem", "full")
+    __slots__ = fields = ("elem", "full")
     elem: Value | None
     full: bool | None
 
     def __new__(cls, elem: Value | None = None, full: bool | None = None) -> Optional:
         return interned(cls, elem=elem, full=full)
-
-    def substitute(self, mapping: Mapping[Any, Dim]) -> Value:
-        return self if self.elem is None else Optional(self.elem.substitute(mapping), self.full)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Optional, (self.elem, self.full)
 
     def spelled(self, write: Callable[[object], str]) -> str:
         elem = _spelled(self.elem, write)
@@ -159,18 +146,12 @@ class Map(Value):
     map(i64, f32[])
     """
 
-    __slots__ = ("key", "value")
+    __slots__ = fields = ("key", "value")
     key: int
     value: Value | None
 
     def __new__(cls, key: int, value: Value | None = None) -> Map:
         return interned(cls, key=key, value=value)
-
-    def substitute(self, mapping: Mapping[Any, Dim]) -> Value:
-        return self if self.value is None else Map(self.key, self.value.substitute(mapping))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Map, (self.key, self.value)
 
     def spelled(self, write: Callable[[object], str]) -> str:
         return f"map({dt.text(self.key)}, {_spelled(self.value, write)})"
@@ -179,19 +160,13 @@ class Map(Value):
 class Sparse(Value):
     """A sparse tensor: element type and shape."""
 
-    __slots__ = ("dtype", "shape")
+    __slots__ = fields = ("dtype", "shape")
     dtype: int | None
     shape: Shape | None
 
     def __new__(cls, dtype: int | None, shape: Iterable[Dim] | None = None) -> Sparse:
         shape = None if shape is None else tuple(shape)
         return interned(cls, dtype=dtype, shape=None if shape and len(shape) > MAX_RANK else shape)
-
-    def substitute(self, mapping: Mapping[Any, Dim]) -> Value:
-        return Sparse(self.dtype, self.shape and tuple([replaced(d, mapping) for d in self.shape]))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Sparse, (self.dtype, self.shape)
 
     def spelled(self, write: Callable[[object], str]) -> str:
         return f"sparse({SymTensor(self.dtype, self.shape).spelled(write)})"

@@ -7,7 +7,7 @@ of live values has weak references, so unused values are freed. Test cases use t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 from weakref import ref
 
 import numpy as np
@@ -118,13 +118,17 @@ clear_with_caches(_clear)  # this file is imported before those whose caches hol
 
 
 class Value:
-    """What a name in a graph denotes. `wire` has its type as protobuf bytes; only tensors have `dtype` and `shape`."""
+    """What a name in a graph denotes. `wire` has its type as protobuf bytes; only tensors have `dtype` and `shape`.
+
+    A class is called with its `fields`, in this order.
+    """
 
     __slots__ = ("__weakref__", "wire")
     wire: bytes | None
     dtype: int | None = None
     shape: Shape | None = None
     data: tuple[Any, ...] | None = ()
+    fields: ClassVar[tuple[str, ...]] = ()
 
     @property
     def rank(self) -> int:
@@ -140,7 +144,11 @@ class Value:
 
     def substitute(self, mapping: Mapping[Any, Dim]) -> Value:
         """The value with variables replaced in its sizes and elements; the same object if none occurs."""
-        return self
+        kind: Any = type(self)
+        return kind(*[replaced(getattr(self, name), mapping) for name in self.fields])  # type: ignore[no-any-return]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple([getattr(self, name) for name in self.fields])
 
     def spelled(self, write: Callable[[object], str]) -> str:
         """The text of the type, in which `write` makes the texts of sizes and elements."""
@@ -195,6 +203,7 @@ class SymTensor(Value):
     """
 
     __slots__ = ("data", "dtype", "fill", "progressions", "samples", "shape")
+    fields = ("dtype", "shape", "data", "fill", "samples", "progressions")
     dtype: int | None
     shape: Shape | None
     data: tuple[Any, ...] | None
@@ -271,9 +280,6 @@ class SymTensor(Value):
         same = same and parts == self.progressions
         return self if same else SymTensor(self.dtype, shape, data, fill, samples, parts)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return SymTensor, (self.dtype, self.shape, self.data, self.fill, self.samples, self.progressions)
-
     def spelled(self, write: Callable[[object], str]) -> str:
         dims = "..." if self.shape is None else ", ".join(map(write, self.shape))
         head = f"{dt.text(self.dtype)}[{dims}]"
@@ -292,9 +298,12 @@ def substitute(value: Value, mapping: Mapping[Any, Dim]) -> Value:
 
 
 def replaced(x: Any, mapping: Mapping[Any, Dim]) -> Any:
-    """A size or an element with variables replaced."""
+    """A size, an element, a type or a tuple of them with variables replaced."""
     if isinstance(x, Expr):
         return x.substitute(mapping)
+    if isinstance(x, tuple):
+        parts = [replaced(part, mapping) for part in x]
+        return x._make(parts) if hasattr(x, "_make") else tuple(parts)
     replace = getattr(x, "substitute", None)
     return x if replace is None else replace(mapping)
 

@@ -115,16 +115,18 @@ def _demand_mask(mask: Shape, batch: Dim, length: Dim, total: Dim) -> None:
     if not demand(1 <= len(mask) <= 4, "no mask has the rank", len(mask)):
         return
     if len(mask) == 1:
-        number = mask[0]
-        demand(
-            not all(differ(number, n) for n in (batch, 2 * batch, 3 * batch + 2)),
-            "the number of elements of the mask is none of those of lengths for the batch", number, batch, sign=",",
-        )  # fmt: skip
+        demand_lengths(mask[0], batch, 2 * batch, 3 * batch + 2)
     elif len(mask) == 3:
         confirm_shape((batch, length, total), mask, "the mask")
     else:
         confirm_shape((batch, 1, mask[2], mask[2]), mask, "the mask")
         demand_at_least(mask[2], total, "the longest sequence of the mask")
+
+
+def demand_lengths(number: Dim, batch: Dim, *others: Dim) -> None:
+    """Demand a number of elements of a mask: that of the batch, or one of the others."""
+    law = "the number of elements of the mask is none of those of lengths for the batch"
+    demand(not all(differ(number, n) for n in (batch, *others)), law, number, batch, sign=",")
 
 
 def with_bias(scores: Shape, bias: Shape) -> Shape:

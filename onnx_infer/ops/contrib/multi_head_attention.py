@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import Unknown
-from onnx_infer.laws.sizes import confirm, confirm_shape, differ, exact_quotient, of_rank, unify, unify_shapes
+from onnx_infer.laws.sizes import confirm, confirm_shape, exact_quotient, of_rank, unify, unify_shapes
 from onnx_infer.laws.statements import demand, fresh
 from onnx_infer.ops.attention import split_heads
 from onnx_infer.ops.contrib import contrib, uncounted_contrib
-from onnx_infer.ops.contrib.attention import with_bias
+from onnx_infer.ops.contrib.attention import demand_lengths, with_bias
 from onnx_infer.values.tensor import SymTensor
 from symdim import product
 
@@ -106,9 +106,7 @@ def multi_head_attention(
     is_shared = past_key is not None and past_sequence_length is not None
     mask = None if key_padding_mask is None or is_shared else key_padding_mask.shape
     if mask is not None and len(mask) == 1:
-        number, lengths = mask[0], (scores[0], 3 * scores[0] + 2)
-        law = "the number of elements of the mask is none of those of lengths for the batch"
-        demand(not all(differ(number, n) for n in lengths), law, number, scores[0], sign=",")
+        demand_lengths(mask[0], scores[0], 3 * scores[0] + 2)
     elif mask is not None and demand(len(mask) in (2, 3), "no mask has the rank", len(mask)):
         law = "the keys and the mask"
         batch, *rows, total = unify_shapes((scores[0], *scores[2 : len(mask)], before), mask, law)

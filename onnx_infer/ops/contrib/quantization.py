@@ -23,7 +23,7 @@ from symdim import product
 
 if TYPE_CHECKING:
     from onnx_infer.operators.rule import Attributes, Shapes
-    from onnx_infer.ops.kinds import AnyRank, AnyRanks, Dim, Ints, Scales, Shape, SymTensor
+    from onnx_infer.ops.kinds import AnyRank, AnyRanks, Dim, Ints, Scales, Shape
 
 
 _BINARY = "A A_scale A_zero_point? B B_scale B_zero_point? C_scale C_zero_point?"

@@ -33,7 +33,7 @@ from onnx_infer.values.tensor import SymTensor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from onnx_infer.ops.kinds import AnyRank, Ints, IntVector, Scales, Shape, Sizes, SymTensor, Windows
+    from onnx_infer.ops.kinds import AnyRank, Ints, IntVector, Scales, Shape, Sizes, Windows
 
 
 def of_channels_last(rule: Callable[..., Any]) -> Callable[..., Any]:
