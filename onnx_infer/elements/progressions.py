@@ -83,6 +83,20 @@ def _place(parts: Progressions, index: Dim) -> tuple[int, Dim] | None:
     return None
 
 
+def element_of(tensor: SymTensor, index: Dim) -> Dim | None:
+    """The element of a vector at an index, which may count from the end.
+
+    >>> from symdim import Var
+    >>> N = Var("N")
+    >>> numbers = consisting_of([Progression(1, 1, N - 1), Progression(N, 0, 1)], 7, (N,))
+    >>> element_of(numbers, N - 1), element_of(numbers, -1), element_of(numbers, 3), element_of(numbers, 0)
+    (N, N, None, None)
+    """
+    parts = in_order(tensor)
+    place = None if parts is None else _place(parts, index + tensor.size if at_most(index, -1) else index)
+    return None if place is None or parts is None else parts[place[0]].at(place[1])
+
+
 def slice_of(tensor: SymTensor, start: Dim, step: Dim, count: Dim) -> Progressions | None:
     """So many elements of a vector from an index on, which may count from the end; forward, or all backward."""
     parts = in_order(tensor)
@@ -177,3 +191,16 @@ def extremum(tensor: SymTensor, *, largest: bool) -> Dim | None:
     extreme = choose(*[end for part in certain for end in (part.start, part.last)])
     others = [end for part in parts if part not in certain for end in (part.start, part.last)]
     return extreme if all(at_least(sign * (extreme - end), 0) for end in others) else None
+
+
+def sum_of(tensor: SymTensor) -> Dim | None:
+    """The sum of all elements of a tensor of integers."""
+    parts = progressions_of(tensor)
+    if parts is None or tensor.dtype in dt.FLOATS:
+        return None
+    whole = total(part.length * part.start + part.step * (part.length * (part.length - 1) // 2) for part in parts)
+    count = total(part.length for part in parts)
+    if count == tensor.size:
+        return whole
+    copies = tensor.size // count if at_least(count, 1) else None
+    return whole * copies if copies is not None and copies * count == tensor.size else None

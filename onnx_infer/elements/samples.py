@@ -11,7 +11,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.arithmetic import convert
-from onnx_infer.elements.progressions import consisting_of, of_progressions, slice_of
+from onnx_infer.elements.progressions import consisting_of, element_of, of_progressions, slice_of
 from onnx_infer.laws.readable import is_unreadable
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import elements_of, unread
@@ -201,6 +201,8 @@ def taken(tensor: SymTensor, indices: SymTensor, value: SymTensor) -> SymTensor:
         (index,), (size,) = indices.data, tensor.dims
         if isinstance(index, int) and isinstance(size, int) and -size <= index < size:
             fill = element_at(tensor, index % size)
+        elif isinstance(index, (int, Expr)):
+            fill = element_of(tensor, index)
     return value if fill is None else with_elements(value, fill, ())
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from onnx_infer.elements import arithmetic
 from onnx_infer.elements.arithmetic import convert
-from onnx_infer.elements.progressions import consisting_of, cumulated, extremum
+from onnx_infer.elements.progressions import consisting_of, cumulated, extremum, sum_of
 from onnx_infer.elements.ratio import Ratio
 from onnx_infer.elements.reductions import (
     largest,
@@ -178,7 +178,7 @@ _REDUCTIONS: dict[str, Callable[[list[Element], int | None], Element]] = {
 }  # fmt: skip
 
 _PROGRESSIONS: dict[str, Callable[[SymTensor], Dim | None]] = {
-    "ReduceMax": partial(extremum, largest=True), "ReduceMin": partial(extremum, largest=False),
+    "ReduceSum": sum_of, "ReduceMax": partial(extremum, largest=True), "ReduceMin": partial(extremum, largest=False),
 }  # fmt: skip
 
 
