@@ -99,15 +99,13 @@ class SizeNodes:
     """
 
     def __init__(self, opset: int, sources: Sources, names: Names) -> None:
-        if opset < _OLDEST:
-            raise ValueError(f"sizes are computed from opset {_OLDEST} on, not in {opset}")
         self.opset, self.names = opset, names
         self._sources = sources
         self.nodes: list[NodeProto] = []
         self.initializers: list[TensorProto] = []
         self._held: dict[Part, str] = {}
         self._products: dict[Product, str] = {}
-        self._constants: dict[tuple[int, tuple[int, ...]], str] = {}
+        self._constants: dict[tuple[int, tuple[float, ...]], str] = {}
         self._reads: dict[tuple[object, ...], str] = {}
 
     def vector(self, sizes: Iterable[Dim], dtype: int = dt.INT64) -> str:
@@ -142,7 +140,7 @@ class SizeNodes:
             self._held[node] = self._computed(tree)
         return self._held[size]
 
-    def constant(self, *values: int, dtype: int = dt.INT64) -> str:
+    def constant(self, *values: float, dtype: int = dt.INT64) -> str:
         """The name of a constant vector. Raises `ValueError` for numbers that its element type cannot hold."""
         name = self._constants.get((dtype, values))
         if name is None:
@@ -153,6 +151,8 @@ class SizeNodes:
 
     def node(self, op_type: str, *inputs: str, **attributes: Any) -> str:
         """The name of a new node and of its output."""
+        if self.opset < _OLDEST:
+            raise ValueError(f"sizes are computed from opset {_OLDEST} on, not in {self.opset}")
         name = self.names.new(op_type.lower())
         self.nodes.append(helper.make_node(op_type, inputs, [name], name, **attributes))
         return name

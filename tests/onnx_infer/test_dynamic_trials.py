@@ -204,3 +204,15 @@ def test_an_element_that_the_freed_model_does_not_tell() -> None:
     assert [str(change) for change in made.changes] == ["Expand 'e': operand 'target': 5 at index 1 becomes S"]
     assert [str(pin) for pin in made.pins] == ["Add 'y': broadcast sizes; it runs only where N <= 2"]
     assert session_of(made.model).run(None, {"x": np.zeros((2, 7, 8), np.float32)})[0].shape == (2, 7, 8)
+
+
+def test_a_mask_is_continued_to_sizes_that_only_the_target_has() -> None:
+    model = parsed(
+        """g (float[2, 3] x) => (y) <float[3, 3] mask = {0, -9, -9, 0, 0, -9, 0, 0, 0}> {
+        s = Shape<start = 1>(x) target = Concat<axis = 0>(s, s) y = Expand(mask, target) }""",
+        HEAD,
+    )
+    made = make_dynamic(model, {"x": {1: "S"}}, apply=True)
+    assert ([change.kind for change in made.changes], made.is_free) == (["mask", "mask"], True)
+    (mask,) = session_of(made.model).run(None, {"x": np.zeros((2, 5), np.float32)})
+    assert (mask == np.where(np.tri(5, dtype=bool), 0, -9)).all()

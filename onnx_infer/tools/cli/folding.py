@@ -8,10 +8,10 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.api import infer
-from onnx_infer.protobuf.nodes import graphs_of
 from onnx_infer.tools.cli.arguments import WrongCall, inference_options
 from onnx_infer.tools.emission.content import content_of
 from onnx_infer.tools.page.page import start_sizes
+from onnx_infer.tools.transforms.draft import all_graphs
 from onnx_infer.tools.transforms.folding import Facts, fold
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
@@ -58,16 +58,12 @@ def folded(model: ModelProto, options: Namespace, limit: int | None) -> tuple[Mo
 
 def _operators(model: ModelProto) -> Iterator[str]:
     """The operator of each node, in all graphs and functions."""
-    for root in (model.graph, *model.functions):
-        for graph in graphs_of(root):
-            yield from (printable(text(node.op_type)) for node in graph.node)
+    return (printable(text(node.op_type)) for graph in all_graphs(model) for node in graph.node)
 
 
 def _constants(model: ModelProto) -> tuple[int, int]:
     """The number of constants: initializers and Constant nodes; the bytes of the initializers that are not external."""
-    initializers = [
-        x for root in (model.graph, *model.functions) for g in graphs_of(root) for x in getattr(g, "initializer", ())
-    ]
+    initializers = [tensor for graph in all_graphs(model) for tensor in getattr(graph, "initializer", ())]
     bits = [prod(x.dims) * dt.BITS.get(x.data_type, 0) for x in initializers if not x.external_data]
     return len(initializers) + sum(op == _CONSTANT for op in _operators(model)), sum(-(-count // 8) for count in bits)
 

@@ -204,13 +204,10 @@ class _Comparison:
         first, second = graphs
         starts = list(_values_of(inputs, first.inputs, second.inputs))
         places = [{pair[side]: i for i, pair in enumerate(starts)} for side in (0, 1)]
-        numbers = []
-        for has_data in (True, False):
-            numbering = Numbering(data=has_data)
-            numbers.append((numbering.of(first, places[0]), numbering.of(second, places[1])))
+        numbering = Numbering()
+        pairs = Pairs((numbering.of(first, places[0]), numbering.of(second, places[1])))
         for count, graph in zip(self._counts, graphs, strict=True):
             count.update(part.operator for part in parts_first(graph) if isinstance(part, GraphNode))
-        pairs = Pairs(*numbers)
         before = len(self._differences)
         for a, b in starts:
             pairs.add(a, b)
@@ -221,7 +218,7 @@ class _Comparison:
         if others:
             are = "are other values" if len(others) > 1 else "is another value"
             self._model.append(f"{place and place + ': '}{', '.join(others)} of the outputs {are}")
-        is_proved = numbers[0][0][first] == numbers[0][1][second]
+        is_proved = pairs.same[0][first] == pairs.same[1][second]
         if not is_proved and len(self._differences) == before and not self._model:
             self._unsure.append(f"{place or 'the graph'}: what random nodes or nodes in a cycle give")
         return matched

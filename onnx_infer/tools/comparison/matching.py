@@ -1,7 +1,7 @@
 """Which values of two models compute the same, and which node of the one stands for which node of the other.
 
-Nodes that compute the same come first, then those that do so with other weights. The others are matched by name where
-names mean something, and backwards from the outputs.
+Nodes that compute the same come first. The others are matched by name where names mean something, and backwards from
+the outputs.
 
 Values that compute the same have one number. A value has the number of an earlier one if the same operator with the
 same attributes reads the same numbers. So equal numbers mean equal results in every run. Of random nodes, and of those
@@ -26,10 +26,9 @@ Numbers = dict["GraphValue | GraphNode | ValueGraph", int]
 
 
 class Numbering:
-    """The numbers of two models. Without `data` constants of one type and shape are alike, whatever they hold."""
+    """The numbers of two models."""
 
-    def __init__(self, *, data: bool) -> None:
-        self._data = data
+    def __init__(self) -> None:
         self._known: dict[object, int] = {}
 
     def of(self, graph: ValueGraph, inputs: Mapping[GraphValue, int]) -> Numbers:
@@ -72,8 +71,7 @@ class Numbering:
             default = None if value.constant is None else value.constant.key
             return "input of a body", value.graph.depth, value.place, default
         if value.constant is not None:
-            constant = value.constant
-            return "constant", constant.key if self._data else (constant.kind, constant.dims)
+            return "constant", value.constant.key
         return ("in a cycle", id(value)) if value.node is not None else ("given by nothing", value.name)
 
     def _number(self, *key: object) -> int:
@@ -83,11 +81,11 @@ class Numbering:
 class Pairs:
     """The pairs of two models so far: `of` leads from a node or value of the first one to that of the second one."""
 
-    def __init__(self, same: tuple[Numbers, Numbers], alike: tuple[Numbers, Numbers]) -> None:
+    def __init__(self, same: tuple[Numbers, Numbers]) -> None:
         self.of: dict[GraphNode | GraphValue, GraphNode | GraphValue] = {}
         self.taken: set[GraphNode | GraphValue] = set()
-        self.same, self.alike = same, alike
-        """The numbers of both models, with the data of constants and without."""
+        self.same = same
+        """The numbers of both models."""
 
     def are_same(self, first: GraphValue | None, second: GraphValue | None) -> bool:
         """Whether two values are the same: they have one number, or their nodes are a pair."""
@@ -107,20 +105,14 @@ class Pairs:
 
 def match(first: ValueGraph, second: ValueGraph, pairs: Pairs, ends: Ends) -> None:
     """Pair the nodes of two graphs. `ends`: their outputs in pairs."""
-    _by_number(first, second, pairs, pairs.same)
-    _by_number(first, second, pairs, pairs.alike)
+    _by_key(first, second, pairs, lambda node, side: (pairs.same[side][node], _name(node)))
+    _by_key(first, second, pairs, lambda node, side: pairs.same[side][node])
     mean_something = _names_mean_something(first, second)
     if mean_something:
         _by_key(first, second, pairs, lambda node, _: (node.operator, _name(node)))
     _backwards(first, pairs, ends)
     if mean_something:
         _by_key(first, second, pairs, lambda node, _: _name(node))
-
-
-def _by_number(first: ValueGraph, second: ValueGraph, pairs: Pairs, numbers: tuple[Numbers, Numbers]) -> None:
-    """Pair the free nodes that compute the same, those of one name first."""
-    _by_key(first, second, pairs, lambda node, side: (numbers[side][node], _name(node)))
-    _by_key(first, second, pairs, lambda node, side: numbers[side][node])
 
 
 def _name(node: GraphNode) -> str:

@@ -9,7 +9,7 @@ from onnx_infer.results.guards import Guard
 from onnx_infer.tools.comparison.types import TypeDifference
 from onnx_infer.tools.report.layout import limited, text_of
 from onnx_infer.tools.report.plain_data import diagnostic_json, guard_json, head_json, plain, type_json
-from onnx_infer.tools.report.table import guard_parts
+from onnx_infer.tools.report.table import guard_parts, headline
 from onnx_infer.values.text import bounded
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ def differences_text(comparison: Comparison, limit: int | None, width: int | Non
     causes = [d for d in comparison.values if not d.follows]
     follow = len(comparison.values) - len(causes)
     others = f" ({follow} more follow from what differs before them)" if follow else ""
+    told = [f"- {headline(d)}" for d in comparison.diagnostics_first]
+    told += [f"+ {headline(d)}" for d in comparison.diagnostics_second]
     ours, theirs = comparison.only_first, comparison.only_second
     ends = [f"  {new} is {old}" for new, old in comparison.renamed.items()]
     sections = [
@@ -55,7 +57,7 @@ def differences_text(comparison: Comparison, limit: int | None, width: int | Non
         (f"{len(ours)} values of the first model alone:", [f"- {name}" for name in ours]),
         (f"{len(theirs)} values of the second model alone:", [f"+ {name}" for name in theirs]),
         ("guards:", _guards("-", comparison.guards_first) + _guards("+", comparison.guards_second)),
-        ("errors and warnings:", _told("-", comparison.diagnostics_first) + _told("+", comparison.diagnostics_second)),
+        ("errors and warnings:", told),
     ]
     shown = [[heading, *limited(lines, limit)] for heading, lines in sections if lines]
     return text_of([[verdict], *shown], width)
@@ -77,10 +79,6 @@ def _nodes(differences: Iterable[NodeDifference]) -> list[str]:
 
 def _constants(differences: Iterable[ConstantDifference]) -> list[str]:
     return [f"  {a if a == b else f'{a} / {b}'}: {what}" for a, b, what in differences]
-
-
-def _told(sign: str, diagnostics: Iterable[Diagnostic]) -> list[str]:
-    return [f"{sign} {diagnostic.severity}: {str(diagnostic).partition(chr(10))[0]}" for diagnostic in diagnostics]
 
 
 def _guards(sign: str, guards: list[Guard]) -> list[str]:

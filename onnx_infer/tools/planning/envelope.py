@@ -77,15 +77,23 @@ class Polynomial(NamedTuple):
         return [self.const + sum(k * sample**degree for degree, k in degrees.items()) for sample in _SAMPLES]
 
     @property
-    def is_monotone(self) -> bool:
-        """Whether it grows with its coefficients: no unit is negative."""
-        return all(low is not None and low >= 0 for low, _ in (unit.bounds() for unit in self.terms))
+    def is_bounded(self) -> bool:
+        """Whether each unit has a lower bound."""
+        return all(unit.bounds()[0] is not None for unit in self.terms)
 
     def joined(self, other: Polynomial) -> Polynomial:
-        """A sum that is at least both, if no unit is negative: it has the larger coefficient of each unit."""
-        terms = {u: max(k, other.terms.get(u, 0)) for u, k in self.terms.items()}
-        terms.update((u, max(k, 0)) for u, k in other.terms.items() if u not in terms)
-        return Polynomial({u: k for u, k in terms.items() if k}, max(self.const, other.const))
+        """A sum that is at least both, of bounded ones: the larger coefficient of each unit, from its lower bound.
+
+        >>> from symdim import Var
+        >>> N, M = Var("N"), Var("M")
+        >>> ZERO.plus([3 * N]).joined(ZERO.plus([N + 2 * M])).size
+        2*M + 3*N - 2
+        """
+        units = self.terms | other.terms
+        terms = {unit: max(self.terms.get(unit, 0), other.terms.get(unit, 0)) for unit in units}
+        lows = {unit: unit.bounds()[0] or 0 for unit in units}
+        least = max(sum_.const + sum(k * lows[unit] for unit, k in sum_.terms.items()) for sum_ in (self, other))
+        return Polynomial({u: k for u, k in terms.items() if k}, least - sum(k * lows[u] for u, k in terms.items()))
 
     @property
     def size(self) -> Dim:
@@ -96,76 +104,27 @@ class Polynomial(NamedTuple):
 ZERO = Polynomial({}, 0)
 
 
-class Join:
-    """A sum that is at least all that were added. Each unit has its largest coefficient, counted from its lower bound.
-
-    >>> from symdim import Var
-    >>> N, M = Var("N"), Var("M")
-    >>> join = Join()
-    >>> all(join.add(ZERO.plus([d]), place) for place, d in enumerate([3 * N, N + 2 * M]))
-    True
-    >>> join.sum.size, join.place
-    (2*M + 3*N - 2, 0)
-    """
-
-    def __init__(self) -> None:
-        self._terms: dict[Expr, int] = {}
-        self._least: int | None = None  # at the lower bounds of all units
-        self._largest, self.place = -1, 0
-
-    def add(self, sum_: Polynomial, place: int) -> bool:
-        """Add a sum; False if it has a unit without a lower bound. `place` becomes that of the largest sum."""
-        least = sum_.const
-        for unit, k in sum_.terms.items():
-            low = unit.bounds()[0]
-            if low is None:
-                return False
-            least += k * low
-        for unit, k in sum_.terms.items():
-            if k > self._terms.get(unit, 0):
-                self._terms[unit] = k
-        self._least = least if self._least is None else max(self._least, least)
-        if (value := sum_.at()[-1]) > self._largest:
-            self._largest, self.place = value, place
-        return True
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing was added."""
-        return self._least is None
-
-    @property
-    def sum(self) -> Polynomial:
-        """The sum."""
-        lows = sum(k * (unit.bounds()[0] or 0) for unit, k in self._terms.items())
-        return Polynomial(dict(self._terms), (self._least or 0) - lows)
-
-
 def envelope(sums: Iterable[Polynomial], most: int = MOST) -> Envelope:
     """The maximum of the sums that no other sum covers.
 
     If there are more than `most` of them, the sums that are largest for symbols of some magnitude stay. Each other sum
-    is joined with the one that grows least: the join has the larger coefficient of each unit. Then the result is only
-    an upper bound. Sums with a unit that may be negative stay as they are. If more than `MOST_COMPARED` sums cover none
-    of the others, all but the largest are joined into one, so the time is linear in the number of sums.
+    is joined with the one that grows least. Then the result is only an upper bound. Sums with a unit without a lower
+    bound stay as they are. If more than `MOST_COMPARED` sums cover none of the others, all further ones are joined into
+    one, so the time is linear in the number of sums.
 
     >>> from symdim import Var
     >>> N = Var("N")
     >>> envelope([ZERO.plus([d]) for d in (N + 1, 3 * N, N, 2 * N + 1, 100)])
     Envelope(sizes=(3*N, 100), exact=True, places=(1, 4))
     >>> envelope([ZERO.plus([d]) for d in (9 * N * N, N * N + 9, 7 * N + 9, 10)], most=2)
-    Envelope(sizes=(9*N**2 + 9, 7*N + 9), exact=False, places=(0, 2))
+    Envelope(sizes=(9*N**2 + 1, 7*N + 9), exact=False, places=(0, 2))
     """
-    place, front, rest = _uncovered(sums)
-    if rest.is_empty and len(front) <= most:
+    place, front, is_whole = _uncovered(sums)
+    if is_whole and len(front) <= most:
         return Envelope(tuple(sum_.size for sum_ in front), True, tuple(place[id(sum_)] for sum_ in front))
     ranked = _largest_first(front)
-    if not rest.is_empty:
-        kept = [sum_ for i, sum_ in enumerate(ranked) if i < most - 1 or not rest.add(sum_, place[id(sum_)])]
-        sizes = tuple(sum_.size for sum_ in (*kept, rest.sum))
-        return Envelope(sizes, False, (*(place[id(sum_)] for sum_ in kept), rest.place))
-    signed = [sum_ for sum_ in ranked if not sum_.is_monotone]
-    plain = [sum_ for sum_ in ranked if sum_.is_monotone]
+    signed = [sum_ for sum_ in ranked if not sum_.is_bounded]
+    plain = [sum_ for sum_ in ranked if sum_.is_bounded]
     groups = plain[:most]
     places = tuple(place[id(sum_)] for sum_ in (*signed, *groups))
     values = [group.at() for group in groups]
@@ -174,7 +133,7 @@ def envelope(sums: Iterable[Polynomial], most: int = MOST) -> Envelope:
         joined = [join.at() for join in joins]
         best = min(range(most), key=lambda i: _excess(joined[i], values[i]))
         groups[best], values[best] = joins[best], joined[best]
-    return Envelope(tuple(sum_.size for sum_ in (*signed, *groups)), len(plain) <= most, places)
+    return Envelope(tuple(sum_.size for sum_ in (*signed, *groups)), is_whole and len(plain) <= most, places)
 
 
 def _largest_first(sums: Sequence[Polynomial]) -> list[Polynomial]:
@@ -192,17 +151,20 @@ def _excess(larger: Sequence[int], smaller: Sequence[int]) -> float:
     return sum(a / max(b, 1) for a, b in zip(larger, smaller, strict=True))
 
 
-def _uncovered(sums: Iterable[Polynomial]) -> tuple[dict[int, int], list[Polynomial], Join]:
-    """The sums that no other covers, the largest first, and the number of each by its id.
+def _uncovered(sums: Iterable[Polynomial]) -> tuple[dict[int, int], list[Polynomial], bool]:
+    """The sums that no other covers, the largest first, the number of each by its id, and whether none are joined.
 
     The sum that covered the last one is compared first. So most sums take one comparison, and are not stored. If there
-    are `MOST_COMPARED` sums, all further ones are joined, without any comparison.
+    are `MOST_COMPARED` sums, all further ones are joined, without any comparison. The number of the join is that of its
+    largest part.
     """
     front: list[Polynomial] = []
     place: dict[int, int] = {}
-    rest = Join()
+    rest, largest, at = None, -1, 0
     for i, candidate in enumerate(sums):
-        if len(front) >= MOST_COMPARED and rest.add(candidate, i):
+        if len(front) >= MOST_COMPARED and candidate.is_bounded:
+            rest = candidate if rest is None else rest.joined(candidate)
+            largest, at = max((largest, at), (candidate.at()[-1], i), key=lambda pair: pair[0])
             continue
         cover = next((j for j, other in enumerate(front) if other.covers(candidate)), None)
         if cover is not None:
@@ -210,7 +172,10 @@ def _uncovered(sums: Iterable[Polynomial]) -> tuple[dict[int, int], list[Polynom
             continue
         front = [candidate, *(other for other in front if not candidate.covers(other))]
         place[id(candidate)] = i
-    return place, sorted(front, key=lambda s: (-s.at()[-1], place[id(s)])), rest
+    if rest is not None:
+        front.append(rest)
+        place[id(rest)] = at
+    return place, sorted(front, key=lambda s: (-s.at()[-1], place[id(s)])), rest is None
 
 
 def _degree(unit: Expr) -> int:

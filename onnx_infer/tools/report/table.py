@@ -73,7 +73,7 @@ class _Table:
         warnings = [d for d in self.result.diagnostics if d.severity == "warning"]
         told = Counter((d.operator, d.message) for d in warnings)
         firsts = {(d.operator, d.message): d for d in reversed(warnings)}
-        lines = [f"{_headline(firsts[key])}{_alike(count)}" for key, count in told.items()]
+        lines = [f"{headline(firsts[key])}{_alike(count)}" for key, count in told.items()]
         return roots + limited(lines, self.limit)
 
     def _summary(self) -> list[str]:
@@ -169,10 +169,11 @@ def root_lines(root: Root, spelled: bool = False) -> list[str]:
     if root.values:
         depend, are = ("depends", "is") if root.values == 1 else ("depend", "are")
         lines.append(f"  {_count(root.values, 'value')} that {depend} on it {are} unknown")
-    return lines + [f"    {_headline(error)}" for error in root.behind if spelled]
+    return lines + [f"    {headline(error)}" for error in root.behind if spelled]
 
 
-def _headline(diagnostic: Diagnostic) -> str:
+def headline(diagnostic: Diagnostic) -> str:
+    """The severity and the first line of a message."""
     return f"{diagnostic.severity}: {str(diagnostic).splitlines()[0]}"
 
 

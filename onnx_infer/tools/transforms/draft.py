@@ -43,10 +43,15 @@ def has_texts(model: ModelProto) -> bool:
     return True
 
 
+def all_graphs(model: ModelProto) -> Iterator[Any]:
+    """All graphs and functions of a model, outer ones first."""
+    return (graph for root in (model.graph, *model.functions) for graph in graphs_of(root))
+
+
 def count_nodes(model: ModelProto) -> int:
     """The nodes of a model: those of all graphs and of the bodies of functions, without constants."""
-    graphs = (graph for root in (model.graph, *model.functions) for graph in graphs_of(root))
-    return sum(not (node.op_type == "Constant" and is_default(node)) for graph in graphs for node in graph.node)
+    nodes = (node for graph in all_graphs(model) for node in graph.node)
+    return sum(not (node.op_type == "Constant" and is_default(node)) for node in nodes)
 
 
 def is_default(node: NodeProto) -> bool:

@@ -17,14 +17,14 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 import onnx
-from onnx import FunctionProto, GraphProto, ModelProto, ValueInfoProto
+from onnx import GraphProto, ModelProto, ValueInfoProto
 
 from onnx_infer.api import infer
 from onnx_infer.errors import ArgumentError, no_model
 from onnx_infer.protobuf.declarations import innermost_dims
-from onnx_infer.protobuf.nodes import graphs_of
 from onnx_infer.protobuf.specialize import drop_inferred
 from onnx_infer.protobuf.wire import dim_param
+from onnx_infer.tools.transforms.draft import all_graphs
 from onnx_infer.tools.transforms.dynamic.pinned import Change, Pin, Tracer, Wanted
 from onnx_infer.tools.transforms.dynamic.remaining import Doubt, Remaining
 from onnx_infer.tools.transforms.dynamic.walking import FreedWalk
@@ -252,7 +252,7 @@ def free(model: ModelProto, axes: Axes) -> dict[str, int]:
             if traced.setdefault(symbol, size) != size:
                 raise ArgumentError(f"dynamic: {symbol!r} would be both {traced[symbol]} and {size}")
             dims[axis].MergeFromString(dim_param(symbol))
-    for graph in _graphs(model):
+    for graph in all_graphs(model):
         del graph.value_info[:]
         if isinstance(graph, GraphProto):
             _drop_sizes((*graph.output, *(() if graph is model.graph else graph.input)))
@@ -264,15 +264,10 @@ def declare_again(freed: ModelProto, model: ModelProto) -> None:
 
     The graphs are the same ones in the same order: new nodes have none.
     """
-    for graph, before in zip(_graphs(freed), _graphs(model), strict=True):
+    for graph, before in zip(all_graphs(freed), all_graphs(model), strict=True):
         graph.value_info.extend(before.value_info)
         constants = {tensor.name for tensor in getattr(before, "initializer", ())}  # a function has none
         _drop_sizes(info for info in graph.value_info if info.name not in constants)
-
-
-def _graphs(model: ModelProto) -> Iterator[GraphProto | FunctionProto]:
-    """All graphs and functions of a model."""
-    return (graph for root in (model.graph, *model.functions) for graph in graphs_of(root))
 
 
 def _drop_sizes(infos: Iterable[ValueInfoProto]) -> None:

@@ -242,12 +242,6 @@ class Tracer:
         at = axis - len(self.shape(node[3][0])) + len(target)
         return self._sized(node, 1, at, axis, wanted) or self._aligned(node, axis, wanted, range(1))
 
-    def _tile(self, node: Node, axis: int, wanted: Dim) -> Change | Way | None:
-        repeats = self.elements(node[2][1])
-        if repeats is not None and axis < len(repeats) and repeats[axis] == 1:
-            return self._on(node, 0, axis, wanted)
-        return self._sized(node, 1, axis, axis, wanted) if self.size(node[2][0], axis) == 1 else None
-
     def _slice(self, node: Node, axis: int, wanted: Dim) -> Change | Way | None:
         starts, ends, axes, steps = [self.elements(name) for name in (*node[2][1:], "", "", "", "")][:4]
         rank = len(self.shape(node[2][0]))
@@ -279,15 +273,9 @@ class Tracer:
         ways = [self._on(node, 0, i, size) for i, size in enumerate(sizes, first) if isinstance(size, Expr)]
         return [step for way in ways for step in way] or None
 
-    def _concat(self, node: Node, axis: int, wanted: Dim) -> Way | None:
-        if node[4].values.get("axis", 1) % max(len(self.shape(node[3][0])), 1) == axis:
-            return None
-        return self._aligned(node, axis, wanted, range(len(node[2])))
-
 
 _RULES: Mapping[str, tuple[Callable[[Tracer, Node, int, Dim], Change | Way | None], int]] = {
     "Expand": (Tracer._expand, 2), "Slice": (Tracer._slice, 3),
-    "Tile": (Tracer._tile, 2), "Concat": (Tracer._concat, 1),
 }  # fmt: skip
 """Operators whose result has a size by several operands, with the least number of inputs. Of others the rule is asked
 (`trials.py`)."""

@@ -149,11 +149,6 @@ class Trial:
         value = self.outcome.values[index]
         return value.shape if isinstance(value, SymTensor) and not self.outcome.error else None
 
-    def is_mixed(self, number: Callable[[Dim], int | None]) -> bool:
-        """Whether an operand has a free size, and one has its traced number."""
-        sizes = {size for value in self.values for size in dims_of(value)}
-        return any(number(size) in sizes for size in sizes if isinstance(size, Expr))
-
     def equated(self, number: Callable[[Dim], int | None]) -> list[tuple[Dim, int]] | None:
         """The free sizes that the node equates with their traced numbers; None if the node does not run."""
         if self.outcome.error:
@@ -231,7 +226,7 @@ def _ways(trial: Trial, size: Dim) -> Iterator[list[tuple[tuple[int, int], ...]]
 def demanded(node: Node, scope: Scope, number: Callable[[Dim], int | None]) -> Iterator[tuple[int, int, Dim]]:
     """The operands, axes and free sizes that a node demands where the operand has the traced number."""
     trial = trial_of(node, scope)
-    broken = trial.equated(number) if trial is not None and trial.is_mixed(number) else None
+    broken = trial.equated(number) if trial is not None else None
     while trial is not None and broken:
         step = _cured(trial, broken, number)
         if step is None:

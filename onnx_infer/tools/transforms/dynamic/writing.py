@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx import ModelProto, NodeProto, TensorProto, helper
+from onnx import ModelProto, TensorProto
 
-from onnx_infer.tools.materialization import INITIALIZERS_ALONE_SINCE
-from onnx_infer.tools.nodes_of_sizes import Names, SizeNodes, require_held
+from onnx_infer.tools.materialization import Materialized
+from onnx_infer.tools.nodes_of_sizes import Names, SizeNodes
 from onnx_infer.tools.transforms.dynamic.meant_targets import mask_of
 from onnx_infer.values.dtype import INTEGER_RANGE
 from onnx_infer.values.tensor import Dim, SymTensor
@@ -29,10 +29,8 @@ class Writer:
 
     def __init__(self, model: ModelProto, result: InferenceResult, tracer: Tracer) -> None:
         self.model, self._result, self._tracer = model, result, tracer
-        self._opset = result._record.model.opsets.get("", 0)
-        self._used = set(result._record.model.names())
-        self._names = Names(self._used, "dynamic")
-        self._nodes: list[NodeProto] = []
+        opset, names = result._record.model.opsets.get("", 0), Names(result._record.model.names(), "dynamic")
+        self._made = SizeNodes(opset, result.sources, names)
         self._vectors: dict[tuple[tuple[Dim, ...], int], str] = {}
 
     def write(self, changes: Iterable[Change]) -> list[tuple[Change, str]]:
@@ -49,8 +47,7 @@ class Writer:
                 failed += [(change, str(error)) for change in of_place]
                 continue
             readers[place.output].input[place.operand] = operand
-        for i, node in enumerate(self._nodes):
-            self.model.graph.node.insert(i, node)
+        Materialized(self._made.nodes, self._made.initializers, "").insert(self.model)
         return failed
 
     def _operand(self, changes: list[Change]) -> str:
@@ -85,42 +82,13 @@ class Writer:
         """The name of a vector of sizes of this element type."""
         key = tuple(elements), dtype
         if key not in self._vectors:
-            numbers = [size for size in elements if isinstance(size, int)]
-            if len(numbers) == len(elements):
-                self._vectors[key] = self._constant(numbers, dtype)
-            else:
-                self._vectors[key] = self._computed(elements, dtype)
+            self._vectors[key] = self._made.vector(elements, dtype)
         return self._vectors[key]
 
-    def _computed(self, elements: list[Dim], dtype: int) -> str:
-        """Sizes from the inputs; 0, -1 and other numbers stay as they are."""
-        made = SizeNodes(self._opset, self._result.sources, Names(self._used, self._names.new("size")))
-        output = made.vector(elements, dtype)
-        for tensor in made.initializers:
-            self._hold(tensor)
-        self._nodes += made.nodes
-        return output
-
-    def _constant(self, numbers: list[int], dtype: int) -> str:
-        name = self._names.new("_".join(map(str, numbers)).replace("-", "m") or "scalar")
-        require_held(numbers, dtype)
-        self._hold(helper.make_tensor(name, dtype, [len(numbers)], numbers))
-        return name
-
-    def _hold(self, tensor: TensorProto) -> str:
-        """The name of a constant in the model; before IR version 4 an initializer would have to be an input."""
-        if self.model.ir_version >= INITIALIZERS_ALONE_SINCE:
-            self.model.graph.initializer.append(tensor)
-        else:
-            self._nodes.append(helper.make_node("Constant", [], [tensor.name], tensor.name, value=tensor))
-        return str(tensor.name)
-
     def _node(self, op_type: str, *inputs: str, **attributes: int) -> str:
-        if (since := _SINCE.get(op_type, 0)) > self._opset:
-            raise ValueError(f"{op_type} has the inputs that are needed from opset {since} on, not in {self._opset}")
-        name = self._names.new(op_type.lower())
-        self._nodes.append(helper.make_node(op_type, inputs, [name], name, **attributes))
-        return name
+        if (since := _SINCE.get(op_type, 0)) > (opset := self._made.opset):
+            raise ValueError(f"{op_type} has the inputs that are needed from opset {since} on, not in {opset}")
+        return self._made.node(op_type, *inputs, **attributes)
 
     def _first(self, name: str, axis: int) -> str:
         """The first slice of a constant along an axis."""
@@ -138,7 +106,7 @@ class Writer:
     def _stepped(self, name: str, change: Change) -> str:
         """The first slice of a constant along an axis, and further ones by equal steps."""
         steps = self._typed(self._range(change.new), change.operand)
-        factor = self._constant([change.step], self._dtype(change.operand))
+        factor = self._made.constant(change.step, dtype=self._dtype(change.operand))
         along = self._node("Reshape", self._node("Mul", steps, factor), self._vector(self._along(change, -1)))
         return self._node("Add", self._first(name, change.at), along)
 
@@ -177,9 +145,7 @@ class Writer:
         if dtype == TensorProto.BOOL:
             return condition if low else self._node("Not", condition)
         own = dtype if dtype in _WHERE_DTYPES else TensorProto.INT64 if dtype in INTEGER_RANGE else TensorProto.FLOAT
-        require_held((low, high), own)
-        values = [self._hold(helper.make_tensor(self._names.new("mask"), own, [1], [x])) for x in (low, high)]
-        chosen = self._node("Where", condition, *values)
+        chosen = self._node("Where", condition, *(self._made.constant(x, dtype=own) for x in (low, high)))
         return chosen if own == dtype else self._node("Cast", chosen, to=dtype)
 
     def _range(self, end: Dim) -> str:
