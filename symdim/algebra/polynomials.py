@@ -13,8 +13,11 @@ from symdim.algebra.order import sorted_units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.algebra.expr import Dim, Terms
+    from typing import TypeVar
 
+    from symdim.algebra.expr import Dim, Interval, Terms
+
+    A = TypeVar("A", bound=Expr)
     Powers = dict[Expr, int]
 
 EXTREMUM, EVEN = 1, 2
@@ -145,6 +148,20 @@ def accumulate(total: dict[Expr, int], terms: dict[Expr, int], factor: int = 1, 
             total[u] = value
         else:
             del total[u]
+
+
+def new_atom(kind: type[A], parts: tuple[Dim, ...], fingerprint: int, bounds: Interval, flags: int = 0) -> A:
+    """An atom over an ordered tuple of dimensions, which is still to be published."""
+    node = object.__new__(kind)
+    node._terms = None
+    node._const = 0
+    node._parts = parts
+    node._fingerprint = fingerprint
+    node._height = 1 + max([height_of(part) for part in parts], default=0)
+    node._flags = flags
+    node._bounds = bounds
+    node._names = node._order = node._named = node._text = None
+    return node
 
 
 def new_sum(terms: Terms, const: int, fingerprint: int, height: int) -> Expr:

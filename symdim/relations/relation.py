@@ -13,6 +13,8 @@ from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.expr import Expr
 from symdim.algebra.intervals import is_empty, meet
 from symdim.algebra.named_tuple import NamedTuple
+from symdim.algebra.order import dim_order
+from symdim.algebra.polynomials import terms_of
 from symdim.algebra.variable import Var
 from symdim.errors import DivisionByZero, UnboundName
 
@@ -173,9 +175,7 @@ def _one_of(product: Dim, write: Callable[[Dim], str]) -> str:
     """
     if not isinstance(product, Expr) or product._terms is None or len(product._terms) < 3:
         return ""
-    from symdim.algebra.texts.factoring import sums_in  # few conditions need it
-
-    sides = [_sides(part) for part in sums_in(product)]
+    sides = [_sides(part) for part in _sums_in(product)]
     if len(sides) < 2 or None in sides:
         return ""
     met = [side for pair in sides if pair for side in pair if isinstance(side, Var)]
@@ -186,6 +186,30 @@ def _one_of(product: Dim, write: Callable[[Dim], str]) -> str:
         others.sort(key=lambda side: isinstance(side, Expr))
         texts.append(f"{write(common)} in ({', '.join(map(write, others))})")
     return " or ".join(texts)
+
+
+def _sums_in(node: Expr) -> list[Expr]:
+    """The sums whose product a sum is, each linear in some variable; the sum itself if it is no such product.
+
+    >>> from symdim import Var
+    >>> x, y, z = Var("x"), Var("y"), Var("z")
+    >>> _sums_in((x - 1) * (y - 1) * (z - y)), _sums_in(x * y + z)
+    ([x - 1, y - 1, z - y], [x*y + z])
+    """
+    from symdim.algebra.texts.factoring import MOST_TERMS, factors_at  # few conditions need it
+
+    sums, pending = [], [node]
+    while pending:
+        part = pending.pop()
+        terms, const = terms_of(part)
+        factors = None
+        if 2 < len(terms) + (const != 0) <= MOST_TERMS and part._height == 0:
+            factors = next((s for v in part.variables() if (s := factors_at(part, terms, v)) is not None), None)
+        if factors is None:
+            sums.append(part)
+        else:
+            pending += factors
+    return sorted(sums, key=dim_order)
 
 
 def _sides(difference: Expr) -> tuple[Dim, Dim] | None:

@@ -12,7 +12,7 @@ from symdim.algebra.expr import Expr
 from symdim.algebra.interning import find_unit, publish, sequence_fingerprint
 from symdim.algebra.intervals import contains
 from symdim.algebra.order import function_number
-from symdim.algebra.polynomials import height_of
+from symdim.algebra.polynomials import new_atom
 from symdim.errors import BoundsError, DivisionByZero
 
 TYPE_CHECKING = False
@@ -66,13 +66,6 @@ def application_atom(function: Function, parts: tuple[Dim, ...]) -> Expr:
     live = find_unit(fingerprint, Application, parts)
     if live is not None and live.function == function:  # type: ignore[attr-defined]
         return live
-    node: Application = object.__new__(Application)
-    node._terms = None
-    node._const = node._flags = 0
-    node._parts = parts
-    node._fingerprint = fingerprint
-    node._height = 1 + max([height_of(part) for part in parts], default=0)
-    node._bounds = function.bounds([bounds_of(part) for part in parts], parts)
-    node._names = node._order = node._named = node._text = None
+    node = new_atom(Application, parts, fingerprint, function.bounds([bounds_of(part) for part in parts], parts))
     node.function = function
     return publish(node)

@@ -15,7 +15,7 @@ from symdim.algebra.expr import CACHE_SIZE, Expr, Extremum, FloorDiv, Max, Min
 from symdim.algebra.interning import find_unit, publish, sequence_fingerprint
 from symdim.algebra.intervals import greatest, smallest
 from symdim.algebra.order import dim_order, leading
-from symdim.algebra.polynomials import EXTREMUM, accumulate, divides, has_extrema, height_of, terms_of
+from symdim.algebra.polynomials import EXTREMUM, accumulate, divides, has_extrema, new_atom, terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -299,14 +299,6 @@ def extremum_atom(kind: Kind, parts: tuple[Dim, ...]) -> Expr:
     live = find_unit(fingerprint, kind, parts)
     if live is not None:
         return live
-    node: Extremum = object.__new__(kind)
-    node._terms = None
-    node._const = 0
-    node._parts = parts
-    node._fingerprint = fingerprint
-    node._height = 1 + max([height_of(part) for part in parts])
-    node._flags = EXTREMUM
     ranges = [bounds_of(part) for part in parts]
-    node._bounds = greatest(ranges) if kind is Max else smallest(ranges)
-    node._names = node._order = node._named = node._text = None
-    return publish(node)
+    bounds = greatest(ranges) if kind is Max else smallest(ranges)
+    return publish(new_atom(kind, parts, fingerprint, bounds, EXTREMUM))

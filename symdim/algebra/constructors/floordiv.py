@@ -10,15 +10,11 @@ from math import gcd
 
 from symdim.algebra.bounds import bounds_of
 from symdim.algebra.constructors import arithmetic, by_expression, extrema, numerators
+from symdim.algebra.constructors.long_division import nearest_residue
 from symdim.algebra.expr import Extremum, FloorDiv
 from symdim.algebra.interning import find_unit, publish, sequence_fingerprint
 from symdim.algebra.intervals import quotient
-from symdim.algebra.polynomials import (
-    EVEN,
-    accumulate,
-    height_of,
-    terms_of,
-)
+from symdim.algebra.polynomials import EVEN, accumulate, new_atom, terms_of
 from symdim.errors import DivisionByZero
 
 TYPE_CHECKING = False
@@ -111,7 +107,7 @@ class _ByNumber:
         whole: Terms = {}
         for unit, k in self.terms.items():
             if isinstance(unit, Extremum):
-                r = k if 2 * abs(k) <= self.c else numerators.nearest_residue(k, self.c)
+                r = k if 2 * abs(k) <= self.c else nearest_residue(k, self.c)
                 if k != r:
                     whole[unit] = k - r
         rest = dict(self.terms)
@@ -127,16 +123,12 @@ class _ByNumber:
     def _take_out(self) -> None:
         """Take small parts, multiples of c and common factors out. Coefficients are then in (-c/2, c/2]."""
         terms, const, c = self.terms, self.const, self.c
-        if len(terms) == 1 and (nested := _as_nested(terms, const, c)) is not None:
-            terms, const, c = nested
         while len(terms) > 1 and (simpler := numerators.without_small_parts(terms, const, c)) is not None:
             terms, const, g = simpler
             c //= g
         rest: Terms = {}
         for unit, k in terms.items():
-            r = k % c
-            if 2 * r > c:
-                r -= c
+            r = nearest_residue(k, c)
             if r:
                 rest[unit] = r
             if k != r:
@@ -178,14 +170,11 @@ class _ByNumber:
 
     def _merge(self, inner: FloorDiv) -> Sum | None:
         """Merge a division that is a term of the numerator; the result if its divisor is an expression."""
-        a = inner._parts[1]
+        n, a = numerators.merged(self.terms, self.const, inner)
         if not isinstance(a, int):
-            n, a = numerators.merged(self.terms, self.const, inner)
             return self._plus(by_expression.quotient_of(n, arithmetic.scale(a, self.c)))
-        rest = dict(self.terms)
-        self.terms, added = numerators.numerator_of(inner, a, rest.pop(inner))
-        accumulate(self.terms, rest, a)
-        self.const, self.c = added + a * self.const, a * self.c
+        terms, self.const = terms_of(n)
+        self.terms, self.c = dict(terms), a * self.c
         return None
 
     def _plus(self, quotient: Sum) -> Sum:
@@ -200,18 +189,6 @@ class _ByNumber:
             return None
         linear = _without_division(n, self.c)
         return self._plus(({quotient_atom(n, self.c): 1}, 0) if linear is None else linear)
-
-
-def _as_nested(terms: Terms, const: int, c: int) -> tuple[Terms, int, int] | None:
-    """(m, r, a*c) with floor((floor(m/a) + const)/c) == floor((m + r)/(a*c)); None for any other numerator."""
-    ((unit, k),) = terms.items()
-    if k != 1 or type(unit) is not FloorDiv:
-        return None
-    m, a = unit._parts
-    if type(a) is not int:
-        return None
-    inner, added = terms_of(m)
-    return inner, added + a * const, a * c
 
 
 def plus_multiple(a: Dim | Sum, b: Dim | Sum, k: int) -> Sum:
@@ -247,13 +224,5 @@ def quotient_atom(n: Dim, d: Dim) -> Expr:
     live = find_unit(fingerprint, FloorDiv, parts)
     if live is not None:
         return live
-    node: FloorDiv = object.__new__(FloorDiv)
-    node._terms = None
-    node._const = 0
-    node._parts = parts
-    node._fingerprint = fingerprint
-    node._height = 1 + max(height_of(n), height_of(d))
-    node._bounds = quotient(bounds_of(n), bounds_of(d))
-    node._names = node._order = node._named = node._text = None
-    node._flags = EVEN if isinstance(d, int) and d % 2 == 0 else 0
-    return publish(node)
+    flags = EVEN if isinstance(d, int) and d % 2 == 0 else 0
+    return publish(new_atom(FloorDiv, parts, fingerprint, quotient(bounds_of(n), bounds_of(d)), flags))

@@ -70,25 +70,19 @@ def divided_by_lead(n: Sum, d: Sum, lead: Expr) -> tuple[Dim, Dim]:
 
 def _rounded(k: int, c: int) -> int:
     """The q that leaves k - q*c in (-|c|/2, |c|/2]."""
-    size = abs(c)
-    rest = k % size
-    if 2 * rest > size:
-        rest -= size
-    return (k - rest) // c
+    return (k - nearest_residue(k, abs(c))) // c
 
 
-def in_lowest_terms(n: Dim, d: Expr) -> tuple[Dim, Dim]:
-    """(n', d') with n/d == n'/d' if d is not 0, without the numbers and products that all terms of n and d share."""
-    (terms, const), (d_terms, d_const) = terms_of(n), terms_of(d)
-    number = gcd(const, d_const, *terms.values(), *d_terms.values())
-    factor = None if const or d_const else common_factor([*d_terms, *terms])
-    if number == 1 and factor is None:
-        return n, d
-    return divided(terms, const // number, number, factor), divided(d_terms, d_const // number, number, factor)
+def nearest_residue(k: int, c: int) -> int:
+    """The r with r == k modulo c in (-c/2, c/2]."""
+    r = k % c
+    return r - c if 2 * r > c else r
 
 
-def cancelled(*dims: Dim) -> list[Dim]:
+def cancelled(*dims: Dim, any_sign: bool = False) -> list[Dim]:
     """The dimensions without the number that divides all of them, and without the positive factors of all their terms.
+
+    With `any_sign` all factors that are not 0 go.
 
     >>> from symdim import Var
     >>> N, M = Var("N"), Var("M")
@@ -98,7 +92,8 @@ def cancelled(*dims: Dim) -> list[Dim]:
     sums = [terms_of(dim) for dim in dims]
     number = gcd(*[x for terms, const in sums for x in (const, *terms.values())])
     units = [] if any(const for _, const in sums) else [unit for terms, _ in sums for unit in terms]
-    factor = unit_of({atom: k for atom, k in common_powers(units).items() if (bounds_of(atom)[0] or 0) >= 1})
+    common = common_powers(units)
+    factor = unit_of({atom: k for atom, k in common.items() if any_sign or (bounds_of(atom)[0] or 0) >= 1})
     if number <= 1 and factor is None:
         return list(dims)
     return [divided(terms, const // number, number, factor) for terms, const in sums]

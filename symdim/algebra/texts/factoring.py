@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim, Terms
 
-_TERMS = 32  # the most terms of a sum that is factored: long division is quadratic in this number
+MOST_TERMS = 32  # the most terms of a sum that is factored: long division is quadratic in this number
 
 
 def factored(node: Expr) -> tuple[int, Expr | None, list[Expr]] | None:
@@ -28,7 +28,7 @@ def factored(node: Expr) -> tuple[int, Expr | None, list[Expr]] | None:
     ((2, x, [y + 1, z - 3]), None)
     """
     terms, const = terms_of(node)
-    if not 2 <= len(terms) + (const != 0) <= _TERMS or any(has_sum_factor(monomial) for monomial in terms):
+    if not 2 <= len(terms) + (const != 0) <= MOST_TERMS or any(has_sum_factor(monomial) for monomial in terms):
         return None
     k, monomial, part = _primitive(terms, const)
     if not isinstance(part, Expr):
@@ -63,10 +63,10 @@ def _factors(dim: Expr) -> tuple[Expr, Expr] | None:
     """(f, g) with f*g == dim, both sums. g is the coefficient of an atom of the leading term."""
     terms, _ = terms_of(dim)
     atoms = sorted(powers_of(leading(terms)), key=dim_order)
-    return next((found for atom in atoms if (found := _factors_at(dim, terms, atom)) is not None), None)
+    return next((found for atom in atoms if (found := factors_at(dim, terms, atom)) is not None), None)
 
 
-def _factors_at(dim: Expr, terms: Terms, atom: Expr) -> tuple[Expr, Expr] | None:
+def factors_at(dim: Expr, terms: Terms, atom: Expr) -> tuple[Expr, Expr] | None:
     """(f, g) with f*g == dim, both sums, where g is the coefficient of an atom in which the sum is linear."""
     powers = [powers_of(monomial).get(atom, 0) for monomial in terms]
     if max(powers) > 1:
@@ -88,25 +88,3 @@ def _factors_at(dim: Expr, terms: Terms, atom: Expr) -> tuple[Expr, Expr] | None
     if left == 0 and isinstance(f, Expr) and len(terms_of(f)[0]) + (terms_of(f)[1] != 0) > 1:
         return f, g
     return None
-
-
-def sums_in(node: Expr) -> list[Expr]:
-    """The sums whose product a sum is, each linear in some variable; the sum itself if it is no such product.
-
-    >>> from symdim import Var
-    >>> x, y, z = Var("x"), Var("y"), Var("z")
-    >>> sums_in((x - 1) * (y - 1) * (z - y)), sums_in(x * y + z)
-    ([x - 1, y - 1, z - y], [x*y + z])
-    """
-    sums, pending = [], [node]
-    while pending:
-        part = pending.pop()
-        terms, const = terms_of(part)
-        factors = None
-        if 2 < len(terms) + (const != 0) <= _TERMS and part._height == 0:
-            factors = next((s for v in part.variables() if (s := _factors_at(part, terms, v)) is not None), None)
-        if factors is None:
-            sums.append(part)
-        else:
-            pending += factors
-    return sorted(sums, key=dim_order)

@@ -119,13 +119,10 @@ def as_remainder(dim: Dim) -> tuple[Dim, Dim] | None:
     if isinstance(dim, int) or not dim._height or dim._terms is None:
         return None
     remainders, rest, const = remainders_in(dim)
-    is_bare = (
-        len(remainders) == 1
-        and not (rest or const)
-        and remainders[0].monomial is None
-        and remainders[0].coefficient == 1
-    )
-    return remainders[0].dims() if is_bare else None
+    if len(remainders) != 1 or rest or const:
+        return None
+    (whole,) = remainders
+    return whole.dims() if whole.monomial is None and whole.coefficient == 1 else None
 
 
 def _may_remain(atom: Expr, coefficient: int) -> TypeGuard[FloorDiv]:

@@ -25,7 +25,7 @@ from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Mul
 from symdim.algebra.named_tuple import NamedTuple
 from symdim.algebra.order import dim_order, leading, order
 from symdim.algebra.polynomials import powers_of
-from symdim.algebra.texts.remainders import Remainder, remainders_in
+from symdim.algebra.texts.remainders import Remainder, as_remainder, remainders_in
 from symdim.algebra.variable import Var
 
 TYPE_CHECKING = False
@@ -106,9 +106,11 @@ def plain_tree(node: Expr) -> Tree:
     remainders, rest, const = remainders_in(node)
     if not remainders:
         return stored_tree(node)
+    whole = as_remainder(node)
+    if whole is not None:
+        return Operation("%", whole)
     if not (rest or const or len(remainders) > 1):
-        is_bare = remainders[0].monomial is None and remainders[0].coefficient == 1
-        return Operation("%", remainders[0].dims()) if is_bare else _product(remainders[0])
+        return _product(remainders[0])
     products = [(order(monomial), Product(k, factors_of(monomial))) for monomial, k in rest.items()]
     products += [(order(leading(remainder.terms)), _product(remainder)) for remainder in remainders]
     return _sum([product for _, product in sorted(products, key=itemgetter(0))], const)
