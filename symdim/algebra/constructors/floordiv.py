@@ -170,11 +170,14 @@ class _ByNumber:
 
     def _merge(self, inner: FloorDiv) -> Sum | None:
         """Merge a division that is a term of the numerator; the result if its divisor is an expression."""
-        n, a = numerators.merged(self.terms, self.const, inner)
+        a = inner._parts[1]
         if not isinstance(a, int):
+            n, a = numerators.merged(self.terms, self.const, inner)
             return self._plus(by_expression.quotient_of(n, arithmetic.scale(a, self.c)))
-        terms, self.const = terms_of(n)
-        self.terms, self.c = dict(terms), a * self.c
+        rest = dict(self.terms)
+        self.terms, added = numerators.numerator_of(inner, a, rest.pop(inner))
+        accumulate(self.terms, rest, a)
+        self.const, self.c = added + a * self.const, a * self.c
         return None
 
     def _plus(self, quotient: Sum) -> Sum:
