@@ -123,12 +123,14 @@ class _ByNumber:
     def _take_out(self) -> None:
         """Take small parts, multiples of c and common factors out. Coefficients are then in (-c/2, c/2]."""
         terms, const, c = self.terms, self.const, self.c
+        if len(terms) == 1 and (nested := _as_nested(terms, const, c)) is not None:
+            terms, const, c = nested
         while len(terms) > 1 and (simpler := numerators.without_small_parts(terms, const, c)) is not None:
             terms, const, g = simpler
             c //= g
         rest: Terms = {}
         for unit, k in terms.items():
-            r = nearest_residue(k, c)
+            r = k if -c < 2 * k <= c else nearest_residue(k, c)
             if r:
                 rest[unit] = r
             if k != r:
@@ -192,6 +194,21 @@ class _ByNumber:
             return None
         linear = _without_division(n, self.c)
         return self._plus(({quotient_atom(n, self.c): 1}, 0) if linear is None else linear)
+
+
+def _as_nested(terms: Terms, const: int, c: int) -> tuple[Terms, int, int] | None:
+    """(m, r, a*c) with floor((floor(m/a) + const)/c) == floor((m + r)/(a*c)); None for any other numerator.
+
+    Chains of such divisions are common, and this is much less work than to take terms out one by one.
+    """
+    ((unit, k),) = terms.items()
+    if k != 1 or type(unit) is not FloorDiv:
+        return None
+    m, a = unit._parts
+    if type(a) is not int:
+        return None
+    inner, added = terms_of(m)
+    return inner, added + a * const, a * c
 
 
 def plus_multiple(a: Dim | Sum, b: Dim | Sum, k: int) -> Sum:
