@@ -106,11 +106,9 @@ def plain_tree(node: Expr) -> Tree:
     remainders, rest, const = remainders_in(node)
     if not remainders:
         return stored_tree(node)
-    whole = as_remainder(node)
-    if whole is not None:
-        return Operation("%", whole)
     if not (rest or const or len(remainders) > 1):
-        return _product(remainders[0])
+        whole = as_remainder(node)
+        return _product(remainders[0]) if whole is None else Operation("%", whole)
     products = [(order(monomial), Product(k, factors_of(monomial))) for monomial, k in rest.items()]
     products += [(order(leading(remainder.terms)), _product(remainder)) for remainder in remainders]
     return _sum([product for _, product in sorted(products, key=itemgetter(0))], const)
