@@ -82,7 +82,7 @@ def nearest_residue(k: int, c: int) -> int:
 def cancelled(*dims: Dim, any_sign: bool = False) -> list[Dim]:
     """The dimensions without the number that divides all of them, and without the positive factors of all their terms.
 
-    With `any_sign` all factors that are not 0 go.
+    With `any_sign` factors of any sign go, too. A quotient n/d stays then, because no factor of d is 0 where d is not.
 
     >>> from symdim import Var
     >>> N, M = Var("N"), Var("M")

@@ -26,7 +26,7 @@ _PAIR = 96  # for a pair of leaves of a nest
 _LEAVES = 16  # the most leaves that count
 _SUM = 256  # for a sum with a nest beside other terms, and a numerator with one: intervals see what terms share
 _DIVISION = 64  # for each term of a numerator and each term of the divisor: one is taken out of the other
-_ATOM = 16  # for each term of a numerator by a number or product: its interval, and attempts to take it apart
+_ATOM = 16  # for each term of a numerator, if the divisor is a number: its interval, and attempts to take it apart
 _COMPARED = 64  # for each term of the arguments of a maximum: they are compared
 _DIVISIONS = 8  # divisions of a sum that are compared with each of its terms, for a remainder
 
